@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { countRecords } from '../../src/columns/count-records.ts';
 import { columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import { RATINGS, RATINGS_WITHOUT_SCORE, type TopicResult } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { fc } from '../properties.ts';
 
 const HERE = { lat: 40, lng: -100 };
 const NOTHING = { title: 'A hazard', rating: 'Not Applicable', score: null, frequency: null } as const;

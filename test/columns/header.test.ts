@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { addedColumns, knownColumns } from '../../src/columns/row.ts';
 import { columnStem, columnsOf } from '../../src/columns/topic-columns.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { fc } from '../properties.ts';
 
 /** The header for all topics, as DESIGN's "Columns" says it: written out, so that no renaming goes unseen. */
 const HEADER = `

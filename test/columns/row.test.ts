@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { addedColumns, bareFields, enrichedFields, SAMPLE_NOTE } from '../../src/columns/row.ts';
 import { ROW_STATUSES } from '../../src/columns/row-status.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { fc } from '../properties.ts';
 
 const OK = { status: 'ok', note: '' } as const;
 const real = () => false;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { cellStatus, ROW_STATUSES } from '../../src/columns/row-status.ts';
 import { type Answer, type CellRecord, noDataAnswer, type TopicFailure } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { fc } from '../properties.ts';
 
 const RUN_STARTED = 1_000;
 const FRESH_SINCE = 500;

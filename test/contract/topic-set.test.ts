@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   difference,
   hasTopic,
@@ -12,6 +11,7 @@ import {
   union,
 } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { fc } from '../properties.ts';
 
 test('a set gives its topics in contract order, whatever their order and repetitions', () => {
   assert.deepEqual(topicsIn(topicSet([])), []);

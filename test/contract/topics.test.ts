@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { pathOf } from '../../src/contract/credits.ts';
 import { topicSet, topicsIn } from '../../src/contract/topic-set.ts';
 import { CONCENTRATION_UNIT, RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
+import { fc } from '../properties.ts';
 
 test('37 topics: 18 natural, 14 proximity, 5 measurements', () => {
   const count = (category: string) => TOPICS.filter((topic) => topic.category === category).length;

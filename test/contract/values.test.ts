@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type Call, CREDITS, pathOf, scopeOf } from '../../src/contract/credits.ts';
 import { bundleEnvelope, errorEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
 import { customSubscription, SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { AIR_QUALITY_DAYS, RATINGS, RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { fc } from '../properties.ts';
 
 const accepts = (slug: TopicSlug, result: unknown): boolean => RESULT_SCHEMAS.get(slug)!.safeParse(result).success;
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import fc from 'fast-check';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { type Area, COAST_METERS, createAreaFinder } from '../../src/data/tables/area-finder.ts';
@@ -10,6 +9,7 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { PLACES_ABROAD } from '../geo/places-abroad.ts';
 import { US_ISLANDS } from '../geo/us-islands.ts';
+import { fc } from '../properties.ts';
 import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-data.ts';
 
 const outlineOf = (geometry: Polygon | MultiPolygon) => unpackOutline(packOutline(geometry));

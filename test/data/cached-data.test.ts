@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import type { Geometry, Point } from 'geojson';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { createBoxSearch } from '../../src/data/tables/area-level.ts';
@@ -12,6 +11,7 @@ import { type CachedFeature, createLayerSearch } from '../../src/data/tables/lay
 import type { EventRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
+import { fc } from '../properties.ts';
 import {
   AREAS,
   feature,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test, { type TestContext } from 'node:test';
-import fc from 'fast-check';
 import type { FeatureCollection, Polygon } from 'geojson';
 import { between, randomOf } from '../../src/data/sample/random.ts';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
@@ -13,6 +12,7 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { bandOutline, relationToBox } from '../../src/data/tables/outline-bands.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { cellOf, locationOf, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
+import { fc } from '../properties.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { AREAS, info, openDatabase, StillClock, square } from '../service/small-data.ts';
 

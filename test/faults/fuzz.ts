@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { PerilbookError } from '../../src/errors.ts';
 import { readPlan } from '../../src/job/approved-plan.ts';
 import { parseJobFile } from '../../src/job/settings/read-job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { fc } from '../properties.ts';
 import { writeRows } from '../rows/book-fixture.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { inScope } from './scope.ts';

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import type { HeaderMap } from '../../src/fetch/exchange.ts';
@@ -11,6 +10,7 @@ import { hasAnswer, verdictOfRead } from '../../src/fetch/verdict-of.ts';
 import { type ParsedAnswer, parseAnswer } from '../../src/job/reading/parsed-answer.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, STANDARD, WILDFIRE } from '../fetch/answers.ts';
 import { clientOf } from '../fetch/servers.ts';
+import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 
 /** FUZZ_RUNS asks for more. fast-check prints the seed of what fails. */

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import type { Clock } from '../../src/clock.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { envelopeOf } from '../fetch/answers.ts';
 import { serveHttp } from '../fetch/servers.ts';
+import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import {
   CHARACTER_FORMS,

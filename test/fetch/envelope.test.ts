@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Call } from '../../src/contract/credits.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { readEnvelope } from '../../src/fetch/envelope.ts';
 import { redactorOf } from '../../src/fetch/redact.ts';
+import { fc } from '../properties.ts';
 import { ENTERPRISE, envelopeOf, PLACE, REQUEST_ID, resultOf, STANDARD, WILDFIRE } from './answers.ts';
 
 const read = (call: Call, body: unknown, place = PLACE) =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { MAX_JSON_DEPTH, MAX_JSON_PARTS } from '../../src/contract/body-limits.ts';
 import { InvalidJson, JsonScanner } from '../../src/fetch/json-scanner.ts';
+import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 import { anyJson, bodyOf } from './json-texts.ts';
 

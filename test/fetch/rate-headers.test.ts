@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { retryAfterMs } from '../../src/contract/retry-after.ts';
 import { count, readRate, resetMs } from '../../src/fetch/rate-headers.ts';
+import { fc } from '../properties.ts';
 import { NOW } from './answers.ts';
 
 const whole = (min: number, max: number) => fc.integer({ min, max });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { redactorOf } from '../../src/fetch/redact.ts';
 import {
   CHARACTER_FORMS,
@@ -10,6 +9,7 @@ import {
   WHOLE_FORMS,
   type WholeForm,
 } from '../faults/key-traces.ts';
+import { fc } from '../properties.ts';
 
 /** fast-check prints the seed of what fails. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 150);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Rate } from '../../src/fetch/rate-headers.ts';
 import {
   type Decision,
@@ -11,6 +10,7 @@ import {
   type Tried,
 } from '../../src/fetch/retry.ts';
 import type { Answered, Refused, Transport, Verdict } from '../../src/fetch/verdict.ts';
+import { fc } from '../properties.ts';
 
 type Unanswered = Exclude<Verdict, Answered>;
 

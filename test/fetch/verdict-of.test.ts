@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { unread } from '../../src/fetch/envelope.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
 import { verdictOf as verdictAt, verdictOfRead } from '../../src/fetch/verdict-of.ts';
+import { fc } from '../properties.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, REQUEST_ID, received, STANDARD, WILDFIRE } from './answers.ts';
 
 const verdictOf = (exchange: Exchange, call = ENTERPRISE) => verdictAt(exchange, call, PLACE, NOW);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { degreesOf, parseLenient, splitLenientPair, splitPair } from '../../src/geo/lenient-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
+import { fc } from '../properties.ts';
 
 test('degrees are read as people write them', () => {
   const cases: readonly (readonly [text: string, axis: 'lat' | 'lng', degrees: number | null])[] = [

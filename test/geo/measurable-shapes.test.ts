@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { metersToShape, nearestMeters, shapeOf } from '../../src/geo/nearest.ts';
+import { fc } from '../properties.ts';
 
 type Pair = readonly [number, number];
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
+import { fc } from '../properties.ts';
 
 const HERE: Location = { lat: 40, lng: -100 };
 /** Metres of a degree of latitude, and of a degree of longitude at HERE, on the sphere of distance.ts. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { LOCATION_NOTES, type LocationFinding, parseLocation, statusOfFinding } from '../../src/geo/parse-location.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
+import { fc } from '../properties.ts';
 
 function findingOf(lat: string, lng: string): LocationFinding | 'ok' {
   const parsed = parseLocation(lat, lng, isCovered);

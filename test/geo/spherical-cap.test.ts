@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { createWithin, unitVectorOf } from '../../src/geo/spherical-cap.ts';
+import { fc } from '../properties.ts';
 
 test('a place is within a radius exactly when its distance is at most the radius', () => {
   const lat = fc.double({ min: -90, max: 90, noNaN: true });

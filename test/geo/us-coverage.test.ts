@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { geoContains } from 'd3-geo';
-import fc from 'fast-check';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { isCovered, isForeign, isOffshore } from '../../src/geo/us-coverage.ts';
+import { fc } from '../properties.ts';
 import { PLACES_ABROAD } from './places-abroad.ts';
 import { US_ISLANDS } from './us-islands.ts';
 

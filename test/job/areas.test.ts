@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { countyCode, tractCode } from '../../src/geo/area-codes.ts';
+import { fc } from '../properties.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
 /** Ten places in the tract 31001000100, four in the county 31003, and one whose code cannot be read. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Cell } from '../../src/geo/coordinates.ts';
 import { CellTable } from '../../src/job/scan/cell-table.ts';
+import { fc } from '../properties.ts';
 
 /** What the table does, with a Map of texts. */
 function countedBy(cells: readonly Cell[]): Map<string, { number: number; rows: number; cell: Cell }> {

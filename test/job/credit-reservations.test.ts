@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import fc from 'fast-check';
 import { CreditReservations } from '../../src/job/buying/credit-reservations.ts';
+import { fc } from '../properties.ts';
 
 /** What became of a promise so far. */
 async function stateOf(promise: Promise<boolean>): Promise<boolean | 'waits'> {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { cellStatus } from '../../src/columns/row-status.ts';
 import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
 import { topicsIn } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { freshnessOf, missingSet, missingTopics } from '../../src/job/planning/freshness.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
+import { fc } from '../properties.ts';
 
 const DAY = 86_400_000;
 const STARTED = Date.UTC(2026, 2, 15, 12);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { PerilbookError } from '../../src/errors.ts';
 import { type JobFile, jobFileSchema } from '../../src/job/settings/job-file.ts';
 import { parseJobFile, readJobFile } from '../../src/job/settings/read-job-file.ts';
+import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('a job file that says everything', () => {

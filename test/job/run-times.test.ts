@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { RunTimes } from '../../src/job/buying/run-times.ts';
+import { fc } from '../properties.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const START = Date.UTC(2026, 2, 30, 23, 30);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../src/contract/topics.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { mergeJobFiles, relativeToFile } from '../../src/job/settings/merge-settings.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { topicsOf } from '../../src/job/settings/topic-choice.ts';
+import { fc } from '../properties.ts';
 
 const SURROUNDINGS = { dataFolder: '/data/perilbook', workingFolder: '/here' };
 const DAY = 86_400_000;

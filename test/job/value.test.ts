@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parseValue, valueColumns } from '../../src/job/scan/value.ts';
+import { fc } from '../properties.ts';
 
 const tiv = { kind: 'tiv' } as const;
 

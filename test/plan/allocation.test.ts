@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { allocate } from '../../src/plan/allocation.ts';
+import { fc } from '../properties.ts';
 
 const prices = (table: readonly (readonly number[])[]) => (cell: number, tier: number) => table[cell]![tier - 1]!;
 

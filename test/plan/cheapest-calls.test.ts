@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import {
@@ -10,6 +9,7 @@ import {
   mostRetries,
   type PriceList,
 } from '../../src/plan/cheapest-calls.ts';
+import { fc } from '../properties.ts';
 
 const open: PriceList = {
   standard: ASSUMED_STANDARD,

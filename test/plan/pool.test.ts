@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Scope } from '../../src/contract/credits.ts';
 import { forecastPool, type PoolAccount, spread } from '../../src/plan/pool.ts';
+import { fc } from '../properties.ts';
 
 const SCOPES: readonly Scope[] = ['bundle', 'park', 'ozone'];
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { heaviestCircles, type WeightedPlaces } from '../../src/report/circles.ts';
+import { fc } from '../properties.ts';
 
 const MILE = 1609.344;
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
@@ -12,6 +11,7 @@ import { binningsOf, HEXAGON_RADIUS, MOST_POINTS } from '../../src/report/map/bi
 import { type Frame, frameOf, HEIGHT, place, project, WIDTH } from '../../src/report/map/frame.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
 import { Tally } from '../../src/report/tally.ts';
+import { fc } from '../properties.ts';
 
 const TOPICS = ['hail', 'wildfire', 'superfund'] as const;
 

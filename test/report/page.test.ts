@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { labelColumns, labelOf } from '../../src/report/location-labels.ts';
 import { escaped, html, jsonData } from '../../src/report/page/html.ts';
 import { amount, percent } from '../../src/report/page/numbers.ts';
+import { fc } from '../properties.ts';
 
 test('whatever a text holds, it cannot leave its place in the markup', () => {
   fc.assert(

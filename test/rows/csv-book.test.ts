@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { stringify } from 'csv-stringify/sync';
-import fc from 'fast-check';
 import { guessUtf16 } from '../../src/rows/files/utf16.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { collected } from '../collected.ts';
+import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 import { ADDED, allRows, enrich, fillProblems, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
-import fc from 'fast-check';
 import { encodingNamed, type FileEncoding } from '../../src/rows/files/text-encoding.ts';
 import { type OpenOptions, openRowFile } from '../../src/rows/open-row-file.ts';
+import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 

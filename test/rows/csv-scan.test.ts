@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
-import fc from 'fast-check';
 import {
   fieldText,
   isBlank,
@@ -10,6 +9,7 @@ import {
   newRecordSpan,
   scanRecord,
 } from '../../src/rows/csv/scan-records.ts';
+import { fc } from '../properties.ts';
 
 const COMMA = ','.charCodeAt(0);
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { chained } from '../../src/job/scan/scan-segments.ts';
 import { csvSegments } from '../../src/rows/csv/csv-segments.ts';
 import { readDialect } from '../../src/rows/csv/dialect.ts';
 import { openInput } from '../../src/rows/files/input-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { ReadSegment, Row, RowSegments, Segment } from '../../src/rows/port.ts';
+import { fc } from '../properties.ts';
 import { temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();

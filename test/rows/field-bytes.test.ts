@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Field } from '../../src/contract/answer.ts';
 import { fieldEncoder } from '../../src/rows/csv/field-bytes.ts';
 import { fieldFormatter } from '../../src/rows/csv/format-fields.ts';
+import { fc } from '../properties.ts';
 
 const number = fc.oneof(
   fc.double(),

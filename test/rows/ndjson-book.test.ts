@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { fc } from '../properties.ts';
 import { ADDED, allRows, fillWith, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { decompress } from '../../src/rows/parquet/decompress.ts';
 import { bitsOf, decodeHybrid, encodeHybrid, encodeRun } from '../../src/rows/parquet/hybrid.ts';
 import { readThrift, THRIFT, type ThriftStruct, type ThriftValue, writeThrift } from '../../src/rows/parquet/thrift.ts';
 import { decodeValues } from '../../src/rows/parquet/value-encodings.ts';
+import { fc } from '../properties.ts';
 import { allRows, temporaryFolder } from './book-fixture.ts';
 
 const runs = fc.integer({ min: 1, max: 24 }).chain((width) =>

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import type { Field } from '../../src/contract/answer.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { fc } from '../properties.ts';
 import { enrich, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();

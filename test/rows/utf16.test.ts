@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { guessUtf16, unfinishedBytes, utf8Of, utf16Of } from '../../src/rows/files/utf16.ts';
+import { fc } from '../properties.ts';
 
 /** Any 16-bit units: halves of surrogate pairs that stand alone are frequent. */
 const units = fc.array(fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd7f0, max: 0xe010 }), fc.nat(0x7f)), {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import test from 'node:test';
-import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import type { Caller, ServiceInstance } from '../../src/service/accounts/port.ts';
 import { startPostgres } from '../postgres-server.ts';
+import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 import { type AccountsUnderTest, type ChargeRow, postgresUnderTest, sqliteUnderTest } from './accounts-under-test.ts';
 import { subscriptionOf } from './small-data.ts';

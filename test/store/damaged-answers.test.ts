@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { PerilbookError } from '../../src/errors.ts';
 import { cellStatements } from '../../src/store/sqlite/answers.ts';
 import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts';
 import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
+import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 /** One of each shape that a field can take as bytes. */

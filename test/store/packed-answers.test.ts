@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import fc from 'fast-check';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
@@ -13,6 +12,7 @@ import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
 import { MovedClock } from '../moved-clock.ts';
+import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const owner = { name: 'me', isAlive: () => true };

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-
 import type { Field } from '../../src/contract/answer.ts';
 import { FieldPacker, type Texts } from '../../src/store/packed-fields.ts';
+import { fc } from '../properties.ts';
 
 function back(packer: FieldPacker, fields: readonly Field[]): Field[] {
   const packed = Buffer.concat([Buffer.alloc(3), packer.pack(fields)]);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import fc from 'fast-check';
 import { MINUTE_MARGIN_MS } from '../../src/store/admission.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
+import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const LIMIT = 60;

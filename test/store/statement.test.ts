@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import fc from 'fast-check';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import type { ClaimLimits, Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
+import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const owner = { name: 'me', isAlive: () => true };

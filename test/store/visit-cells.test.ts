@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
 import type { CompleteCell } from '../../src/store/port.ts';
@@ -10,6 +9,7 @@ import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
 import { MovedClock } from '../moved-clock.ts';
+import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const TOPICS = NATURAL_SLUGS.slice(0, 3);

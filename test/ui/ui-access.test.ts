@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { safeFileName } from '../../src/ui/files/file-name.ts';
 import { reportPolicy } from '../../src/ui/web/report-policy.ts';
 import { Sessions } from '../../src/ui/web/sessions.ts';
 import { places } from '../job/harness.ts';
+import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 

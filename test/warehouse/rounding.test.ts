@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { cellOf, MAX_PRECISION } from '../../src/geo/coordinates.ts';
 import { halfWith, keySql } from '../../src/warehouse/rounding.ts';
 import { dialectNamed } from '../../src/warehouse/sql-dialects.ts';
+import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 
 /** What the SQL does, in the same double precision. */

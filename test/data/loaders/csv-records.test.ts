@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import { csvRecords } from '../../../src/data/loaders/csv-records.ts';
+import { fc } from '../../properties.ts';
 import { fileOf } from './loading.ts';
 
 function read(t: Parameters<typeof fileOf>[0], content: string | Buffer, delimiter: ',' | '|' = ',') {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { TOPICS } from '../../../src/contract/topics.ts';
 import type { EnvelopeReading } from '../../../src/fetch/envelope.ts';
 import { reducedBody } from '../../../src/fetch/reduced-body.ts';
 import { type ParsedAnswer, parseAnswer } from '../../../src/job/reading/parsed-answer.ts';
 import { ENTERPRISE, envelopeOf, PLACE, resultOf, WILDFIRE } from '../../fetch/answers.ts';
 import { anyJson, bodyOf, listOf, objectOf, quoted, scalar } from '../../fetch/json-texts.ts';
+import { fc } from '../../properties.ts';
 import { times } from '../../tier.ts';
 
 const json = (value: unknown) => fc.constant(JSON.stringify(value));
