@@ -1,4 +1,5 @@
 import type { TopicSlug } from '../contract/topics.ts';
+import { eventDatasetsOf } from '../data/tables/describe-data.ts';
 import { cheapestCalls, type PriceList } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
@@ -198,6 +199,8 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
   if (connection.kind === 'service') return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
   const { datasets, topics: here } = connection.data;
   const used = datasetsOf(topics, counts);
+  const loaded = new Set(datasets.map(({ name }) => name));
+  const lacksRecords = (topic: TopicSlug) => eventDatasetsOf(topic).some((name) => !loaded.has(name));
   return {
     kind: 'local' as const,
     datasets: datasets
@@ -208,6 +211,8 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
         loaded_at: isoTime(loadedAt),
       })),
     topics_without_data: topics.filter((topic) => !here.has(topic)),
+    /** These are answered, but a count of theirs stays empty: records of their events are not loaded. */
+    topics_without_records: topics.filter((topic) => here.has(topic) && counts && lacksRecords(topic)),
     places_without_data: placesWithoutData(connection.data, topics, order, scan.cells),
   };
 }

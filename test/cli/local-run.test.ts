@@ -180,6 +180,23 @@ test('topics whose data is not here are unavailable, with the command that gets 
   assert.match(output()[0]!.hazard_note!, /local readings are too old \(perilbook data update\): ozone/);
 });
 
+test('the plan names topics whose events are not here, because their counts stay empty', async (t) => {
+  const { run, change, output } = scene(t);
+  change("DELETE FROM datasets WHERE name = 'records:hail'");
+  const without =
+    /No records of events here for hail: their counts stay empty\. Get them: perilbook data get hail --for/;
+  assert.match((await run('plan', 'book.csv', '--topics', 'hail,tornado,radon')).stdout, without);
+  const ran = await run('run', 'book.csv', '--topics', 'hail,tornado,radon', '--json');
+  assert.match(ran.stderr, without);
+  assert.deepEqual(JSON.parse(ran.stdout).source.topics_without_records, ['hail']);
+  const [row] = output();
+  assert.deepEqual([row!.hazard_status, row!.hail_reports], ['ok', '']);
+  assert.match(row!.tornado_reports!, /^\d+$/);
+  // Who asks for no counts misses none.
+  const uncounted = await run('plan', 'book.csv', '--topics', 'hail,tornado,radon', '--no-counts');
+  assert.doesNotMatch(uncounted.stdout, /records of events/);
+});
+
 test('ratings of tracts without boundaries of tracts are missing data, in the plan, the run and its summary', async (t) => {
   const { run, change, output } = scene(t);
   // Chicago's county is rated by tract only, and Denver's not at all.

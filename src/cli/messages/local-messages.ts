@@ -11,12 +11,18 @@ type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;
 /** The datasets that a local run answers from, each with its topics, and the topics that none of them answers. */
 export function localSourceLines({ job, summary }: Prepared, folder: string, width: number): string[] {
   const source = summary.source as LocalSource;
-  const { topics_without_data: without, places_without_data: states } = source;
+  const { topics_without_data: without, topics_without_records: uncounted, places_without_data: states } = source;
   return [
     'Answers come from local data:',
     ...datasetLines(source, job.topics, width),
     ...(without.length > 0
       ? [`No data here for ${topicNames(without)}. Get it: ${getCommand({ ...job, topics: without }, folder)}`]
+      : []),
+    ...(uncounted.length > 0
+      ? [
+          `No records of events here for ${topicNames(uncounted)}: their counts stay empty. ` +
+            `Get them: ${getCommand({ ...job, topics: uncounted }, folder)}`,
+        ]
       : []),
     ...(states.length > 0 ? [placesMessage(states, job, folder)] : []),
     ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),

@@ -90,12 +90,17 @@ function localWords({ cells, cells_cached }, left) {
 }
 
 /** The data that is used, and what it cannot answer. */
-function sourceNotes({ datasets, topics_without_data: topics, places_without_data: places }) {
+function sourceNotes(source) {
+  const { datasets, topics_without_data: topics, topics_without_records: uncounted } = source;
   const names = new Set(datasets.map(({ name, vintage }) => [name, vintage].filter(Boolean).join(' ')));
   const lacks = topics.length > 0 ? ` No data here for ${topics.join(', ')}: these stay empty.` : '';
-  const beyond = places.map(({ state, places: count }) => `${state} (${counted(count, 'place')})`).join(', ');
+  const counts =
+    uncounted.length > 0 ? ` No records of events for ${uncounted.join(', ')}: their counts stay empty.` : '';
+  const beyond = source.places_without_data
+    .map(({ state, places: count }) => `${state} (${counted(count, 'place')})`)
+    .join(', ');
   const missing = beyond === '' ? '' : ` Some data is not here for ${beyond}.`;
-  return `Data: ${[...names].join(', ')}.${lacks}${missing}`;
+  return `Data: ${[...names].join(', ')}.${lacks}${counts}${missing}`;
 }
 
 function verdictOf({ credits, credits_available, tiers, source }, accounts) {
