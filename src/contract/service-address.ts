@@ -23,3 +23,8 @@ function normalizedPath(path: string): string {
   });
   return encoded.replace(/\/+$/, '');
 }
+
+/** Whether a host is this machine: what is sent there needs no encryption. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname);
+}

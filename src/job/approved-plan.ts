@@ -7,9 +7,11 @@ import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.t
 import { total } from '../store/admission.ts';
 import type { Store } from '../store/port.ts';
 import { filesOfStore } from '../store/store-address.ts';
-import type { Prepared } from './prepare.ts';
+import type { Connection } from './connection-kinds.ts';
+import type { Plan } from './planning/planning.ts';
 import type { CellTable } from './scan/cell-table.ts';
 import type { Job } from './settings/settings.ts';
+import type { PlanSummary } from './summary.ts';
 
 /** The content of a plan file: enough to see whether a run is the one that was approved. */
 const planFile = z.strictObject({
@@ -30,7 +32,12 @@ const planFile = z.strictObject({
 export type ApprovedPlan = z.infer<typeof planFile>;
 
 /** What an approval is compared with. */
-type Approvable = Pick<Prepared, 'job' | 'connection' | 'plan' | 'summary'>;
+interface Approvable {
+  readonly job: Job;
+  readonly connection: Connection;
+  readonly plan: Plan;
+  readonly summary: PlanSummary;
+}
 
 /** The settings on which the price of a plan or the meaning of its answers depends. */
 function settingsOf({ job, connection }: Approvable): Record<string, unknown> {

@@ -11,10 +11,11 @@ import type { Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.ts';
 import { type Progress, record } from './buying/progress.ts';
 import { CellCache } from './cell-fields.ts';
+import type { Connection } from './connection-kinds.ts';
 import { editedValues } from './edited-values.ts';
-import { type LocalData, loadedSince, localNotes, type OriginNote } from './lookup/local-data.ts';
+import { loadedSince, localNotes, type OriginNote } from './lookup/local-data.ts';
 import { openJobInput } from './parts/job-input.ts';
-import { ApiKeys, type Key } from './planning/api-keys.ts';
+import { ApiKeys } from './planning/api-keys.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
 import { priceListOf } from './planning/price-list.ts';
@@ -23,28 +24,6 @@ import { SampleRows } from './sample-rows.ts';
 import { type Scan, scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
-
-/** Where a run's answers come from. Only planning and the step that gets answers know the kind. */
-export type Connection = ServiceConnection | LocalConnection;
-
-/** A service that answers are bought from: its address, the keys, and whose answers it gives. */
-export interface ServiceConnection {
-  readonly kind: 'service';
-  readonly baseUrl: string;
-  /** Names the service and its data set in the store: answers of two sources never mix. */
-  readonly source: string;
-  /** All answers are sample data. A service may also say so in its answers (`SampleRows`). */
-  readonly sample: boolean;
-  readonly keys: readonly Key[];
-}
-
-/** The agencies' data on this machine: free, and never made up. */
-export interface LocalConnection {
-  readonly kind: 'local';
-  readonly source: string;
-  readonly sample: false;
-  readonly data: LocalData;
-}
 
 /** What a run needs from its caller. */
 export interface Effects {

@@ -1,6 +1,6 @@
 import type { SampleMark } from '../contract/answer.ts';
 import type { Store } from '../store/port.ts';
-import type { Connection } from './prepare.ts';
+import type { Connection } from './connection-kinds.ts';
 
 /** Everything that the embedded service says is sample data. */
 const ALL: SampleMark = { until: Number.POSITIVE_INFINITY, still: true };

@@ -6,10 +6,10 @@ import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { RowSource } from '../rows/port.ts';
 import type { Spending } from '../store/port.ts';
 import type { Stop } from './buying/stop.ts';
+import type { Connection } from './connection-kinds.ts';
 import { datasetsOf } from './lookup/local-data.ts';
 import { placesWithoutData } from './lookup/places-without-data.ts';
 import type { Plan } from './planning/planning.ts';
-import type { Connection } from './prepare.ts';
 import type { Job } from './settings/settings.ts';
 import type { Written } from './writing.ts';
 

@@ -2,10 +2,10 @@ import { addedColumns, bareFields, geometryColumn } from '../columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { CellRecord, Field } from '../contract/answer.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
-import type { RowFields, RowFile, WriteResult } from '../rows/port.ts';
+import type { RowFile, WriteResult } from '../rows/port.ts';
 import { type CellCache, type CellReader, type CellSource, cachedFields, cellReader } from './cell-fields.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
-import { withPoints } from './point-fields.ts';
+import { type FieldsAt, withPoints } from './point-fields.ts';
 import { otherRows, type Unlocated } from './scan/row-places.ts';
 import type { Scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
@@ -58,8 +58,7 @@ export interface OutputWriting extends FieldsSource {
 
 /** The fields that are added to rows, and what became of the rows in all. */
 export interface OutputFields {
-  /** The fields of rows, by the numbers that the scan gave their cells or findings. */
-  at(places: Iterable<number>): Promise<RowFields[]>;
+  readonly at: FieldsAt;
   sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'>;
 }
 

@@ -7,7 +7,7 @@ import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract
 import { addSample, lacksSample, refreshSampleReadings } from '../data/sample/add-sample.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
 import { fingerprintOf, type Key } from '../job/planning/api-keys.ts';
-import type { Job } from '../job/settings/settings.ts';
+import type { Job, Surroundings } from '../job/settings/settings.ts';
 import { isPostgresAddress } from '../postgres/postgres-address.ts';
 import { createAccount, listAccounts } from '../service/accounts/sqlite/accounts.ts';
 import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/sqlite/accounts-database.ts';
@@ -15,7 +15,6 @@ import { createKey, revokeKey } from '../service/accounts/sqlite/keys.ts';
 import { moveAccounts } from '../service/accounts/sqlite/move-accounts.ts';
 import { sqliteAccounts } from '../service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
-import type { ConnectionContext } from './connection.ts';
 
 export interface EmbeddedService extends AsyncDisposable {
   readonly baseUrl: string;
@@ -28,7 +27,7 @@ export interface EmbeddedService extends AsyncDisposable {
  * @param tell prints a message before a step that takes seconds
  */
 export async function startEmbeddedService(
-  context: ConnectionContext,
+  context: Pick<Surroundings, 'dataFolder'> & { readonly clock: Clock },
   job: Job,
   tell: (line: string) => void,
 ): Promise<EmbeddedService> {
@@ -71,7 +70,7 @@ function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
 
 /** The embedded service's data and accounts: beside the store, so that both are deleted together; in the data folder where the
  * store is a database. */
-function embeddedDatabaseFile(context: ConnectionContext, job: Job): string {
+function embeddedDatabaseFile(context: Pick<Surroundings, 'dataFolder'>, job: Job): string {
   const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
   return join(folder, 'sample-service.db');
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { Connection, Effects } from '../job/prepare.ts';
+import type { Connection } from '../job/connection-kinds.ts';
+import type { Effects } from '../job/prepare.ts';
 import type { JobFile } from '../job/settings/job-file.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';

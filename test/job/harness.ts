@@ -11,8 +11,9 @@ import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts'
 import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import { approvablePlan } from '../../src/job/approved-plan.ts';
 import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
+import type { Connection } from '../../src/job/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../../src/job/planning/api-keys.ts';
-import { type Connection, type Effects, prepare, prepareAgain } from '../../src/job/prepare.ts';
+import { type Effects, prepare, prepareAgain } from '../../src/job/prepare.ts';
 import type { BodyReader } from '../../src/job/reading/body-readers.ts';
 import { type RunEnded, run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';

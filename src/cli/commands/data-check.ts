@@ -6,15 +6,15 @@ import { counted } from '../../format-numbers.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
+import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
-import type { DataSurroundings } from './data.ts';
 import { clientFor } from './data-get.ts';
 
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
 export async function checkSourcesAction(
   context: CliContext,
-  surroundings: DataSurroundings,
+  surroundings: DataSettings,
   names: readonly string[],
   flags: Flags,
 ): Promise<number> {
@@ -74,7 +74,7 @@ function checkedJson({ source, probed, error, warnings }: CheckedSource): unknow
 /** `perilbook data remove SOURCE…`: removes downloads and the datasets loaded from them. */
 export function removeAction(
   context: CliContext,
-  { sources, downloads, open }: DataSurroundings,
+  { sources, downloads, open }: DataSettings,
   names: readonly string[],
   flags: Flags,
 ): number {

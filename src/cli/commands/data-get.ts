@@ -23,18 +23,18 @@ import { counted } from '../../format-numbers.ts';
 import { askYes, canAsk } from '../ask-yes.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
+import type { DataSettings } from '../data-settings.ts';
 import { EXIT, exitCodeOfError } from '../exit-codes.ts';
 import { downloadPlanJson, downloadPlanWords, estimatedBytes, transferWords } from '../messages/download-words.ts';
 import { byteSize } from '../messages/format.ts';
 import { type SourceOutcome, sourceOutcomesJson, sourceOutcomeWords } from '../messages/source-outcomes.ts';
 import { showLine } from '../progress/one-line.ts';
 import { statesOfFile, statesSaid } from '../states-of-file.ts';
-import type { DataSurroundings } from './data.ts';
 
 /** `perilbook data get NAME…`: shows sizes and licences, asks, downloads, loads. */
 export async function getAction(
   context: CliContext,
-  surroundings: DataSurroundings,
+  surroundings: DataSettings,
   names: readonly string[],
   flags: Flags,
 ): Promise<number> {
@@ -73,7 +73,7 @@ export async function getAction(
 /** `perilbook data update [NAME…]`: downloads and loads what changed. */
 export async function updateAction(
   context: CliContext,
-  surroundings: DataSurroundings,
+  surroundings: DataSettings,
   names: readonly string[],
   flags: Flags,
 ): Promise<number> {
@@ -121,7 +121,7 @@ async function approve(context: CliContext, wanted: readonly WantedSource[], fla
 
 async function obtainAndLoad(
   context: CliContext,
-  surroundings: DataSurroundings,
+  surroundings: DataSettings,
   wanted: readonly WantedSource[],
   flags: Flags,
 ): Promise<number> {
@@ -143,7 +143,7 @@ async function obtainAndLoad(
  */
 export async function updateSources(
   context: CliContext,
-  surroundings: DataSurroundings,
+  surroundings: DataSettings,
   wanted: readonly WantedSource[],
   replace: boolean,
   onOutcome: (outcome: SourceOutcome) => void,
@@ -168,7 +168,7 @@ export async function updateSources(
 
 async function obtain(
   context: CliContext,
-  surroundings: DataSurroundings,
+  surroundings: DataSettings,
   wanted: readonly WantedSource[],
 ): Promise<ObtainedSource[]> {
   const { interrupt: signal, env } = context;
@@ -209,7 +209,7 @@ function freeBytes(folder: string): number {
 }
 
 /** Warns about sample data beside real data. */
-function noteSample(context: CliContext, { open, file }: DataSurroundings): void {
+function noteSample(context: CliContext, { open, file }: DataSettings): void {
   const made = describeData(open()).datasets.filter(({ sample }) => sample);
   if (made.length === 0) return;
   say(
@@ -221,7 +221,7 @@ function noteSample(context: CliContext, { open, file }: DataSurroundings): void
 /** The web client with this program's User-Agent. */
 export function clientFor(
   { env, version = '0' }: CliContext,
-  { contact, mirror }: Pick<DataSurroundings, 'contact' | 'mirror'>,
+  { contact, mirror }: Pick<DataSettings, 'contact' | 'mirror'>,
 ): WebClient {
   const userAgent = `perilbook/${version}${contact === undefined ? '' : ` (+${contact})`}`;
   return createWebClient({ userAgent, env, ...(mirror === undefined ? {} : { mirror }) });
@@ -237,7 +237,7 @@ function interrupted(): PerilbookError {
 /** Loads the downloaded slices that the data file lacks, even if other slices failed. */
 async function load(
   context: CliContext,
-  { sources, downloads, open }: DataSurroundings,
+  { sources, downloads, open }: DataSettings,
   obtained: ObtainedSource,
   replace: boolean,
 ): Promise<SourceOutcome> {

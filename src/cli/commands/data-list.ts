@@ -16,14 +16,14 @@ import type { DatasetName } from '../../data/tables/records.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, sayJson } from '../context.ts';
+import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { byteSize, listed, table, timeSpan } from '../messages/format.ts';
-import type { DataSurroundings } from './data.ts';
 
 /** `perilbook data`: lists the loaded data by topic, and what is missing with the command that gets it. */
 export function listAction(
   context: CliContext,
-  { sources, downloads, file }: DataSurroundings,
+  { sources, downloads, file }: DataSettings,
   database: DataDatabase | null,
   flags: Flags,
 ): number {

@@ -10,15 +10,15 @@ import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
+import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
 import { showLine } from '../progress/one-line.ts';
-import type { DataSurroundings } from './data.ts';
 
 /** `perilbook data load sample | LOADER FILE…`; without a name, lists the loaders. */
 export async function loadAction(
   context: CliContext,
-  { open }: Pick<DataSurroundings, 'open'>,
+  { open }: Pick<DataSettings, 'open'>,
   [name, ...said]: readonly string[],
   flags: Flags,
 ): Promise<number> {

@@ -4,8 +4,8 @@ import { PerilbookError } from '../../errors.ts';
 import { durationMs } from '../../job/settings/duration.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say } from '../context.ts';
+import { sourcesOf } from '../data-settings.ts';
 import { sourceOutcomeWords } from '../messages/source-outcomes.ts';
-import { sourcesOf } from './data.ts';
 import { downloadedSources, updateSources } from './data-get.ts';
 
 /** The agencies publish no faster, and their servers must not be burdened. */

@@ -14,10 +14,10 @@ import { type MetricsAddress, metricsAddress, startMetricsServer } from '../../s
 import { startService } from '../../service/http/start-service.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
+import { refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { portOf } from '../option-values.ts';
 import { notifySystemd, socketOfSystemd } from '../systemd.ts';
-import { refuseMissing } from './data.ts';
 import { accountAction, keyAction } from './service-accounts.ts';
 import { checkAction } from './service-check.ts';
 import { keepUpdated, type ServiceUpdates, serviceUpdatesOf } from './service-updates.ts';

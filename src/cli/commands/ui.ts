@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
-import type { Connection } from '../../job/prepare.ts';
+import type { Connection } from '../../job/connection-kinds.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { connect, localConnection, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
 import { openAreas, requireAreas } from '../../library/open-areas.ts';

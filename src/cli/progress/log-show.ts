@@ -3,7 +3,7 @@ import { newProgress, type Phase } from '../../job/buying/progress.ts';
 import { type RunFacts, reachedCells, reachedCredits } from '../../job/estimate.ts';
 import { type CliContext, say } from '../context.ts';
 import type { Log } from '../log-lines.ts';
-import type { ProgressShow } from './show.ts';
+import type { ProgressShow } from './progress-show.ts';
 
 const EVERY_MS = 30_000;
 const LOOK_MS = 1_000;

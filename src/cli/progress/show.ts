@@ -1,26 +1,15 @@
 import { steadyTime } from '../../clock.ts';
-import { newProgress, type Phase, type Progress } from '../../job/buying/progress.ts';
+import { newProgress, type Phase } from '../../job/buying/progress.ts';
 import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../job/estimate.ts';
 import { type CliContext, say } from '../context.ts';
 import { colorFor, isDumb, isUnicode } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
 import { logShow } from './log-show.ts';
+import type { ProgressShow } from './progress-show.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
 const LOOK_MS = 1_000;
-
-/** Shows the progress of a run on stderr, with messages in between. */
-export interface ProgressShow extends Disposable {
-  readonly progress: Progress;
-  /** Prints a message above the progress. */
-  readonly say: (text: string) => void;
-  /** Call it when the input is priced: more can be shown. */
-  know(facts: RunFacts): void;
-  /** Hides the progress until `resume`. */
-  pause(): void;
-  resume(): void;
-}
 
 /** On a terminal a block that is redrawn; elsewhere a line every 30 s and at each change of phase; nothing if quiet. */
 export async function showProgress(context: CliContext, isQuiet = false): Promise<ProgressShow> {

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { LATITUDES } from './csv-features.ts';
-import { type CsvRecord, csvRecords } from './csv-records.ts';
+import { csvRecords } from './csv-records.ts';
+import type { CsvRecord } from './delimited-text.ts';
 import { unsupportedFormat } from './feature-files.ts';
 import { geojsonFeatures } from './geojson-features.ts';
 import { keyOf } from './named-columns.ts';

@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import type { CsvRecord } from './csv-records.ts';
+import type { CsvRecord } from './delimited-text.ts';
 import { invalidFile } from './load-errors.ts';
 import { memberBlocks, type ZipMember, zipMembers } from './zip-members.ts';
 

@@ -1,5 +1,5 @@
 import { between, chance, digits, pick, whole } from './random.ts';
-import type { SiteDraft, SiteProperties } from './site-properties.ts';
+import type { SiteDraft, SiteProperties } from './site-draft.ts';
 
 const FUELS = ['NG', 'SUN', 'WND', 'BIT', 'WAT', 'DFO', 'LFG', 'BAT'];
 const VOLTAGES = [69, 115, 138, 161, 230, 345, 500] as const;

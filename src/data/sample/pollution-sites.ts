@@ -1,5 +1,5 @@
 import { chance, digits, pick, whole } from './random.ts';
-import type { SiteDraft, SiteProperties } from './site-properties.ts';
+import type { SiteDraft, SiteProperties } from './site-draft.ts';
 
 const USES = ['Gas station', 'Dry cleaner', 'Rail yard', 'Foundry', 'Warehouse', 'Plating shop', 'Mill', 'Vacant lot'];
 const CONTAMINANTS = ['Petroleum', 'Lead', 'Asbestos', 'PAHs', 'PCBs', 'VOCs', 'Arsenic', 'Chromium'];

@@ -1,5 +1,5 @@
 import { chance, digits, pick, whole } from './random.ts';
-import type { SiteProperties } from './site-properties.ts';
+import type { SiteProperties } from './site-draft.ts';
 
 /** Degrees, minutes and seconds in the tower registry's format: 41-52-41.2 N. */
 function dms(degrees: number, positive: string, negative: string): string {

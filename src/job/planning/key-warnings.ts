@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
 import { platform } from 'node:os';
+import { isLoopback } from '../../contract/service-address.ts';
 import { PerilbookError } from '../../errors.ts';
 import { redactorOf } from '../../fetch/redact.ts';
-import type { KeySource } from '../settings/account-settings.ts';
 
 /** Bits of a file's mode that let the group or others read or change it. */
 const FOR_OTHERS = 0o077;
 
 /** A sentence for each key file that others on this machine can read, with the command that protects it. */
-export function exposedKeyFiles(keys: readonly Pick<KeySource, 'file'>[]): string[] {
+export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): string[] {
   // Windows has no such bits.
   if (platform() === 'win32') return [];
   return keys.flatMap(({ file }) => {
@@ -35,10 +35,6 @@ export function unencryptedKeys(baseUrl: string): string[] {
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol !== 'http:' || isLoopback(hostname)) return [];
   return [`The key is sent to ${hostname} unencrypted: use https:// if the service supports it.`];
-}
-
-export function isLoopback(hostname: string): boolean {
-  return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname);
 }
 
 function quoted(path: string): string {

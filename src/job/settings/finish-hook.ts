@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { isLoopback } from '../planning/key-warnings.ts';
+import { isLoopback } from '../../contract/service-address.ts';
 
 /** What a run tells when it has ended: a program gets the summary on its standard input, or a webhook gets it as a POST. */
 export type FinishHook =

@@ -1,12 +1,26 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
+import type { InputFile } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
 import { fieldsFor, filledRows, type WriteRequest, type WriteResult } from '../port.ts';
-import { cellXml } from './cell-values.ts';
+import { cellXml, type SheetCellReader } from './cell-values.ts';
 import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
-import type { OpenSheet } from './xlsx-row-file.ts';
+import type { Workbook } from './workbook.ts';
 import { packedPart } from './zip-reader.ts';
 import { zipWriter } from './zip-writer.ts';
+
+/** An opened sheet. */
+export interface OpenSheet {
+  readonly input: InputFile;
+  readonly workbook: Workbook;
+  readonly cells: SheetCellReader;
+  /** The number of the header row; null where there is none. */
+  readonly headerLine: number | null;
+  readonly columns: readonly string[];
+  isUsed(cell: SheetCell): boolean;
+  /** True for a row of data: one behind the header with something in it. Rows of formats only are none. */
+  isRecord(row: SheetRow): boolean;
+}
 
 /**
  * Writes the workbook with the added cells set into the XML of one sheet; every other part is copied as it is packed, and

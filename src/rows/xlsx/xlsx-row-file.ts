@@ -5,7 +5,7 @@ import { cellText, readNumberFormats, type SheetCellReader } from './cell-values
 import { readSharedStrings } from './shared-strings.ts';
 import { type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
 import { openWorkbook, type Workbook } from './workbook.ts';
-import { writeSheet } from './write-sheet.ts';
+import { type OpenSheet, writeSheet } from './write-sheet.ts';
 
 /** What a user may say of a workbook. */
 export interface XlsxOptions {
@@ -15,19 +15,6 @@ export interface XlsxOptions {
   readonly headerLine?: number;
   /** False when the first row is a record already. */
   readonly header?: boolean;
-}
-
-/** An opened sheet. */
-export interface OpenSheet {
-  readonly input: InputFile;
-  readonly workbook: Workbook;
-  readonly cells: SheetCellReader;
-  /** The number of the header row; null where there is none. */
-  readonly headerLine: number | null;
-  readonly columns: readonly string[];
-  isUsed(cell: SheetCell): boolean;
-  /** True for a row of data: one behind the header with something in it. Rows of formats only are none. */
-  isRecord(row: SheetRow): boolean;
 }
 
 /** How many rows at the top of a sheet may be titles. */

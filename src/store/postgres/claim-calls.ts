@@ -6,7 +6,7 @@ import { isAreaAnswered, storedArea } from '../area-merge.ts';
 import type { AreaWanted, Claim, ClaimLimits, ClaimRequest, StoredArea } from '../port.ts';
 import { lockAccounts } from './account-locks.ts';
 import { moveStatement, SumChanges, storedCalls } from './ledger-moves.ts';
-import type { StoreParts } from './postgres-store.ts';
+import type { StoreParts } from './store-parts.ts';
 import { integers, readCells } from './stored-cells.ts';
 import { readUsage } from './usage-state.ts';
 

@@ -1,6 +1,6 @@
 import type { Session } from '../../postgres/postgres-pool.ts';
 import { SUM_OF } from '../period-sums.ts';
-import type { ChargeState, Spending } from '../port.ts';
+import type { ChargeState, Settlement, Spending } from '../port.ts';
 import type { ServerTime } from './account-locks.ts';
 import { integers } from './stored-cells.ts';
 
@@ -18,6 +18,12 @@ export interface StoredCall {
   readonly credits: number;
   readonly claimed_at: number;
   readonly credits_left: number | null;
+}
+
+/** A settlement, and the call of the ledger that it ends. */
+export interface SettledCall {
+  readonly settlement: Settlement;
+  readonly call: StoredCall;
 }
 
 /** The outcome of a call. */

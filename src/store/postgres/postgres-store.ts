@@ -5,7 +5,6 @@ import { locatePostgres } from '../../postgres/postgres-address.ts';
 import { PostgresPool, type Session, type Transaction } from '../../postgres/postgres-pool.ts';
 import { cellCodec, type WidthOf, withoutRejections } from '../cell-answers.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store } from '../port.ts';
-import type { RecentCalls } from '../recent-calls.ts';
 import { STORE_DATABASE } from '../store-address.ts';
 import { answersSince, countOlder, sourceStats } from '../stored-ages.ts';
 import { SERVER_TIME, type ServerTime } from './account-locks.ts';
@@ -14,6 +13,7 @@ import { chargeSums, correctPeriod, readLedgerStatement } from './ledger-sums.ts
 import { collecting, inTurn } from './one-at-a-time.ts';
 import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
 import { settleCalls } from './settle-calls.ts';
+import type { StoreParts } from './store-parts.ts';
 import { readAreas } from './stored-areas.ts';
 import { integers, mergeCells, readCells, readWantedCells } from './stored-cells.ts';
 import { allDetails, detailsSize } from './stored-details.ts';
@@ -21,16 +21,6 @@ import { postgresParts } from './stored-parts.ts';
 import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './stored-runs.ts';
 import { TextTable } from './text-table.ts';
 import { periodSpendingOf } from './usage-state.ts';
-
-/** What the parts of an open store share. */
-export interface StoreParts {
-  readonly texts: TextTable;
-  readonly codec: ReturnType<typeof cellCodec>;
-  readonly serverTime: ServerTime;
-  readonly owner: Owner;
-  /** The calls of the last minute, by account. */
-  readonly windows: Map<string, RecentCalls>;
-}
 
 interface PostgresOptions {
   readonly widthOf?: WidthOf;

@@ -3,7 +3,7 @@ import type { Scope } from '../../contract/credits.ts';
 import type { Session } from '../../postgres/postgres-pool.ts';
 import { bundleContentsOf, REFUSAL_HOLDS_MS, type SeenBundle } from '../bundle-observations.ts';
 import type { BundleContents } from '../port.ts';
-import type { SettledCall } from './settle-calls.ts';
+import type { SettledCall } from './ledger-moves.ts';
 
 /** Records what settlements show about their services, in the caller's transaction. Nearly all of them show nothing. */
 export async function rememberObservations(

@@ -2,18 +2,12 @@ import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import type { Transaction } from '../../postgres/postgres-pool.ts';
 import type { Settlement } from '../port.ts';
 import { accountLocks } from './account-locks.ts';
-import { moveStatement, type StoredCall, storedCalls } from './ledger-moves.ts';
-import type { StoreParts } from './postgres-store.ts';
+import { moveStatement, type SettledCall, storedCalls } from './ledger-moves.ts';
 import { rememberObservations } from './seen-services.ts';
+import type { StoreParts } from './store-parts.ts';
 import { mergeAreas } from './stored-areas.ts';
 import { mergeCells } from './stored-cells.ts';
 import { keepDetails } from './stored-details.ts';
-
-/** A settlement, and the call of the ledger that it ends. */
-export interface SettledCall {
-  readonly settlement: Settlement;
-  readonly call: StoredCall;
-}
 
 /**
  * Writes outcomes and answers, in one transaction. The answers come first: they take longest, and the accounts' locks, for which

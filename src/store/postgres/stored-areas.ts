@@ -1,7 +1,7 @@
 import type { Session } from '../../postgres/postgres-pool.ts';
 import { type AreaRow, mergedArea, storedArea } from '../area-merge.ts';
 import type { StoredArea } from '../port.ts';
-import type { SettledCall } from './settle-calls.ts';
+import type { SettledCall } from './ledger-moves.ts';
 import { integers } from './stored-cells.ts';
 
 type AreaOfSource = AreaRow & { readonly source: number; readonly area: string };

@@ -3,7 +3,7 @@ import { zstdDecompress } from 'node:zlib';
 import { isTopicSlug } from '../../contract/topics.ts';
 import type { PostgresPool, Session } from '../../postgres/postgres-pool.ts';
 import type { Store, StoreStats } from '../port.ts';
-import type { SettledCall } from './settle-calls.ts';
+import type { SettledCall } from './ledger-moves.ts';
 
 const decompress = promisify(zstdDecompress);
 

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
+import type { Connection } from '../../job/connection-kinds.ts';
 import { reachOf } from '../../job/planning/reach.ts';
-import { type Connection, type Effects, type Prepared, priced } from '../../job/prepare.ts';
+import { type Effects, type Prepared, priced } from '../../job/prepare.ts';
 import { layoutOf } from '../../job/scan/layout.ts';
 import { type Scan, scan } from '../../job/scan/scan-input.ts';
 import type { Job } from '../../job/settings/settings.ts';

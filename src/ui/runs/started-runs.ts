@@ -1,8 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
 import { newProgress } from '../../job/buying/progress.ts';
+import type { Connection } from '../../job/connection-kinds.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../job/estimate.ts';
-import { type Connection, type Effects, prepare } from '../../job/prepare.ts';
+import { type Effects, prepare } from '../../job/prepare.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';

@@ -1,0 +1,52 @@
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Source } from '../data/sources/source.ts';
+import { overriddenSources } from '../data/sources/source-overrides.ts';
+import { SOURCES } from '../data/sources/source-table.ts';
+import type { DataDatabase } from '../data/tables/data-database.ts';
+import { PerilbookError } from '../errors.ts';
+import type { Flags } from './command.ts';
+import { type CliContext, dataFolder } from './context.ts';
+
+/** Sources, files and mirror of `perilbook data`. */
+export interface DataSettings {
+  readonly sources: readonly Source[];
+  readonly downloads: string;
+  readonly file: string;
+  /** A server that replaces all others, or a copy of a downloads folder. */
+  readonly mirror?: string;
+  readonly copy?: string;
+  readonly contact?: string;
+  /** Opens the data file for writing; the command closes it. */
+  readonly open: () => DataDatabase;
+}
+
+/** A misspelled name must not look like a file without data. */
+export function refuseMissing(file: string, option: string): void {
+  if (existsSync(file)) return;
+  throw new PerilbookError('SERVICE_DATA', `There is no file ${file}`, `Check the name that ${option} gives.`, {
+    file,
+  });
+}
+
+/** The sources, with the addresses of `sources.yaml`, and the folder of their files. */
+export function sourcesOf(context: CliContext, flags: Flags): Omit<DataSettings, 'open' | 'file'> {
+  const said = flags.sources as string | undefined;
+  const folder = dataFolder(context);
+  const file = said === undefined ? join(folder, 'sources.yaml') : resolve(context.workingFolder, said);
+  const { mirror, ...others } = overriddenSources(file, SOURCES, said === undefined);
+  return { ...others, downloads: join(folder, 'downloads'), ...mirrorOf(context, flags, mirror) };
+}
+
+function mirrorOf(context: CliContext, flags: Flags, usual: string | undefined): Pick<DataSettings, 'mirror' | 'copy'> {
+  const said = (flags.mirror as string | undefined) ?? usual;
+  if (said === undefined) return {};
+  if (/^https?:\/\//i.test(said)) return { mirror: said };
+  const copy = resolve(context.workingFolder, said);
+  if (statSync(copy, { throwIfNoEntry: false })?.isDirectory()) return { copy };
+  throw new PerilbookError(
+    'USAGE',
+    `--mirror "${said}" is neither an address nor a folder`,
+    'Give http://… or https://…, or a copy of the downloads folder of another machine.',
+  );
+}
