@@ -9,7 +9,7 @@ import { type CliContext, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
-import { clientFor } from './data-get.ts';
+import { clientFor } from '../update-sources.ts';
 
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
 export async function checkSourcesAction(

@@ -1,35 +1,19 @@
-import { mkdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { steadyTime } from '../../clock.ts';
-import { fileSystemError, refuseFullDisk } from '../../data/download/disk-space.ts';
-import type { DownloadContext } from '../../data/download/download-file.ts';
-import { lockDownloads } from '../../data/download/downloads-lock.ts';
-import {
-  type ObtainedSource,
-  obtainSources,
-  type WantedSource,
-  wantedSources,
-} from '../../data/download/get-sources.ts';
-import { loadDownloads, unloadedSlices } from '../../data/download/load-downloads.ts';
-import { readManifest } from '../../data/download/manifest.ts';
-import { sliceOfKey } from '../../data/download/source-requests.ts';
-import { createTransferRate } from '../../data/download/transfer-rate.ts';
-import { createWebClient, type WebClient } from '../../data/download/web-client.ts';
-import type { Source } from '../../data/sources/source.ts';
+import { refuseFullDisk } from '../../data/download/disk-space.ts';
+import { type WantedSource, wantedSources } from '../../data/download/get-sources.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
 import { askYes, canAsk } from '../ask-yes.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT, exitCodeOfError } from '../exit-codes.ts';
-import { downloadPlanJson, downloadPlanWords, estimatedBytes, transferWords } from '../messages/download-words.ts';
+import { downloadPlanJson, downloadPlanWords, estimatedBytes } from '../messages/download-words.ts';
 import { byteSize } from '../messages/format.ts';
-import { type SourceOutcome, sourceOutcomesJson, sourceOutcomeWords } from '../messages/source-outcomes.ts';
-import { showLine } from '../progress/one-line.ts';
+import { sourceOutcomesJson, sourceOutcomeWords } from '../messages/source-outcomes.ts';
 import { statesOfFile, statesSaid } from '../states-of-file.ts';
+import { downloadedSources, freeBytes, makeFolder, updateSources } from '../update-sources.ts';
 
 /** `perilbook data get NAME…`: shows sizes and licences, asks, downloads, loads. */
 export async function getAction(
@@ -90,16 +74,6 @@ export async function updateAction(
   return await obtainAndLoad(context, surroundings, wanted, flags);
 }
 
-/** The sources that were downloaded, with the slices that were. */
-export function downloadedSources(sources: readonly Source[], downloads: string): WantedSource[] {
-  return sources
-    .map((source) => ({
-      source,
-      slices: [...new Set([...readManifest(join(downloads, source.name)).keys()].map(sliceOfKey))],
-    }))
-    .filter(({ slices }) => slices.length > 0);
-}
-
 async function statesWanted(context: CliContext, flags: Flags): Promise<readonly string[] | null> {
   const file = flags.for as string | undefined;
   if (file !== undefined) return await statesOfFile(context, file);
@@ -135,79 +109,6 @@ async function obtainAndLoad(
   return failed === undefined ? EXIT.complete : exitCodeOfError(failed.error);
 }
 
-/**
- * Downloads what changed and loads it, source by source. A source that fails keeps its old data and does not stop the
- * others.
- *
- * @throws PerilbookError INTERRUPTED when the context's signal aborts; USAGE when another process downloads
- */
-export async function updateSources(
-  context: CliContext,
-  surroundings: DataSettings,
-  wanted: readonly WantedSource[],
-  replace: boolean,
-  onOutcome: (outcome: SourceOutcome) => void,
-): Promise<SourceOutcome[]> {
-  const { downloads } = surroundings;
-  makeFolder(downloads);
-  const unlock = lockDownloads(downloads, context.owner);
-  try {
-    const obtained = await obtain(context, surroundings, wanted);
-    const outcomes: SourceOutcome[] = [];
-    for (const one of obtained) {
-      const outcome = await load(context, surroundings, one, replace);
-      onOutcome(outcome);
-      outcomes.push(outcome);
-      if (context.interrupt.aborted) throw interrupted();
-    }
-    return outcomes;
-  } finally {
-    unlock();
-  }
-}
-
-async function obtain(
-  context: CliContext,
-  surroundings: DataSettings,
-  wanted: readonly WantedSource[],
-): Promise<ObtainedSource[]> {
-  const { interrupt: signal, env } = context;
-  const client = clientFor(context, surroundings);
-  const rate = createTransferRate(estimatedBytes(wanted));
-  const show = showLine(context);
-  const download: DownloadContext = {
-    ...{ clock: context.clock, random: context.random, signal, client, freeBytes },
-    onBytes(file, bytes) {
-      rate.see(file, bytes, steadyTime(context.clock));
-      show.line(() => transferWords(rate.read()));
-    },
-    onWait: (reason, waitMs) => {
-      if (waitMs >= LONG_WAIT_MS) show.say(`${reason}. Waiting ${Math.round(waitMs / 1_000)} s.`);
-    },
-  };
-  try {
-    return await obtainSources(wanted, surroundings, env, download);
-  } catch (error) {
-    throw signal.aborted ? interrupted() : error;
-  } finally {
-    show.end();
-    await client.close();
-  }
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw fileSystemError(error, folder);
-  }
-}
-
-function freeBytes(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
-}
-
 /** Warns about sample data beside real data. */
 function noteSample(context: CliContext, { open, file }: DataSettings): void {
   const made = describeData(open()).datasets.filter(({ sample }) => sample);
@@ -216,46 +117,4 @@ function noteSample(context: CliContext, { open, file }: DataSettings): void {
     context,
     `${file} also holds sample data (made up): ${made.map(({ name }) => name).join(', ')}. For real data alone: --db NEW.db, or data get all.`,
   );
-}
-
-/** The web client with this program's User-Agent. */
-export function clientFor(
-  { env, version = '0' }: CliContext,
-  { contact, mirror }: Pick<DataSettings, 'contact' | 'mirror'>,
-): WebClient {
-  const userAgent = `perilbook/${version}${contact === undefined ? '' : ` (+${contact})`}`;
-  return createWebClient({ userAgent, env, ...(mirror === undefined ? {} : { mirror }) });
-}
-
-const LONG_WAIT_MS = 5_000;
-
-function interrupted(): PerilbookError {
-  const hint = 'Run the same command again: it resumes where it stopped. The stored data is unchanged.';
-  return new PerilbookError('INTERRUPTED', 'The download was interrupted', hint);
-}
-
-/** Loads the downloaded slices that the data file lacks, even if other slices failed. */
-async function load(
-  context: CliContext,
-  { sources, downloads, open }: DataSettings,
-  obtained: ObtainedSource,
-  replace: boolean,
-): Promise<SourceOutcome> {
-  const { source } = obtained;
-  const database = open();
-  const slices = unloadedSlices(database, readManifest(join(downloads, source.name)));
-  if (slices.length === 0) return obtained;
-  const rivals = sources.filter(({ name, replaces }) => replaces === source.name || source.replaces === name);
-  const show = showLine(context);
-  try {
-    const onRecords = (records: number) => show.line(() => `${source.name}: ${counted(records, 'record')} loaded …`);
-    const options = { replace, onRecords };
-    const loaded = await loadDownloads(database, source, slices, { downloads, rivals }, options, context.clock);
-    return loaded === null ? obtained : { ...obtained, loaded };
-  } catch (error) {
-    if (!(error instanceof PerilbookError)) throw error;
-    return { ...obtained, error: obtained.error ?? error };
-  } finally {
-    show.end();
-  }
 }

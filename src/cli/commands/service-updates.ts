@@ -6,7 +6,7 @@ import type { Flags } from '../command.ts';
 import { type CliContext, say } from '../context.ts';
 import { sourcesOf } from '../data-settings.ts';
 import { sourceOutcomeWords } from '../messages/source-outcomes.ts';
-import { downloadedSources, updateSources } from './data-get.ts';
+import { downloadedSources, updateSources } from '../update-sources.ts';
 
 /** The agencies publish no faster, and their servers must not be burdened. */
 const LEAST_INTERVAL_MS = 5 * 60_000;

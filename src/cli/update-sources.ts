@@ -1,0 +1,145 @@
+import { mkdirSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { steadyTime } from '../clock.ts';
+import { fileSystemError } from '../data/download/disk-space.ts';
+import type { DownloadContext } from '../data/download/download-file.ts';
+import { lockDownloads } from '../data/download/downloads-lock.ts';
+import { type ObtainedSource, obtainSources, type WantedSource } from '../data/download/get-sources.ts';
+import { loadDownloads, unloadedSlices } from '../data/download/load-downloads.ts';
+import { readManifest } from '../data/download/manifest.ts';
+import { sliceOfKey } from '../data/download/source-requests.ts';
+import { createTransferRate } from '../data/download/transfer-rate.ts';
+import { createWebClient, type WebClient } from '../data/download/web-client.ts';
+import type { Source } from '../data/sources/source.ts';
+import { PerilbookError } from '../errors.ts';
+import { counted } from '../format-numbers.ts';
+import type { CliContext } from './context.ts';
+import type { DataSettings } from './data-settings.ts';
+import { estimatedBytes, transferWords } from './messages/download-words.ts';
+import type { SourceOutcome } from './messages/source-outcomes.ts';
+import { showLine } from './progress/one-line.ts';
+
+/** The sources that were downloaded, with the slices that were. */
+export function downloadedSources(sources: readonly Source[], downloads: string): WantedSource[] {
+  return sources
+    .map((source) => ({
+      source,
+      slices: [...new Set([...readManifest(join(downloads, source.name)).keys()].map(sliceOfKey))],
+    }))
+    .filter(({ slices }) => slices.length > 0);
+}
+
+/**
+ * Downloads what changed and loads it, source by source. A source that fails keeps its old data and does not stop the
+ * others.
+ *
+ * @throws PerilbookError INTERRUPTED when the context's signal aborts; USAGE when another process downloads
+ */
+export async function updateSources(
+  context: CliContext,
+  surroundings: DataSettings,
+  wanted: readonly WantedSource[],
+  replace: boolean,
+  onOutcome: (outcome: SourceOutcome) => void,
+): Promise<SourceOutcome[]> {
+  const { downloads } = surroundings;
+  makeFolder(downloads);
+  const unlock = lockDownloads(downloads, context.owner);
+  try {
+    const obtained = await obtain(context, surroundings, wanted);
+    const outcomes: SourceOutcome[] = [];
+    for (const one of obtained) {
+      const outcome = await load(context, surroundings, one, replace);
+      onOutcome(outcome);
+      outcomes.push(outcome);
+      if (context.interrupt.aborted) throw interrupted();
+    }
+    return outcomes;
+  } finally {
+    unlock();
+  }
+}
+
+async function obtain(
+  context: CliContext,
+  surroundings: DataSettings,
+  wanted: readonly WantedSource[],
+): Promise<ObtainedSource[]> {
+  const { interrupt: signal, env } = context;
+  const client = clientFor(context, surroundings);
+  const rate = createTransferRate(estimatedBytes(wanted));
+  const show = showLine(context);
+  const download: DownloadContext = {
+    ...{ clock: context.clock, random: context.random, signal, client, freeBytes },
+    onBytes(file, bytes) {
+      rate.see(file, bytes, steadyTime(context.clock));
+      show.line(() => transferWords(rate.read()));
+    },
+    onWait: (reason, waitMs) => {
+      if (waitMs >= LONG_WAIT_MS) show.say(`${reason}. Waiting ${Math.round(waitMs / 1_000)} s.`);
+    },
+  };
+  try {
+    return await obtainSources(wanted, surroundings, env, download);
+  } catch (error) {
+    throw signal.aborted ? interrupted() : error;
+  } finally {
+    show.end();
+    await client.close();
+  }
+}
+
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw fileSystemError(error, folder);
+  }
+}
+
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/** The web client with this program's User-Agent. */
+export function clientFor(
+  { env, version = '0' }: CliContext,
+  { contact, mirror }: Pick<DataSettings, 'contact' | 'mirror'>,
+): WebClient {
+  const userAgent = `perilbook/${version}${contact === undefined ? '' : ` (+${contact})`}`;
+  return createWebClient({ userAgent, env, ...(mirror === undefined ? {} : { mirror }) });
+}
+
+const LONG_WAIT_MS = 5_000;
+
+function interrupted(): PerilbookError {
+  const hint = 'Run the same command again: it resumes where it stopped. The stored data is unchanged.';
+  return new PerilbookError('INTERRUPTED', 'The download was interrupted', hint);
+}
+
+/** Loads the downloaded slices that the data file lacks, even if other slices failed. */
+async function load(
+  context: CliContext,
+  { sources, downloads, open }: DataSettings,
+  obtained: ObtainedSource,
+  replace: boolean,
+): Promise<SourceOutcome> {
+  const { source } = obtained;
+  const database = open();
+  const slices = unloadedSlices(database, readManifest(join(downloads, source.name)));
+  if (slices.length === 0) return obtained;
+  const rivals = sources.filter(({ name, replaces }) => replaces === source.name || source.replaces === name);
+  const show = showLine(context);
+  try {
+    const onRecords = (records: number) => show.line(() => `${source.name}: ${counted(records, 'record')} loaded …`);
+    const options = { replace, onRecords };
+    const loaded = await loadDownloads(database, source, slices, { downloads, rivals }, options, context.clock);
+    return loaded === null ? obtained : { ...obtained, loaded };
+  } catch (error) {
+    if (!(error instanceof PerilbookError)) throw error;
+    return { ...obtained, error: obtained.error ?? error };
+  } finally {
+    show.end();
+  }
+}
