@@ -100,6 +100,22 @@ test('accepts invalid UTF-8 inside strings, as a decoder replaces it', () => {
   }
 });
 
+test('finds each byte at each place of a string, whatever stands around it', () => {
+  for (const around of [0x21, 0x23, 0x5b, 0x7f, 0x80, 0xa2, 0xff]) {
+    for (let place = 0; place < 9; place++) {
+      for (let byte = 0; byte < 256; byte++) {
+        const body = Buffer.alloc(11, around);
+        body.set([0x22], 0);
+        body.set([0x22], 10);
+        body[1 + place] = byte;
+        // In a list, so that a string which ends too early is followed by something else than the end.
+        const list = Buffer.concat([Buffer.from('['), body, Buffer.from(',1]')]);
+        assert.equal(accepts(list), isParsed(list), `${byte} at ${place} among ${around}`);
+      }
+    }
+  }
+});
+
 test('refuses more nesting and more parts than may be parsed', () => {
   const nested = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
   assert.equal(accepts(nested(MAX_JSON_DEPTH)), true);
