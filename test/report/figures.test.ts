@@ -144,12 +144,34 @@ test('the map fits the state that all locations are in, and a town of it from ne
   assert.ok(!hawaii.whole && isShown(hawaii, { lat: 22.05, lng: -159.5 }), 'Kauai');
   const alone = frameOf([SAN_JUAN, { lat: 18.2, lng: -67.1 }]);
   assert.deepEqual([alone.whole, alone.territories], [false, ['Puerto Rico and Virgin Islands']]);
-  const mixed = frameOf([MIAMI, ATLANTA, { lat: 13.45, lng: 144.78 }, SAN_JUAN]);
-  assert.deepEqual(
-    [mixed.whole, mixed.territories],
-    [true, ['Guam and Northern Mariana Islands', 'Puerto Rico and Virgin Islands']],
-  );
   assert.deepEqual(frameOf([]).territories, []);
+});
+
+test('territories are insets below the state that the other locations are in', () => {
+  const MIAMI = { lat: 25.77, lng: -80.2 };
+  const PENSACOLA = { lat: 30.43, lng: -87.2 };
+  const GUAM = { lat: 13.45, lng: 144.78 };
+  const SEATTLE = { lat: 47.6, lng: -122.3 };
+  const mixed = frameOf([MIAMI, GUAM, PENSACOLA, SAN_JUAN]);
+  assert.deepEqual(
+    [mixed.whole, mixed.territories, mixed.insets.map(({ territory }) => territory)],
+    [
+      false,
+      ['Guam and Northern Mariana Islands', 'Puerto Rico and Virgin Islands'],
+      ['Puerto Rico and Virgin Islands', 'Guam and Northern Mariana Islands'],
+    ],
+  );
+  const [puertoRico, guam] = mixed.insets;
+  const isIn = (inset: Frame['insets'][number], location: EnrichedCell['location']) => {
+    const [x, y] = place(mixed, project(location)!);
+    return x > inset.left && x < inset.left + inset.width && y > inset.top && y < inset.top + inset.height;
+  };
+  assert.ok(isIn(puertoRico!, SAN_JUAN) && isIn(guam!, GUAM));
+  for (const town of [MIAMI, PENSACOLA, { lat: 24.56, lng: -81.8 }, { lat: 30.95, lng: -85.5 }]) {
+    assert.ok(isShown(mixed, town) && place(mixed, project(town)!)[1] < puertoRico!.top, 'all of Florida is above them');
+  }
+  assert.ok(mixed.k > 2 * frameOf([MIAMI, SEATTLE, SAN_JUAN]).k);
+  assert.deepEqual(frameOf([MIAMI, SEATTLE, SAN_JUAN]).insets, [], 'on all of the country they are below Florida');
 });
 
 test('what was answered is the denominator: of a bin, of a county, of a state', () => {

@@ -1,5 +1,6 @@
 import { type GeoProjection, geoMercator } from 'd3-geo';
 import type { Location } from '../../geo/coordinates.ts';
+import type { PlaneBox } from './state-bounds.ts';
 
 /** A territory as an inset: us-atlas's projection leaves the territories out. */
 interface Territory {
@@ -10,6 +11,8 @@ interface Territory {
   readonly north: number;
   readonly west: number;
   readonly east: number;
+  /** Where it lies on the plane. */
+  readonly box: PlaneBox;
   readonly projection: GeoProjection;
 }
 
@@ -29,7 +32,7 @@ export const TERRITORIES: readonly Territory[] = INSETS.map(
       [east, south],
     ];
     return {
-      ...{ name, codes, south, north, west, east },
+      ...{ name, codes, south, north, west, east, box: { west: x0, north: y0, east: x1, south: y1 } },
       projection: geoMercator().fitExtent(
         [
           [x0, y0],

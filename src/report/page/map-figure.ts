@@ -97,13 +97,13 @@ ${
 
 function drawing(facts: Facts, first: NamedLayer, sizes: readonly MarkSizes[]): Html {
   const { map } = facts.figures;
-  const { land, states, counties, labels } = outlinesOf(map.frame);
+  const { land, states, counties, insets, labels } = outlinesOf(map.frame);
   return html`<svg id="map-drawing" class="map ${map.kind}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="map-says">
 <defs>${map.kind === 'point' ? html`<circle id="mark" r="1"/>` : html`<path id="mark" d="${HEXAGON}"/>`}</defs>
 <g id="map-world">
 <path class="land" d="${land}"/>
 <path class="counties" d="${counties}"/>
-<path class="states" d="${states}"/>
+<path class="states" d="${states}"/>${map.frame.insets.map(({ left, top, width, height }) => html`<rect class="inset" x="${left}" y="${top}" width="${width}" height="${height}"/>`)}${insets !== '' && html`<path class="land" d="${insets}"/>`}
 ${map.levels.map((level, at) => marks(level, at, first, sizes[at]!, measureOf(facts).by))}
 ${labels.map(({ name, at: [x, y] }) => html`<text x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}
 </g>
