@@ -17,17 +17,11 @@ export interface CellOfInput {
 
 /** A cell and the fields that the output has behind each of its rows. */
 export interface EnrichedCell extends CellOfInput {
-  /** Null for a cell that the caller knows already. */
-  readonly fields: readonly Field[] | null;
+  readonly fields: readonly Field[];
 }
 
-/** Where the cells lie, in the order of the file. */
-export function* locationsOf(cells: CellTable): Generator<Location> {
-  for (let number = 0; number < cells.size; number++) yield locationOf(cells.cell(number));
-}
-
-/** Every cell of the input as the output shows it now, in batches. Buys nothing, writes nothing. Cells that are known already are
- * not read. */
+/** Cells of the input as the output shows them now, in batches. Buys nothing, writes nothing. Those that the caller knows already are left
+ * out. */
 export async function* enrichedCells(
   prepared: Prepared,
   store: Store,
@@ -36,20 +30,26 @@ export async function* enrichedCells(
   const { plan, cells: cache } = prepared;
   const { cells } = plan.scan;
   const readCells = await cellReader({ ...prepared, scan: plan.scan, store });
-  for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
-    const numbers = Array.from({ length: Math.min(CELLS_PER_READ, cells.size - from) }, (_, index) => from + index);
-    const fields = await cachedFields(
-      numbers.filter((number) => !isKnown(number)),
-      cache,
-      readCells,
-    );
-    let next = 0;
-    yield numbers.map((number) => ({
-      number,
-      location: locationOf(cells.cell(number)),
-      rows: cells.rows(number),
-      value: cells.value(number),
-      fields: isKnown(number) ? null : fields[next++]!(),
-    }));
+  let next = 0;
+  for (;;) {
+    const numbers: number[] = [];
+    for (; next < cells.size && numbers.length < CELLS_PER_READ; next++) if (!isKnown(next)) numbers.push(next);
+    if (numbers.length === 0) return;
+    const fields = await cachedFields(numbers, cache, readCells);
+    yield numbers.map((number, index) => ({ ...cellOfInput(cells, number), fields: fields[index]!() }));
   }
+}
+
+export function cellOfInput(cells: CellTable, number: number): CellOfInput {
+  return {
+    number,
+    location: locationOf(cells.cell(number)),
+    rows: cells.rows(number),
+    value: cells.value(number),
+  };
+}
+
+/** Where the cells lie, in the order of the file. */
+export function* locationsOf(cells: CellTable): Generator<Location> {
+  for (let number = 0; number < cells.size; number++) yield locationOf(cells.cell(number));
 }

@@ -1,7 +1,8 @@
+import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Row } from '../rows/port.ts';
 import type { Prepared } from './prepare.ts';
 import { FIRST_VALUE } from './scan/layout.ts';
-import type { Finding } from './scan/scan-input.ts';
+import type { Finding, Scan } from './scan/scan-input.ts';
 import { rowValue } from './scan/scanned-rows.ts';
 
 /** Where a row is: its line, and its part file where the input is several. */
@@ -22,37 +23,66 @@ export interface NotedRows {
 /** Rows kept of each finding: enough to see what kind of rows they are. */
 const PLACES_KEPT = 12;
 
+/** Rows whose places are looked at together. */
+const ROWS_AT_ONCE = 16_384;
+
 /**
  * Streams the input once more for what no figure holds: the first rows of some cells, and the lines of what was found. Locations are
- * not read again, the scan has kept the cell of each row; values only where one of them is not a number.
+ * not read again, the scan has kept the cell of each row; values only where one of them is not a number. Where values are not read,
+ * the texts of other rows are not read either: they took a second of the report of a million rows, and 50 MB.
  */
 export async function notedRows(
   { rowFile, plan }: Prepared,
   wanted: ReadonlySet<number>,
   columns: readonly number[],
 ): Promise<NotedRows> {
-  const { layout, cells, findings } = plan.scan;
+  const { layout, cells, places, findings } = plan.scan;
   const first = new Map<number, NotedRow>();
-  const places = new Map<Finding['finding'], RowPlace[]>();
+  const noted = new Map<Finding['finding'], RowPlace[]>();
   const found = (finding: Finding['finding'], row: Row) => {
-    const known = places.get(finding);
-    if (known === undefined) places.set(finding, [row]);
+    const known = noted.get(finding);
+    if (known === undefined) noted.set(finding, [row]);
     else if (known.length < PLACES_KEPT) known.push(row);
   };
   const readsValues = findings.some(({ finding }) => finding === 'value_not_a_number');
   const before = readsValues ? layout.columns : layout.columns.slice(0, 1);
-  const numbersOf = plan.scan.places.placesFrom(cells.size);
-  for await (const batch of rowFile.read([...before, ...columns], Math.min(before.length, FIRST_VALUE))) {
-    const numbers = numbersOf(batch.length);
-    for (let index = 0; index < batch.length; index++) {
-      const row = batch[index]!;
-      const cell = numbers[index]!;
+  const rows = rowsToNote(plan.scan, wanted);
+  // The numbers of rows begin anew in each part file.
+  const readsAll = readsValues || isPartFiles(rowFile);
+  const isWanted = readsAll ? undefined : (number: number) => rows.has(number);
+  let number = 0;
+  for await (const batch of rowFile.read([...before, ...columns], Math.min(before.length, FIRST_VALUE), isWanted)) {
+    for (const row of batch) {
+      number = readsAll ? number + 1 : row.number;
       if (readsValues && !rowValue(row, layout).readable) found('value_not_a_number', row);
-      if (cell >= cells.size) found(plan.scan.places.unlocated[cell - cells.size]!.finding, row);
-      else if (wanted.has(cell) && !first.has(cell)) {
-        first.set(cell, { ...row, texts: row.fields.slice(before.length) });
-      }
+      const place = rows.get(number);
+      if (place === undefined) continue;
+      if (place >= cells.size) found(places.unlocated[place - cells.size]!.finding, row);
+      else first.set(place, { ...row, texts: row.fields.slice(before.length) });
     }
   }
-  return { first, places };
+  return { first, places: noted };
+}
+
+/** By their numbers from 1, the first rows of the wanted cells and of each finding; with the number of the cell or the finding. */
+function rowsToNote({ rows, cells, places }: Scan, wanted: ReadonlySet<number>): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  const seen = new Set<number>();
+  const kept = new Map<Finding['finding'], number>();
+  const placesOf = places.placesFrom(cells.size);
+  for (let from = 0; from < rows; from += ROWS_AT_ONCE) {
+    for (const [index, place] of placesOf(Math.min(ROWS_AT_ONCE, rows - from)).entries()) {
+      if (place >= cells.size) {
+        const { finding } = places.unlocated[place - cells.size]!;
+        const before = kept.get(finding) ?? 0;
+        if (before === PLACES_KEPT) continue;
+        kept.set(finding, before + 1);
+      } else {
+        if (!wanted.has(place) || seen.has(place)) continue;
+        seen.add(place);
+      }
+      found.set(from + index + 1, place);
+    }
+  }
+  return found;
 }

@@ -1,13 +1,12 @@
 import type { Clock } from '../clock.ts';
 import { completeFields } from '../columns/row.ts';
-import type { Field } from '../contract/answer.ts';
 import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import { PerilbookError } from '../errors.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { PartFiles } from '../rows/parts/part-files.ts';
 import type { RowFile } from '../rows/port.ts';
-import type { Store } from '../store/port.ts';
+import type { CompleteCell, Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.ts';
 import { type Progress, record } from './buying/progress.ts';
 import { CellCache } from './cell-fields.ts';
@@ -92,8 +91,8 @@ export interface PrepareOptions {
   readonly takeComplete?: TakeComplete;
 }
 
-/** Called when the scan is done; what it returns gets each complete cell and the fields of its rows. */
-export type TakeComplete = (scan: Scan) => (cell: number, fields: readonly Field[]) => void;
+/** Called when the scan is done; what it returns gets each complete cell, which it may read during the call only. */
+export type TakeComplete = (scan: Scan) => (cell: number, found: CompleteCell) => void;
 
 /**
  * Scans and prices a job; spends nothing.
@@ -185,9 +184,8 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
     ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal, isContinued },
     onComplete: (cell, takeFound) => {
       if (take === undefined && !cells.hasRoom) return;
-      const found = takeFound();
-      if (take) take(cell, fieldsOf(found.asOf, found.fields()));
-      else cells.putComplete(cell, found);
+      if (take) take(cell, takeFound());
+      else cells.putComplete(cell, takeFound());
     },
   });
   const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, rows: rowFile });

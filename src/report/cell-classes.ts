@@ -1,4 +1,4 @@
-import { addedColumns } from '../columns/row.ts';
+import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { Field } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { CellOfInput } from '../job/enriched-cells.ts';
@@ -23,25 +23,28 @@ export function ratedTopics({ topics, counts, units }: Pick<Job, 'topics' | 'cou
   }));
 }
 
-/** The class of each topic in the fields of a cell. */
-export function classesOf(topics: readonly RatedTopic[], fields: readonly Field[], into: Uint8Array, at = 0): void {
+/** The class of each topic in the fields of a cell, which begin at `start`. */
+function classesOf(
+  topics: readonly RatedTopic[],
+  fields: readonly Field[],
+  into: Uint8Array,
+  at: number,
+  start: number,
+): void {
   for (let index = 0; index < topics.length; index++) {
     const { scale, from } = topics[index]!;
-    into[at + index] = scale.classOf(fields, from);
+    into[at + index] = scale.classOf(fields, start + from);
   }
 }
 
-/** The index of `hazard_as_of` among the fields. */
-export const AS_OF = 2;
-
-/** The classes of cells that were read, a byte for each topic. The report gets the complete ones as the plan reads them: a second
- * reading from the store took a quarter of its time. */
+/** The classes of cells, a byte for each topic. The report gets the complete cells as the plan reads them: a second reading from the store
+ * took a quarter of its time. */
 export class CellClasses {
   readonly #topics: readonly RatedTopic[];
   readonly #classes: Uint8Array;
   readonly #known: Uint8Array;
-  #oldest: string | null = null;
-  #newest: string | null = null;
+  #oldest = Number.POSITIVE_INFINITY;
+  #newest = Number.NEGATIVE_INFINITY;
 
   constructor(topics: readonly RatedTopic[], cells: number) {
     this.#topics = topics;
@@ -49,27 +52,35 @@ export class CellClasses {
     this.#known = new Uint8Array(cells);
   }
 
-  put(cell: number, fields: readonly Field[]): void {
-    classesOf(this.#topics, fields, this.#classes, cell * this.#topics.length);
+  put(cell: number, fields: readonly Field[], from = 0): void {
+    classesOf(this.#topics, fields, this.#classes, cell * this.#topics.length, from);
     this.#known[cell] = 1;
-    const asOf = fields[AS_OF];
-    if (typeof asOf !== 'string') return;
-    if (this.#oldest === null || asOf < this.#oldest) this.#oldest = asOf;
-    if (this.#newest === null || asOf > this.#newest) this.#newest = asOf;
+  }
+
+  /** A cell that lacks nothing: the time of its oldest answer, and the fields of its topics alone. */
+  putComplete(cell: number, asOf: number, fields: readonly Field[]): void {
+    this.put(cell, fields, -LEADING_COLUMNS.length);
+    if (asOf < this.#oldest) this.#oldest = asOf;
+    if (asOf > this.#newest) this.#newest = asOf;
   }
 
   has(cell: CellOfInput['number']): boolean {
     return this.#known[cell] === 1;
   }
 
-  /** One byte for each topic; null for a cell that was not put. */
-  classes(cell: number): Uint8Array | null {
+  /** Copies one byte for each topic. */
+  copy(cell: number, into: Uint8Array, at: number): void {
     const width = this.#topics.length;
-    return this.has(cell) ? this.#classes.subarray(cell * width, (cell + 1) * width) : null;
+    for (let index = 0; index < width; index++) into[at + index] = this.#classes[cell * width + index]!;
   }
 
-  /** The times of the oldest and the newest answer. */
+  /** The class of one topic. */
+  classOf(cell: number, topic: number): number {
+    return this.#classes[cell * this.#topics.length + topic]!;
+  }
+
+  /** The times of the oldest and the newest answer of complete cells, ISO 8601. */
   get times(): readonly string[] {
-    return [this.#oldest, this.#newest].filter((time) => time !== null);
+    return [this.#oldest, this.#newest].filter(Number.isFinite).map((time) => new Date(time).toISOString());
   }
 }

@@ -21,7 +21,7 @@ const METERS_PER_DEGREE = 111_195;
 /** A block compares at most this many pairs of places: in a denser one only its heaviest places are tried as the middle. */
 const MOST_PAIRS = 4_000_000;
 
-/** Blocks that are searched before the others are looked at again. */
+/** So many blocks or somewhat more are searched before the others are looked at again. */
 const SEARCHED_AT_ONCE = 500;
 
 /** Column numbers of a row of blocks stay below this for a radius of a kilometer or more. */
@@ -75,8 +75,8 @@ class Blocks {
   readonly #bounds: Float64Array;
   /** By block, where it was searched: the heaviest circle around one of its places. */
   readonly #found = new Map<number, Found>();
-  /** For sorting: a new array each time was 100 MB of garbage at a million places. */
-  readonly #scratch: Float64Array;
+  /** The first 16 bits of each bound: larger for larger bounds, and the same for bounds that differ by less than 6 %. */
+  readonly #steps: Uint16Array;
   readonly #taken: Uint8Array;
 
   constructor(places: WeightedPlaces, weightOf: (place: number) => number, radius: number) {
@@ -111,9 +111,10 @@ class Blocks {
       this.#keys[block] = keyAt(at);
       this.#starts[block++] = at;
     }
-    this.#sums = new Float64Array(this.#keys.length);
+    // In the memory of the pairs, which are not needed any more.
+    this.#sums = new Float64Array(pairs.buffer, 0, this.#keys.length);
     this.#bounds = new Float64Array(this.#keys.length);
-    this.#scratch = new Float64Array(pairs.buffer);
+    this.#steps = new Uint16Array(this.#bounds.buffer);
     for (let block = 0; block < this.#keys.length; block++) this.#sums[block] = this.#sumOf(block);
     for (let block = 0; block < this.#keys.length; block++) this.#bounds[block] = this.#boundOf(block);
   }
@@ -134,17 +135,18 @@ class Blocks {
     return best.weight > 0 ? best.middle : null;
   }
 
-  /** The blocks that were not searched and may hold more than some weight: those of the highest bounds. */
+  /** The blocks that were not searched and may hold more than some weight: those of the highest bounds. They are counted by the first
+   * bits of their bounds, because sorting a million bounds took a third of the time of all circles. */
   #promising(weight: number): number[] {
-    const bounds = this.#bounds;
-    const isPromising = (block: number) => bounds[block]! > weight && !this.#found.has(block);
-    const sorted = this.#scratch;
-    let count = 0;
-    for (let block = 0; block < bounds.length; block++) if (isPromising(block)) sorted[count++] = bounds[block]!;
-    const least = sorted.subarray(0, count).sort()[Math.max(0, count - SEARCHED_AT_ONCE)] ?? 0;
+    const isPromising = (block: number) => this.#bounds[block]! > weight && !this.#found.has(block);
+    const stepOf = (block: number) => this.#steps[4 * block + HIGHEST_QUARTER]!;
+    const counts = new Uint32Array(2 ** 16);
+    for (let block = 0; block < this.#bounds.length; block++) if (isPromising(block)) counts[stepOf(block)]!++;
+    let least = counts.length;
+    for (let count = 0; least > 0 && count < SEARCHED_AT_ONCE; ) count += counts[--least]!;
     const found: number[] = [];
-    for (let block = 0; block < bounds.length; block++) {
-      if (bounds[block]! >= least && isPromising(block)) found.push(block);
+    for (let block = 0; block < this.#bounds.length; block++) {
+      if (stepOf(block) >= least && isPromising(block)) found.push(block);
     }
     return found;
   }
@@ -268,5 +270,6 @@ class Blocks {
   }
 }
 
-/** Where the halves of a 64-bit number are in memory: the processors that Node runs on have the low one first. */
+/** Where the parts of a 64-bit number are in memory: the processors that Node runs on have the low ones first. */
 const [LOW, HIGH_HALF] = [0, 1];
+const HIGHEST_QUARTER = 3;

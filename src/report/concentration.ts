@@ -21,8 +21,7 @@ const ELSEWHERE = 'Elsewhere';
 
 /** The rows and the value in each state and county: all, answered, and at risk by natural topic. */
 export class Concentration {
-  /** By code. */
-  readonly #counties = new Map<string, CountyArea>();
+  readonly #counties = new Map<County | null, CountyArea>();
   readonly #natural: readonly number[];
 
   /** @param natural the indexes of the natural topics among the classes that `add` gets */
@@ -56,15 +55,14 @@ export class Concentration {
   }
 
   #areaOf(county: County | null): CountyArea {
-    const code = county?.code ?? '';
-    const known = this.#counties.get(code);
+    const known = this.#counties.get(county);
     if (known) return known;
     const area = {
       name: county === null ? ELSEWHERE : `${county.name}, ${county.state.name}`,
       state: county?.state.name ?? ELSEWHERE,
       sums: new Float64Array(2 * (WHOLE.length + PERIL.length * this.#natural.length)),
     };
-    this.#counties.set(code, area);
+    this.#counties.set(county, area);
     return area;
   }
 }
@@ -92,7 +90,7 @@ function figuresOf({ name, sums }: ConcentrationArea): AreaFigures {
 }
 
 /** By value, in which losses are measured, then by rows. */
-function largestFirst(areas: ReadonlyMap<string, ConcentrationArea>): AreaFigures[] {
+function largestFirst(areas: ReadonlyMap<unknown, ConcentrationArea>): AreaFigures[] {
   return [...areas.values()]
     .map(figuresOf)
     .sort((a, b) => b.value - a.value || b.rows - a.rows || (a.name < b.name ? -1 : 1));

@@ -1,16 +1,15 @@
 import { SAMPLE_NOTE } from '../columns/row.ts';
 import type { Field } from '../contract/answer.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import type { Location } from '../geo/coordinates.ts';
-import { countyAt } from '../geo/us-counties.ts';
-import type { EnrichedCell } from '../job/enriched-cells.ts';
-import { AS_OF, classesOf, type RatedTopic, ratedTopics } from './cell-classes.ts';
+import type { County } from '../geo/us-counties.ts';
+import type { CellOfInput } from '../job/enriched-cells.ts';
+import { type CellClasses, type RatedTopic, ratedTopics } from './cell-classes.ts';
 import { ClassSums } from './class-sums.ts';
 import { Concentration } from './concentration.ts';
 import type { ReportFigures } from './figures.ts';
 import { LocationLists } from './location-lists.ts';
 import { binningsOf } from './map/bins.ts';
-import { type Frame, frameOf, place, project } from './map/frame.ts';
+import { type Frame, place, project } from './map/frame.ts';
 import { MapBins } from './map/map-bins.ts';
 import { HIGHEST, type Units } from './scales.ts';
 
@@ -20,9 +19,9 @@ export interface TallyOf {
   /** Whether the columns that count records are among the fields. */
   readonly counts: boolean;
   readonly units: Units;
-  /** How many distinct cells there are, and where. */
+  /** How many distinct cells there are. */
   readonly cells: number;
-  readonly locations: Iterable<Location>;
+  readonly frame: Frame;
 }
 
 /** Notes contain topics and reasons, so their number is unbounded. Further ones are counted together. */
@@ -47,15 +46,17 @@ export class Tally {
   /** Of the cell that is added: the highest rating, then that of each topic. */
   readonly #classes: Uint8Array;
   #rows = 0;
+  /** Rows of those whose fields were counted. */
+  #counted = 0;
   #value = 0;
   #cells = 0;
   #oldest: string | null = null;
   #newest: string | null = null;
 
-  constructor({ topics, counts, units, cells, locations }: TallyOf) {
+  constructor({ topics, counts, units, cells, frame }: TallyOf) {
     this.#topics = ratedTopics({ topics, counts, units });
     this.#sums = this.#topics.map(({ scale }) => new ClassSums(scale.classes.length));
-    this.#frame = frameOf(locations);
+    this.#frame = frame;
     const scales = [HIGHEST, ...this.#topics.map(({ scale }) => scale)];
     const binnings = binningsOf(cells);
     this.#kind = binnings[0]!.kind;
@@ -66,21 +67,14 @@ export class Tally {
     this.#classes = new Uint8Array(scales.length);
   }
 
-  /** @param known the classes of a complete cell, which needs no fields; null for one that was read */
-  add(cell: EnrichedCell, known: Uint8Array | null = null): void {
-    const { rows, value, fields } = cell;
+  /** Adds a cell by its classes. Near cells are best added one after the other. */
+  add(cell: CellOfInput, county: County | null, classes: CellClasses): void {
+    const { rows, value } = cell;
     this.#cells++;
     this.#rows += rows;
     this.#value += value;
-    if (known !== null) {
-      this.#classes.set(known, 1);
-      this.#countStatus('ok', rows);
-    } else {
-      this.#count(fields!, rows);
-      classesOf(this.#topics, fields!, this.#classes, 1);
-    }
+    classes.copy(cell.number, this.#classes, 1);
     this.#sum(rows, value);
-    const county = countyAt(cell.location);
     this.#concentration.add(county, rows, value, this.#classes);
     this.#lists.add(cell, county, this.#classes);
     const point = project(cell.location);
@@ -90,7 +84,7 @@ export class Tally {
       return;
     }
     const at = place(this.#frame, point);
-    for (const level of this.#levels) level.add(at, rows, value, this.#classes);
+    for (const level of this.#levels) level.add(at, cell, this.#classes);
   }
 
   /** Finds the highest class, and adds to the sums of all. */
@@ -110,20 +104,17 @@ export class Tally {
     this.#highest.add(all, rows, value);
   }
 
-  #countStatus(name: string, rows: number): void {
-    this.#status.set(name, (this.#status.get(name) ?? 0) + rows);
-  }
-
-  #count(fields: readonly Field[], rows: number): void {
-    const [status, note] = fields;
+  /** Counts status, note and time of rows by their fields. Rows that are not counted lack nothing. */
+  count(fields: readonly Field[], rows: number): void {
+    const [status, note, asOf] = fields;
     const name = String(status);
-    this.#countStatus(name, rows);
+    this.#counted += rows;
+    this.#status.set(name, (this.#status.get(name) ?? 0) + rows);
     const text = name === 'ok' ? '' : String(note ?? '').replace(SAMPLE_PREFIX, '');
     if (text !== '') {
       const kept = this.#notes.has(text) || this.#notes.size < NOTES_KEPT ? text : 'other reasons';
       this.#notes.set(kept, (this.#notes.get(kept) ?? 0) + rows);
     }
-    const asOf = fields[AS_OF];
     if (typeof asOf === 'string') this.noteTime(asOf);
   }
 
@@ -136,6 +127,8 @@ export class Tally {
   figures(): ReportFigures {
     const natural = this.#topics.filter((topic) => topic.natural).map(({ slug }) => slug);
     const slugs = this.#topics.map(({ slug }) => slug);
+    const { ok = 0, ...others } = Object.fromEntries(this.#status);
+    const complete = ok + this.#rows - this.#counted;
     return {
       cells: this.#cells,
       rows: this.#rows,
@@ -155,7 +148,7 @@ export class Tally {
       },
       ...this.#concentration.figures(),
       locations: this.#lists.locations(),
-      status: Object.fromEntries(this.#status),
+      status: complete > 0 ? { ok: complete, ...others } : others,
       notes: [...this.#notes].map(([note, rows]) => ({ note, rows })).sort((a, b) => b.rows - a.rows),
       oldest: this.#oldest,
       newest: this.#newest,

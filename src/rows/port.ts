@@ -41,8 +41,12 @@ export interface RowSource {
   readonly likelyHeader?: (isHeader: (fields: readonly string[]) => boolean) => number | null;
   /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that is
    * too short for one of the first `needed` columns (all of them, if it is not said) is a problem; where others are
-   * missing, they are ''. */
-  read(columns: readonly number[], needed?: number): AsyncIterable<readonly Row[]>;
+   * missing, they are ''. Records whose numbers are not wanted may be left out. */
+  read(
+    columns: readonly number[],
+    needed?: number,
+    isWanted?: (number: number) => boolean,
+  ): AsyncIterable<readonly Row[]>;
   /** Left out where the rows can only be read from the first to the last. */
   readonly inSegments?: RowSegments;
 }

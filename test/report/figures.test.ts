@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
+import { countyAt } from '../../src/geo/us-counties.ts';
 import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
+import { CellClasses, ratedTopics } from '../../src/report/cell-classes.ts';
 import { answeredOf, typicalClass } from '../../src/report/class-sums.ts';
 import type { ReportFigures } from '../../src/report/figures.ts';
 import { LOCATIONS_KEPT } from '../../src/report/location-lists.ts';
@@ -51,9 +53,15 @@ function cell(
 const DEFERRED = { status: 'deferred', note: 'not bought yet' } as const;
 
 function figuresOf(cells: readonly EnrichedCell[]): ReportFigures {
-  const locations = cells.map(({ location }) => location);
-  const tally = new Tally({ topics: TOPICS, counts: true, units: 'kilometers', cells: cells.length, locations });
-  for (const one of cells) tally.add(one);
+  const settings = { topics: TOPICS, counts: true, units: 'kilometers' } as const;
+  const frame = frameOf(cells.map(({ location }) => location));
+  const tally = new Tally({ ...settings, cells: cells.length, frame });
+  const classes = new CellClasses(ratedTopics(settings), cells.length);
+  for (const { number, rows, fields } of cells) {
+    classes.put(number, fields);
+    if (fields[0] !== 'ok') tally.count(fields, rows);
+  }
+  for (const one of cells) tally.add(one, countyAt(one.location), classes);
   return tally.figures();
 }
 

@@ -2,9 +2,12 @@ import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { RATINGS } from '../../src/contract/topic-values.ts';
 import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { countyAt } from '../../src/geo/us-counties.ts';
 import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
+import { CellClasses, ratedTopics } from '../../src/report/cell-classes.ts';
 import type { Facts } from '../../src/report/facts.ts';
 import { LOCATIONS_KEPT } from '../../src/report/location-lists.ts';
+import { frameOf } from '../../src/report/map/frame.ts';
 import { Tally } from '../../src/report/tally.ts';
 
 /** A number from 0 up to, not including, `below`, that looks like chance and is the same in every run. */
@@ -50,8 +53,13 @@ export function largeFacts(cells: number): Facts {
   const places = function* () {
     for (const { location } of each()) yield location;
   };
-  const tally = new Tally({ topics: TOPIC_SLUGS, counts: true, units: 'miles', cells, locations: places() });
-  for (const cell of each()) tally.add(cell);
+  const settings = { topics: TOPIC_SLUGS, counts: true, units: 'miles' } as const;
+  const tally = new Tally({ ...settings, cells, frame: frameOf(places()) });
+  const classes = new CellClasses(ratedTopics(settings), cells);
+  for (const cell of each()) {
+    classes.put(cell.number, cell.fields);
+    tally.add(cell, countyAt(cell.location), classes);
+  }
   const tallied = tally.figures();
   // As many locations as the lists of all perils can hold, none in two of them.
   const locations = Array.from({ length: 19 * LOCATIONS_KEPT }, (_, cell) => ({

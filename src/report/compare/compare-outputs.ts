@@ -153,11 +153,11 @@ async function lettersOfCells(prepared: Prepared, complete: CellClasses, store: 
   const topics = slugs.map((slug) => job.topics.indexOf(slug));
   const read = new CellClasses(rated, plan.scan.cells.size);
   for await (const batch of enrichedCells(prepared, store, (cell) => complete.has(cell))) {
-    for (const { number, fields } of batch) if (fields !== null) read.put(number, fields);
+    for (const { number, fields } of batch) read.put(number, fields);
   }
   return (cell: number) => {
-    const classes = (complete.classes(cell) ?? read.classes(cell))!;
-    return topics.map((topic) => CLASS_LETTERS[classes[topic]!]).join('');
+    const classes = complete.has(cell) ? complete : read;
+    return topics.map((topic) => CLASS_LETTERS[classes.classOf(cell, topic)]).join('');
   };
 }
 

@@ -1,4 +1,5 @@
 import type { TopicSlug } from '../../contract/topics.ts';
+import type { CellOfInput } from '../../job/enriched-cells.ts';
 import { answeredOf, typicalClass } from '../class-sums.ts';
 import { CLASS_LETTERS, type MapLevel } from '../figures.ts';
 import type { Scale } from '../scales.ts';
@@ -6,7 +7,10 @@ import type { Binning } from './bins.ts';
 import type { MapPoint } from './frame.ts';
 
 interface Bin {
+  readonly key: number;
   readonly at: MapPoint;
+  /** The lowest number of its cells. */
+  first: number;
   rows: number;
   value: number;
   /** Rows and then value, by layer and class. */
@@ -21,20 +25,20 @@ export class MapBins {
   readonly #binning: Binning;
   readonly #scales: readonly Scale[];
   readonly #bins = new Map<number, Bin>();
+  /** The bin of the cell before: near cells come together. */
+  #last: Bin | null = null;
 
   constructor(binning: Binning, scales: readonly Scale[]) {
     this.#binning = binning;
     this.#scales = scales;
   }
 
-  /** Adds rows at a point of the drawing, with their class in each layer. */
-  add(point: MapPoint, rows: number, value: number, classes: Uint8Array): void {
+  /** Adds the rows of a cell at a point of the drawing, with their class in each layer. */
+  add(point: MapPoint, { number, rows, value }: CellOfInput, classes: Uint8Array): void {
     const { key, at } = this.#binning.binOf(point);
-    let bin = this.#bins.get(key);
-    if (!bin) {
-      bin = { at, rows: 0, value: 0, weights: new Float64Array(this.#scales.length * CLASSES * 2) };
-      this.#bins.set(key, bin);
-    }
+    const bin = this.#last?.key === key ? this.#last : this.#binAt(key, at, number);
+    this.#last = bin;
+    bin.first = Math.min(bin.first, number);
     bin.rows += rows;
     bin.value += value;
     for (let layer = 0; layer < classes.length; layer++) {
@@ -44,9 +48,18 @@ export class MapBins {
     }
   }
 
+  #binAt(key: number, at: MapPoint, first: number): Bin {
+    const known = this.#bins.get(key);
+    if (known) return known;
+    const weights = new Float64Array(this.#scales.length * CLASSES * 2);
+    const bin = { key, at, first, rows: 0, value: 0, weights };
+    this.#bins.set(key, bin);
+    return bin;
+  }
+
   /** The bins, the largest first so that small ones are drawn on top, and what was answered in each of them. */
   drawn(topics: readonly TopicSlug[]): MapLevel {
-    const bins = [...this.#bins.values()].sort((a, b) => b.rows - a.rows);
+    const bins = [...this.#bins.values()].sort((a, b) => b.rows - a.rows || a.first - b.first);
     return {
       radius: this.#binning.radius,
       bins: bins.map(({ at, rows, value }) => ({ at, rows, value })),

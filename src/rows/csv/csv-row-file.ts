@@ -20,7 +20,7 @@ import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dial
 import { fieldEncoder } from './field-bytes.ts';
 import { encodingToWrite, type FieldFormat, fieldFormatter } from './format-fields.ts';
 import { type PlaceBytes, placeBytes } from './place-bytes.ts';
-import { CUT_WIDTH, csvBatches, cutRecord } from './record-batches.ts';
+import { type BatchRequest, CUT_WIDTH, csvBatches, cutRecord } from './record-batches.ts';
 import { writeInThreads } from './write-in-threads.ts';
 
 export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
@@ -29,7 +29,7 @@ export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
     format: dialect.delimiter === '\t' ? 'tsv' : 'csv',
     columns: dialect.columns,
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
-    read: (columns, needed) => readRows(input, dialect, columns, needed),
+    read: (columns, needed, isWanted) => readRows(input, dialect, { columns, needed, isWanted, dropFrom: null }),
     write: (request) => writeCsv(input, dialect, request),
     ...csvSegments(input, dialect),
   };
@@ -38,10 +38,9 @@ export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
 async function* readRows(
   input: InputFile,
   dialect: Dialect,
-  columns: readonly number[],
-  needed: number | undefined,
+  request: BatchRequest,
 ): AsyncGenerator<readonly Row[]> {
-  for await (const { rows } of csvBatches(input, dialect, { columns, needed, dropFrom: null })) {
+  for await (const { rows } of csvBatches(input, dialect, request)) {
     if (rows.length > 0) yield rows;
   }
 }

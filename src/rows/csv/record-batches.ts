@@ -24,6 +24,8 @@ export interface BatchRequest {
   readonly columns: readonly number[] | null;
   /** How many of them, the first ones, a row must have; all where it is not said. */
   readonly needed?: number | undefined;
+  /** The numbers of the records that are given as rows; all where it is not said. */
+  readonly isWanted?: ((number: number) => boolean) | undefined;
   readonly dropFrom: number | null;
   readonly signal?: AbortSignal | undefined;
   /** Left out: all records behind the header. */
@@ -93,7 +95,7 @@ function takeBatch(
 ): CsvBatch {
   const { bytes, from, to, atEnd } = window;
   const limit = Math.min(to, end - window.start);
-  const { columns, needed = columns?.length ?? 0 } = request;
+  const { columns, needed = columns?.length ?? 0, isWanted } = request;
   const delimiter = dialect.delimiter.charCodeAt(0);
   const rows: Row[] = [];
   const cuts = new Int32Array(ROWS_A_BATCH * CUT_WIDTH);
@@ -104,7 +106,9 @@ function takeBatch(
     if (!isBlank(span)) {
       cutRecord(span, dialect.columns.length, request.dropFrom, cuts, count++ * CUT_WIDTH);
       place.number++;
-      if (columns !== null) rows.push(rowOf(bytes, span, place, dialect, columns, needed));
+      if (columns !== null && (isWanted === undefined || isWanted(place.number))) {
+        rows.push(rowOf(bytes, span, place, dialect, columns, needed));
+      }
     }
     place.line += span.lineEnds;
     at = span.next;
