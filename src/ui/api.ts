@@ -163,6 +163,7 @@ export class UiApi {
   async close(): Promise<number> {
     const stopped = await this.runs.close();
     this.#pricing[Symbol.dispose]();
+    this.#outputs[Symbol.dispose]();
     return stopped;
   }
 

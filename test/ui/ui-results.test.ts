@@ -78,6 +78,30 @@ test("results: findings, counts, filters and pages, with the lines of the user's
   assert.deepEqual(scene.bugs, []);
 });
 
+test('the table is sorted by line, value and status; ties stand by value, then as in the file', {
+  timeout,
+}, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const values = [10, 30, 20, 30, 5, 7];
+  const located = places(values.length).map(([lat, lng], index) => `P${index},${lat},${lng},${values[index]}\n`);
+  const file = `policyID,lat,lng,tiv_2026\n${located.join('')}sea,30,-50,8\nbad,,,9\n`;
+  const { id } = (await visitor.upload('book.csv', file)).body;
+  const choice = { lat: 1, lng: 2, topics: ['hail', 'wildfire'], optimize: 'credits', order: 3 };
+  await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...choice, ...yes(10) } });
+  await visitor.ended(id);
+  const rows = async (filter: object) =>
+    (await visitor.ask('POST', `/api/books/${id}/rows`, { body: { from: 0, ...filter } })).body.rows;
+  const ids = async (by: string, direction: string, filter = {}) =>
+    (await rows({ ...filter, sort: { by, direction } })).map((row: { id: string }) => row.id).join(' ');
+  assert.equal(await ids('line', 'desc'), 'bad sea P5 P4 P3 P2 P1 P0');
+  assert.equal(await ids('value', 'desc'), 'P1 P3 P2 P0 bad sea P5 P4');
+  assert.equal(await ids('value', 'asc', { status: 'ok' }), 'P5 P0 P2 P1 P3');
+  assert.equal(await ids('status', 'desc'), 'bad sea P4 P1 P3 P2 P0 P5', 'P4 is deferred');
+  assert.equal(await ids('line', 'desc', { text: 'p3' }), 'P3');
+  assert.deepEqual(scene.bugs, []);
+});
+
 test('the findings name the currency of the values, and add none of several', { timeout }, async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();

@@ -11,12 +11,22 @@ const ROWS_PER_PAGE = 50;
 
 const FILTERS = ['status', 'peril', 'rating'];
 
+/** The columns that sort the table: the direction of the first press, and the words for both. */
+const SORTS = {
+  line: { first: 'asc', asc: 'in the order of the file', desc: 'the last of the file first' },
+  value: { first: 'desc', asc: 'smallest value first', desc: 'largest value first' },
+  status: { first: 'desc', asc: 'complete ones first', desc: 'problems first' },
+  rating: { first: 'desc', asc: 'lowest rating first', desc: 'highest rating first' },
+};
+const FILE_ORDER = { by: 'line', direction: 'asc' };
+
 /** The output of a run: what matters most, and its rows. The server filters; only one page of rows is here. */
 export function setUpResults() {
   let book = null;
   let counts = null;
   let from = 0;
   let total = 0;
+  let sort = FILE_ORDER;
   let asked = new AbortController();
 
   function filter() {
@@ -34,7 +44,7 @@ export function setUpResults() {
     if (signal.aborted) return;
     try {
       const wanted = filter();
-      const page = await post(`/api/books/${book.id}/rows`, { ...wanted, from }, signal);
+      const page = await post(`/api/books/${book.id}/rows`, { ...wanted, sort, from }, signal);
       showError('rows-error', null);
       draw(page, wanted);
     } catch (error) {
@@ -49,14 +59,23 @@ export function setUpResults() {
     const last = from + page.rows.length;
     const which = total > ROWS_PER_PAGE ? `${grouped(from + 1)} to ${grouped(last)} of ` : '';
     const isAll = Object.keys(wanted).length === 0;
-    say('rows-count', `${which}${counted(total, 'location')}${isAll ? '' : `, of ${grouped(counts.rows)} in all`}`);
+    const ordered = sort.by === 'line' && sort.direction === 'asc' ? '' : `, ${SORTS[sort.by][sort.direction]}`;
+    const all = isAll ? '' : `, of ${grouped(counts.rows)} in all`;
+    say('rows-count', `${which}${counted(total, 'location')}${all}${ordered}`);
     show('rows-pages', total > ROWS_PER_PAGE);
     mark('rows-back', from === 0);
     mark('rows-next', last >= total);
-    byId('rows').replaceChildren(
-      headOf(counts, book.unit, wanted),
-      make('tbody', {}, ...page.rows.map((row) => rowOf(row, counts))),
-    );
+    markSort(wanted.peril === undefined ? 'Worst peril' : 'Peril');
+    byId('rows').tBodies[0].replaceChildren(...page.rows.map((row) => rowOf(row, counts)));
+  }
+
+  /** The heading stays: a button that was pressed keeps the focus. */
+  function markSort(peril) {
+    for (const cell of byId('rows').querySelectorAll('th[data-sort]')) {
+      if (cell.dataset.sort !== sort.by) cell.removeAttribute('aria-sort');
+      else cell.setAttribute('aria-sort', sort.direction === 'asc' ? 'ascending' : 'descending');
+    }
+    if (counts.perils.length > 0) say('rows-peril', peril);
   }
 
   /** Turns a page. `disabled` would drop the focus. */
@@ -70,6 +89,15 @@ export function setUpResults() {
 
   turn('rows-back', -ROWS_PER_PAGE);
   turn('rows-next', ROWS_PER_PAGE);
+  byId('rows').addEventListener('click', ({ target }) => {
+    const by = target.closest('thead button')?.parentElement.dataset.sort;
+    if (by === undefined) return;
+    const isSame = sort.by === by;
+    const direction = isSame ? (sort.direction === 'asc' ? 'desc' : 'asc') : SORTS[by].first;
+    sort = { by, direction };
+    from = 0;
+    void load();
+  });
   byId('rows-form').addEventListener('submit', (event) => event.preventDefault());
   byId('rows-form').addEventListener('input', ({ target }) => {
     from = 0;
@@ -89,6 +117,8 @@ export function setUpResults() {
       counts = found;
       byId('result-findings').replaceChildren(...findingLines(counts).map((text) => make('li', {}, text)));
       fillFilters(counts);
+      sort = FILE_ORDER;
+      byId('rows').replaceChildren(headOf(counts, book.unit), make('tbody'));
       show('rows-box', true);
       await load();
     },
@@ -141,21 +171,23 @@ function fillFilters({ status, perils, highest }) {
   for (const box of document.querySelectorAll('#rows-form .of-perils')) box.hidden = perils.length === 0;
 }
 
-function headOf({ hasId, hasValue, currency, perils }, unit, { peril }) {
-  const column = (text, kind) => make('th', { scope: 'col', ...(kind ? { class: kind } : {}) }, text);
+function headOf({ hasId, hasValue, currency, perils }, unit) {
+  const column = (text, attributes = {}) => make('th', { scope: 'col', ...attributes }, text);
+  const sorted = (by, text, kind) =>
+    column(make('button', { type: 'button' }, text), { 'data-sort': by, ...(kind ? { class: kind } : {}) });
   return make(
     'thead',
     {},
     make(
       'tr',
       {},
-      column(unit[0].toUpperCase() + unit.slice(1), 'number'),
+      sorted('line', unit[0].toUpperCase() + unit.slice(1), 'number'),
       hasId ? column('Id') : null,
       column('Location'),
-      hasValue ? column(currency === null ? 'Value' : `Value (${currency})`, 'number') : null,
-      column('Status'),
-      perils.length > 0 ? column(peril === undefined ? 'Worst peril' : 'Peril') : null,
-      perils.length > 0 ? column('Rating') : null,
+      hasValue ? sorted('value', currency === null ? 'Value' : `Value (${currency})`, 'number') : null,
+      sorted('status', 'Status'),
+      perils.length > 0 ? column('', { id: 'rows-peril' }) : null,
+      perils.length > 0 ? sorted('rating', 'Rating') : null,
     ),
   );
 }

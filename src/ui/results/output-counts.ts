@@ -1,5 +1,5 @@
 import { valueCurrency } from '../../job/scan/currency.ts';
-import { ORDERED_RATINGS, type OutputTable, type Peril, worstPeril } from './output-table.ts';
+import { ORDERED_RATINGS, type OutputRow, type OutputTable, type Peril, worstPeril } from './output-table.ts';
 
 /** The locations of a peril's highest rating. */
 interface PerilFinding extends Peril {
@@ -30,49 +30,66 @@ const MOST_FINDINGS = 3;
 /** Findings are about what is high: lower ratings are none. */
 const FINDING_RATINGS = 2;
 
-/** Counts an output in one pass. Its memory does not grow with the rows. */
-export async function countOutput(table: OutputTable): Promise<OutputCounts> {
-  const status: Record<string, number> = {};
-  const sums = table.perils.map(() => ({
-    answered: 0,
-    ofRating: ORDERED_RATINGS.map(() => ({ rows: 0, value: 0 })),
-  }));
-  const highest = ORDERED_RATINGS.map((rating) => ({ rating, rows: 0 }));
-  const currency = valueCurrency();
-  let hasSeveral = false;
-  let rows = 0;
-  for await (const batch of table.read()) {
-    rows += batch.length;
-    for (const row of batch) {
-      if (currency.isOther(row.currency)) hasSeveral = true;
-      status[row.status] = (status[row.status] ?? 0) + 1;
-      for (const [index, rating] of row.ratings.entries()) {
-        if (rating === '') continue;
-        const sum = sums[index]!;
-        sum.answered++;
-        const ofRating = sum.ofRating[ORDERED_RATINGS.indexOf(rating)];
-        if (ofRating === undefined) continue;
-        ofRating.rows++;
-        ofRating.value += row.value;
-      }
-      const worst = worstPeril(row.ratings);
-      if (worst >= 0) highest[ORDERED_RATINGS.indexOf(row.ratings[worst]!)]!.rows++;
-    }
+/** Counts the rows of an output. Its memory does not grow with them. */
+export class OutputCounter {
+  readonly #table: OutputTable;
+  readonly #sums: readonly PerilSums[];
+  readonly #status: Record<string, number> = {};
+  readonly #highest = ORDERED_RATINGS.map((rating) => ({ rating, rows: 0 }));
+  readonly #currency = valueCurrency();
+  #hasSeveral = false;
+  #rows = 0;
+
+  constructor(table: OutputTable) {
+    this.#table = table;
+    this.#sums = table.perils.map(() => ({
+      answered: 0,
+      ofRating: ORDERED_RATINGS.map(() => ({ rows: 0, value: 0 })),
+    }));
   }
-  const { perils, hasId, hasValue } = table;
-  const findings = perils.flatMap((peril, index): PerilFinding[] => {
-    const { answered, ofRating } = sums[index]!;
-    const at = ofRating.findIndex((one) => one.rows > 0);
-    if (at < 0 || at >= FINDING_RATINGS) return [];
-    const { rows: found, value } = ofRating[at]!;
-    return [{ ...peril, rating: ORDERED_RATINGS[at]!, answered, rows: found, value: hasSeveral ? 0 : value }];
-  });
-  const rank = ({ rating }: PerilFinding) => ORDERED_RATINGS.indexOf(rating);
-  findings.sort((a, b) => rank(a) - rank(b) || b.value - a.value || b.rows - a.rows);
-  return {
-    ...{ rows, hasId, hasValue, status, perils },
-    currency: hasSeveral ? null : (table.currency ?? currency.code),
-    highest: highest.filter((one) => one.rows > 0),
-    findings: findings.slice(0, MOST_FINDINGS),
-  };
+
+  add({ currency, status, ratings, value }: OutputRow): void {
+    this.#rows++;
+    if (this.#currency.isOther(currency)) this.#hasSeveral = true;
+    this.#status[status] = (this.#status[status] ?? 0) + 1;
+    for (const [index, rating] of ratings.entries()) {
+      if (rating === '') continue;
+      const sum = this.#sums[index]!;
+      sum.answered++;
+      const ofRating = sum.ofRating[ORDERED_RATINGS.indexOf(rating)];
+      if (ofRating === undefined) continue;
+      ofRating.rows++;
+      ofRating.value += value;
+    }
+    const worst = worstPeril(ratings);
+    if (worst >= 0) this.#highest[ORDERED_RATINGS.indexOf(ratings[worst]!)]!.rows++;
+  }
+
+  counts(): OutputCounts {
+    const { perils, hasId, hasValue, currency } = this.#table;
+    return {
+      ...{ rows: this.#rows, hasId, hasValue, status: this.#status, perils },
+      currency: this.#hasSeveral ? null : (currency ?? this.#currency.code),
+      highest: this.#highest.filter((one) => one.rows > 0),
+      findings: this.#findings().slice(0, MOST_FINDINGS),
+    };
+  }
+
+  #findings(): PerilFinding[] {
+    const findings = this.#table.perils.flatMap((peril, index): PerilFinding[] => {
+      const { answered, ofRating } = this.#sums[index]!;
+      const at = ofRating.findIndex((one) => one.rows > 0);
+      if (at < 0 || at >= FINDING_RATINGS) return [];
+      const { rows, value } = ofRating[at]!;
+      return [{ ...peril, rating: ORDERED_RATINGS[at]!, answered, rows, value: this.#hasSeveral ? 0 : value }];
+    });
+    const rank = ({ rating }: PerilFinding) => ORDERED_RATINGS.indexOf(rating);
+    return findings.sort((a, b) => rank(a) - rank(b) || b.value - a.value || b.rows - a.rows);
+  }
+}
+
+interface PerilSums {
+  answered: number;
+  /** By the index of the rating. */
+  readonly ofRating: readonly { rows: number; value: number }[];
 }

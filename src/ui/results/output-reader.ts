@@ -1,49 +1,82 @@
 import { stat } from 'node:fs/promises';
 import type { Job } from '../../job/settings/settings.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
-import { countOutput, type OutputCounts } from './output-counts.ts';
-import { filteredRows, linesOf, type OutputPage, type RowFilter, shownRow } from './output-page.ts';
+import { inputLines } from './input-lines.ts';
+import { OutputCounter, type OutputCounts } from './output-counts.ts';
+import { OutputIndex } from './output-index.ts';
+import type { OutputPage, RowFilter } from './output-page.ts';
 import { openOutput } from './output-table.ts';
 
-/** Reads the outputs of the page's runs. The counts of the output that was read last are kept, and how many rows passed the last
- * filter: the other pages of the same rows come sooner. */
-export class OutputReader {
-  #kept: { readonly key: string; readonly counts: Promise<OutputCounts> } | null = null;
-  #last: { readonly key: string; readonly total: number } | null = null;
+interface ReadOutput {
+  readonly counts: OutputCounts;
+  readonly index: OutputIndex;
+}
+
+/** Reads the outputs of the page's runs: each once. The counts and the index of the one that was read last are kept. */
+export class OutputReader implements Disposable {
+  #kept: { readonly key: string; readonly read: Promise<ReadOutput> } | null = null;
 
   async counts(job: Job): Promise<OutputCounts> {
-    const key = await versionOf(job);
-    if (this.#kept?.key !== key) {
-      const counts = openOutput(job.output, job).then(countOutput);
-      this.#kept = { key, counts };
-      // A failure is not kept: the output may be readable the next time.
-      counts.catch(() => {
-        if (this.#kept?.key === key) this.#kept = null;
-      });
-    }
-    return await this.#kept.counts;
+    return (await this.#read(job)).counts;
   }
 
   async page(job: Job, filter: RowFilter, signal: AbortSignal): Promise<OutputPage> {
-    const key = JSON.stringify([await versionOf(job), { ...filter, from: 0 }]);
-    const table = await openOutput(job.output, job);
-    const known = this.#last?.key === key ? this.#last.total : await this.#rowsIfAll(job, filter);
-    const { total, rows } = await filteredRows(table, filter, signal, known);
-    this.#last = { key, total };
-    const lines = await linesOf(job.input, job.reading, rows, table.identifying);
-    return { total, rows: rows.map((row, index) => shownRow(table, row, filter, lines[index]!)) };
+    const { index } = await this.#read(job);
+    if (filter.text) await index.search(filter.text, signal);
+    // Another output, or a new version of this one, may have been read meanwhile.
+    return index.isOpen ? index.page(filter) : await this.page(job, filter, signal);
   }
 
-  /** How many rows pass a filter that all pass; null for others. */
-  async #rowsIfAll(job: Job, { from: _, ...filter }: RowFilter): Promise<number | null> {
-    return Object.keys(filter).length === 0 ? (await this.counts(job)).rows : null;
+  [Symbol.dispose](): void {
+    this.#kept?.read.then(
+      ({ index }) => index[Symbol.dispose](),
+      () => {},
+    );
+    this.#kept = null;
+  }
+
+  async #read(job: Job): Promise<ReadOutput> {
+    const key = await versionOf(job);
+    if (this.#kept?.key === key) return await this.#kept.read;
+    this[Symbol.dispose]();
+    const read = readOutput(job);
+    this.#kept = { key, read };
+    // A failure is not kept: the output may be readable the next time.
+    read.catch(() => {
+      if (this.#kept?.key === key) this.#kept = null;
+    });
+    return await read;
   }
 }
 
-/** Changes when the output is written again. */
-async function versionOf({ output, topics }: Job): Promise<string> {
-  const found = await stat(output).catch(() => null);
-  if (found === null) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'Run the file first.');
-  const { size, mtimeMs, ino } = found;
-  return JSON.stringify([output, size, mtimeMs, ino, topics]);
+async function readOutput(job: Job): Promise<ReadOutput> {
+  const table = await openOutput(job.output, job);
+  const counter = new OutputCounter(table);
+  const index = new OutputIndex(table);
+  try {
+    const linesOf = await inputLines(job.input, job.reading, table.identifying);
+    for await (const rows of table.read()) {
+      const lines = await linesOf(rows);
+      for (const [at, row] of rows.entries()) {
+        counter.add(row);
+        index.add(row, lines[at]!);
+      }
+    }
+    index.finish();
+    return { counts: counter.counts(), index };
+  } catch (error) {
+    index[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Changes when the output or the input is written again. */
+async function versionOf({ input, output, topics }: Job): Promise<string> {
+  const [written, own] = await Promise.all([output, input].map((file) => stat(file).catch(() => null)));
+  if (!written) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'Run the file first.');
+  return JSON.stringify([
+    output,
+    topics,
+    ...[written, own].map((found) => found && [found.size, found.mtimeMs, found.ino]),
+  ]);
 }

@@ -32,8 +32,6 @@ export interface OutputRow {
   readonly ratings: readonly string[];
   /** The fields by which the row is recognised in the input. */
   readonly identifying: readonly string[];
-  /** The user's own fields, where they were asked for. */
-  readonly original: readonly string[];
 }
 
 /** The output of a job, and where its columns are. */
@@ -43,8 +41,10 @@ export interface OutputTable {
   readonly hasValue: boolean;
   /** The currency that the job names for all values, or null. */
   readonly currency: string | null;
-  /** Streams all rows. @param withOriginal also reads all columns of the user */
-  read(withOriginal?: boolean): AsyncIterable<readonly OutputRow[]>;
+  /** Streams all rows. */
+  read(): AsyncIterable<readonly OutputRow[]>;
+  /** Streams the user's own fields of all rows. */
+  readOwn(): AsyncIterable<readonly Row[]>;
   /** The columns by which a row is recognised in the input: location and value. */
   readonly identifying: readonly number[];
 }
@@ -70,7 +70,6 @@ export async function openOutput(output: string, job: Job): Promise<OutputTable>
   const identifying = layout.columns.slice(0, FIRST_VALUE + layout.values);
   const status = layout.columns.length;
   const labels = status + 2 + perils.length;
-  const all = [...own.keys()];
 
   function rowOf(row: Row): OutputRow {
     const { number, fields } = row;
@@ -84,7 +83,6 @@ export async function openOutput(output: string, job: Job): Promise<OutputTable>
       note: fields[status + 1] ?? '',
       ratings: fields.slice(status + 2, labels),
       identifying: fields.slice(0, identifying.length),
-      original: fields.slice(columns.length),
     };
   }
 
@@ -94,9 +92,10 @@ export async function openOutput(output: string, job: Job): Promise<OutputTable>
     hasValue: layout.values > 0,
     currency: job.currency,
     identifying,
-    async *read(withOriginal = false) {
-      for await (const batch of rowFile.read(withOriginal ? [...columns, ...all] : columns, 0)) yield batch.map(rowOf);
+    async *read() {
+      for await (const batch of rowFile.read(columns, 0)) yield batch.map(rowOf);
     },
+    readOwn: () => rowFile.read([...own.keys()], 0),
   };
 }
 
