@@ -64,7 +64,7 @@ test('source, areas, priority and way to buy change the price at once and surviv
   await price(page, String(CELLS + 1));
   await page.getByLabel('Natural hazards of every location').check();
   await page.getByLabel('Fewest calls').check();
-  await page.locator('#price-step:not(.stale) #price-notes', { hasText: 'natural hazards for 100 %' }).waitFor();
+  await page.locator('#price-step:not(.stale) #tier-rows tr', { hasText: '1Drought' }).waitFor();
   // Calls of one bundle instead of two singles.
   await price(page, '94');
   await nothingFound(page, 'areas and priority');
@@ -92,6 +92,53 @@ test('source, areas, priority and way to buy change the price at once and surviv
   assert.deepEqual([complaints, scene.bugs], [[], []]);
 });
 
+test(
+  'topics in steps, by keyboard: each has its price, the budget says how far it goes, and the run buys in this order',
+  options,
+  async (t) => {
+    const scene = await openUi(t, (harness) => allSources(harness));
+    const { page, complaints } = await openPage(t, scene);
+    const { keyboard } = page;
+    await openBook(page, scene.harness.folder);
+    await page.getByLabel('Hail').click();
+    await page.getByLabel('Drought').click();
+    await page.getByLabel('Radon').click();
+    await page.getByLabel('All topics of a location together').focus();
+    await keyboard.press('ArrowDown');
+    await keyboard.press('ArrowDown');
+    assert.ok(await page.getByLabel('Topics of your choice').isChecked());
+    await page.getByLabel('Topic or group for step 1').selectOption('radon');
+    await tabTo(page, '[data-add="0"]');
+    await keyboard.press('Enter');
+    assert.ok(await isFocused(page, '#tiers select'), 'the next choice has the focus');
+    await page.getByLabel('Topic or group for step 2').selectOption('wildfire');
+    await page.getByLabel('Add to step 2').press('Enter');
+    const rows = page.locator('#price-step:not(.stale) #tier-rows tr');
+    await rows.nth(2).waitFor();
+    assert.deepEqual(await rows.allTextContents(), ['1Radon60100 %', '2Wildfire60100 %', '3Drought, Hail120100 %']);
+    await price(page, String(4 * CELLS));
+    await nothingFound(page, 'steps');
+    await page.fill('#budget', '75');
+    await page
+      .locator('#budget-meaning', { hasText: /step 1 for 100 % of the places, step 2 for 25 % of the/ })
+      .waitFor();
+    await page.getByLabel('Add to step 3').focus();
+    await page.getByLabel('Remove Radon from step 1').press('Enter');
+    await page.locator('#price-step:not(.stale) #tier-rows tr', { hasText: '1Wildfire60' }).waitFor();
+    assert.ok(await isFocused(page, '#tiers select'));
+    await page.reload();
+    await page.locator('#price-step:not(.stale) #tier-rows tr', { hasText: '1Wildfire60' }).waitFor();
+    assert.deepEqual(await page.locator('#tiers .chip').allTextContents(), ['Wildfire']);
+    await page.click('#start');
+    await page.click('#confirm-yes');
+    await title(page, 'Paused');
+    assert.equal(scene.harness.charged(), 75);
+    // The rest of three topics costs 180: 15 places have one of them.
+    await price(page, '165');
+    assert.deepEqual([complaints, scene.bugs], [[], []]);
+  },
+);
+
 test('Start right after another choice asks with the price of that choice, and runs it', options, async (t) => {
   const scene = await openUi(t);
   const { page } = await openPage(t, scene);
@@ -107,7 +154,7 @@ test('Start right after another choice asks with the price of that choice, and r
   assert.equal(scene.harness.charged(), 70);
 });
 
-test('the table of locations: filters, pages, the keyboard', options, async (t) => {
+test('the table of locations: filters, order, pages, the keyboard', options, async (t) => {
   const scene = await openUi(t, (harness) => allSources(harness));
   const { page, complaints } = await openPage(t, scene);
   await openBook(page, scene.harness.folder);
@@ -124,8 +171,22 @@ test('the table of locations: filters, pages, the keyboard', options, async (t) 
   await page.keyboard.press('Enter');
   await page.locator('#rows-count', { hasText: '51 to 60 of 60 locations' }).waitFor();
   assert.ok(await isFocused(page, '#rows-next'), 'the last page keeps the focus');
+  await tabTo(page, '[data-sort="value"] button');
+  await page.keyboard.press('Enter');
+  await page.locator('#rows-count', { hasText: /^1 to 50 of 60 locations, largest value first$/ }).waitFor();
+  const firstId = () => page.locator('#rows tbody tr').first().locator('td').first().textContent();
+  assert.deepEqual(
+    [await firstId(), await page.locator('#rows th[aria-sort]').getAttribute('aria-sort')],
+    ['P59', 'descending'],
+  );
+  assert.ok(await isFocused(page, '[data-sort="value"] button'), 'a sorted table keeps the focus');
+  await nothingFound(page, 'sorted');
+  await page.keyboard.press('Enter');
+  await page.locator('#rows th[aria-sort="ascending"]').waitFor();
+  await page.locator('[data-sort="rating"] button').click();
+  await page.locator('#rows-count', { hasText: 'highest rating first' }).waitFor();
   await page.fill('#filter-text', 'P7');
-  await page.locator('#rows-count', { hasText: '1 location, of 60 in all' }).waitFor();
+  await page.locator('#rows-count', { hasText: '1 location, of 60 in all, highest rating first' }).waitFor();
   await page.selectOption('#filter-peril', 'wildfire');
   await page.locator('#rows th', { hasText: /^Peril$/ }).waitFor();
   await page.fill('#filter-text', 'nothing of the kind');

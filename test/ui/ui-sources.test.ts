@@ -94,7 +94,7 @@ test('one answer a tract or county costs what the page said; natural hazards fir
   const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
   assert.deepEqual(kept.areas, { level: 'tract', column: null, verify: 0 });
 
-  await ask('start', { topics: ['wildfire', 'radon'], natural_first: true, ...yes(CELLS) });
+  await ask('start', { topics: ['wildfire', 'radon'], first: [['wildfire']], ...yes(CELLS) });
   await visitor.ended(id);
   const output = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
   assert.ok(
@@ -103,4 +103,57 @@ test('one answer a tract or county costs what the page said; natural hazards fir
   );
   assert.ok(column(output, 'radon_zone').every((zone) => zone === ''));
   assert.equal(harness.charged(), found + CELLS);
+});
+
+test('topics in steps: what each step costs, what a budget buys of them, and that it is bought in this order', {
+  timeout,
+}, async (t) => {
+  const scene = await openUi(t, (opened) => allSources(opened));
+  const { harness } = scene;
+  const visitor = await scene.visit();
+  const rows = places(CELLS).map(([lat, lng], index) => `${lat},${lng},${index + 1}\n`);
+  const { id } = (await visitor.upload('book.csv', `lat,lng,tiv\n${rows.join('')}`)).body;
+  const choice = {
+    ...{ lat: 0, lng: 1, optimize: 'credits', source: 'service', order: 2 },
+    topics: ['hail', 'wildfire', 'drought', 'park', 'radon'],
+    // A topic that is not chosen is in no step; a set that adds nothing is none.
+    first: [['park', 'tornado'], ['tornado'], ['wildfire', 'hail']],
+  };
+  const ask = async (what: string, body: object = {}) =>
+    (await visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...choice, ...body } })).body;
+  const steps = async () =>
+    (await ask('price')).tiers.map(({ topics, credits, share_of_cells }: Record<string, unknown>) => [
+      (topics as string[]).join(),
+      credits,
+      share_of_cells,
+    ]);
+  assert.deepEqual(await steps(), [
+    ['park', CELLS, 1],
+    ['hail,wildfire', 2 * CELLS, 1],
+    ['drought,radon', 2 * CELLS, 1],
+  ]);
+  assert.equal((await ask('price')).summary.credits, 5 * CELLS);
+  assert.deepEqual((await ask('price', { first: [] })).tiers, []);
+  const budget = CELLS + 2 * 3;
+  assert.deepEqual((await ask('reach', { budget })).share_of_tiers, [1, 3 / CELLS, 0]);
+  assert.equal(harness.charged(), 0);
+
+  await ask('start', yes(budget));
+  await visitor.ended(id);
+  assert.equal(harness.charged(), budget);
+  const output = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
+  const answered = (name: string) => column(output, name).map((field) => field !== '');
+  const isAmongLast = (count: number) => Array.from({ length: CELLS }, (_, index) => index >= CELLS - count);
+  assert.deepEqual(answered('park_count'), isAmongLast(CELLS));
+  assert.deepEqual(answered('wildfire_rating'), isAmongLast(3), 'the most valuable ones');
+  assert.deepEqual(answered('hail_rating'), isAmongLast(3));
+  assert.deepEqual(answered('radon_zone'), isAmongLast(0));
+  assert.deepEqual(await steps(), [
+    ['park', 0, 1],
+    ['hail,wildfire', 2 * (CELLS - 3), 1],
+    ['drought,radon', 2 * CELLS, 1],
+  ]);
+  const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
+  assert.deepEqual(kept.first, [['park'], ['hail', 'wildfire']]);
+  assert.deepEqual(scene.bugs, []);
 });

@@ -23,7 +23,6 @@ let about = await get('/api/about').catch((error) => {
   showError('gone', error);
   throw error;
 });
-const NATURAL = new Set(about.topics.filter(({ category }) => category === 'natural').map(({ slug }) => slug));
 let book = null;
 let location = null;
 let pricing = new AbortController();
@@ -37,12 +36,19 @@ const steps = {
     },
     (header) => void readAgain(header),
   ),
-  topics: setUpTopics(about.topics, () => chose({ topics: steps.topics.chosen() })),
-  source: setUpSource(() => {
-    showSource();
-    chose({ source: steps.source.chosen() });
+  topics: setUpTopics(about.topics, () => {
+    steps.source.topicsChanged();
+    chose({ topics: steps.topics.chosen() });
   }),
-  price: setUpPrice(() => chose({ optimize: steps.price.optimize() })),
+  source: setUpSource(
+    about.topics,
+    () => steps.topics.chosen(),
+    () => {
+      showSource();
+      chose({ source: steps.source.chosen() });
+    },
+  ),
+  price: setUpPrice(about.topics, () => chose({ optimize: steps.price.optimize() })),
   budget: setUpBudget({
     mostBudget: () => about.most_budget,
     reachOf: (budget, chosen, signal) => post(`/api/books/${book.id}/reach`, { ...chosen, budget }, signal),
@@ -79,7 +85,6 @@ function keep(part) {
   if (book !== null) keepDraft(book.id, part);
 }
 
-/** The user has chosen something. */
 function chose(part) {
   keep(part);
   void reprice();
@@ -187,15 +192,10 @@ async function offer(signal) {
   try {
     const offered = await post(`/api/books/${book.id}/choices`, choice(), signal);
     showError('source-error', null);
-    steps.source.offer(offered, isMixed());
+    steps.source.offer(offered);
   } catch (error) {
     if (error.name !== 'AbortError') showError('source-error', error);
   }
-}
-
-/** Natural hazards and other topics are chosen. */
-function isMixed() {
-  return new Set(steps.topics.chosen().map((slug) => NATURAL.has(slug))).size === 2;
 }
 
 /** Runs what was priced: the choice may have changed since. */
@@ -226,7 +226,7 @@ async function showLatest() {
   steps.run.open(book, steps.runs.latestOf(book.id));
 }
 
-/** The server is there again; it may be another one. */
+/** The server is there again, or another one. */
 async function onBack() {
   about = await get('/api/about');
   showSource();

@@ -48,9 +48,10 @@ export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     if (signal.aborted) return;
     try {
-      const { cells, share_of_value: value, minutes } = await reachOf(wanted, priced.choice, signal);
+      const { cells, share_of_value: value, share_of_tiers, minutes } = await reachOf(wanted, priced.choice, signal);
       const parts = [counted(cells, 'place'), value === null ? '' : `${percent(value)} of value`, timeSpan(minutes)];
-      const words = `${counted(wanted, 'credit')}: ${parts.filter(Boolean).join(', ')}.`;
+      const steps = share_of_tiers.map((share, index) => `step ${index + 1} for ${percent(share)} of the places`);
+      const words = `${counted(wanted, 'credit')}: ${[...parts, ...steps].filter(Boolean).join(', ')}.`;
       say('budget-meaning', words);
       slider.setAttribute('aria-valuetext', words);
     } catch (error) {

@@ -9,7 +9,10 @@ const WAYS = [
   ['enterprise', 'Enterprise bundles', null],
 ];
 
-export function setUpPrice(onChange) {
+/** @param topics all topics, by their titles */
+export function setUpPrice(topics, onChange) {
+  const titleOf = new Map(topics.map(({ slug, title }) => [slug, title]));
+
   byId('ways-rows').replaceChildren(
     ...WAYS.map(([way, title, optimize]) =>
       make(
@@ -39,13 +42,15 @@ export function setUpPrice(onChange) {
       showError('price-error', error);
       const isLocal = priced?.summary.source.kind === 'local';
       show('ways-box', priced !== null && !isLocal);
+      show('tier-box', priced !== null && priced.tiers.length > 0);
       say('price-title', isLocal ? 'Look-up' : 'Price');
       if (priced === null) {
         for (const id of ['price', 'price-words', 'price-notes']) say(id, '');
         say('price-verdict', error === null ? 'Choose the location columns and at least one topic.' : '');
         return;
       }
-      const { summary, accounts } = priced;
+      const { summary, tiers, accounts } = priced;
+      byId('tier-rows').replaceChildren(...tiers.map((tier, index) => tierRow(tier, index, titleOf)));
       const left = summary.cells - summary.cells_cached;
       say('price', grouped(isLocal ? left : summary.credits));
       say('price-line', isLocal ? `${counted(left, 'place')}, free` : counted(summary.credits, 'credit'));
@@ -64,6 +69,22 @@ function head(title, optimize) {
     'th',
     { scope: 'row' },
     make('label', {}, make('input', { type: 'radio', name: 'optimize', value: optimize }), name),
+  );
+}
+
+const MOST_TITLES = 4;
+
+function tierRow({ topics, credits, share_of_cells }, index, titleOf) {
+  const titles = topics.map((slug) => titleOf.get(slug));
+  const shown = titles.length > MOST_TITLES ? titles.slice(0, MOST_TITLES - 1) : titles;
+  const more = titles.length > shown.length ? ` and ${titles.length - shown.length} more` : '';
+  return make(
+    'tr',
+    {},
+    make('th', { scope: 'row' }, grouped(index + 1)),
+    make('td', more === '' ? {} : { title: titles.join(', ') }, shown.join(', ') + more),
+    make('td', { class: 'number' }, grouped(credits)),
+    make('td', { class: 'number' }, percent(share_of_cells)),
   );
 }
 
@@ -114,7 +135,7 @@ function verdictOf({ credits, credits_available, tiers, source }, accounts) {
   return `It does not fit this period: ${left}. ${rest}`;
 }
 
-function notesOf({ saved, scopes, areas, shares }) {
+function notesOf({ saved, scopes, areas }) {
   const savings = [
     saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} saved by buying each place once` : '',
     saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} saved by answers in the store` : '',
@@ -122,9 +143,6 @@ function notesOf({ saved, scopes, areas, shares }) {
   return [
     savings.length > 0 ? `The whole price: ${savings.join(', ')}.` : '',
     areas === null ? '' : areaWords(areas, saved.by_areas),
-    shares.length > 1
-      ? `This period: natural hazards for ${percent(shares[0].share_of_cells + shares[1].share_of_cells)} of the places, all topics for ${percent(shares[1].share_of_cells)}.`
-      : '',
     ...scopes,
   ]
     .filter(Boolean)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { counted } from '../../format-numbers.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import { columnReference } from './file-preview.ts';
@@ -9,13 +9,15 @@ const ANSWER_SOURCES = ['local', 'service', 'sample'] as const;
 
 export type ChosenSource = (typeof ANSWER_SOURCES)[number];
 
+const topicSlugs = z
+  .array(z.string().refine((text): text is TopicSlug => (TOPIC_SLUGS as readonly string[]).includes(text)))
+  .min(1);
+
 /** The settings of a file on the page. */
 export const choiceSchema = z.strictObject({
   lat: z.int().nonnegative(),
   lng: z.int().nonnegative(),
-  topics: z
-    .array(z.string().refine((text): text is TopicSlug => (TOPIC_SLUGS as readonly string[]).includes(text)))
-    .min(1),
+  topics: topicSlugs,
   optimize: z.enum(['credits', 'calls']),
   /** Whether the first line is a header (default true). */
   header: z.boolean().optional(),
@@ -24,8 +26,9 @@ export const choiceSchema = z.strictObject({
   order: z.union([z.int().nonnegative(), z.literal('tiv'), z.literal('file')]).optional(),
   /** Default: what the page was started with. */
   source: z.enum(ANSWER_SOURCES).optional(),
-  /** Natural hazards of every location first, then the other topics, the most valuable locations first. */
-  natural_first: z.boolean().optional(),
+  /** Sets of topics in the order in which they are bought: each for every location, the most valuable ones first, before the next
+   * set. The topics in none of them come last. */
+  first: z.array(topicSlugs).optional(),
   /** One answer for a whole tract or county: found by boundaries, or read from a column. */
   areas: z
     .strictObject({
@@ -59,15 +62,26 @@ export function jobFileOf(choice: Choice, columns: readonly string[]): JobFile {
     ...(header === false ? { header } : {}),
     ...(order === undefined ? {} : { order_by: typeof order === 'number' ? { column: columns[order]! } : order }),
     ...(source === undefined || source === 'service' ? {} : { service: source }),
-    ...(choice.natural_first ? tiersOf(topics) : {}),
+    ...tiersOf(choice.first ?? [], topics),
     ...(choice.areas === undefined ? {} : { areas: areasOf(choice.areas, columns) }),
   };
 }
 
-function tiersOf(topics: readonly TopicSlug[]): Pick<JobFile, 'tiers'> {
-  const natural = topics.filter((slug) => topicOf(slug).category === 'natural');
-  const isMixed = natural.length > 0 && natural.length < topics.length;
-  return isMixed ? { tiers: [[...topics], natural] } : {};
+/** A job file lists tiers from the richest to the leanest, each with all that is in the ones after it. */
+function tiersOf(first: NonNullable<Choice['first']>, topics: readonly TopicSlug[]): Pick<JobFile, 'tiers'> {
+  const tiers: TopicSlug[][] = [];
+  for (const set of [...first, topics]) {
+    const before = tiers.at(-1) ?? [];
+    const tier = topics.filter((slug) => before.includes(slug) || set.includes(slug));
+    if (tier.length > before.length) tiers.push(tier);
+  }
+  return tiers.length > 1 ? { tiers: tiers.toReversed() } : {};
+}
+
+/** The sets of topics of a saved job file that come before the last one, in the order in which they are bought. */
+function keptFirst(tiers: NonNullable<JobFile['tiers']> = []): string[][] {
+  const sets = tiers.map((tier) => [tier].flat()).toReversed();
+  return sets.slice(0, -1).map((set, index) => set.filter((slug) => !sets[index - 1]?.includes(slug)));
 }
 
 function areasOf(areas: NonNullable<Choice['areas']>, columns: readonly string[]): NonNullable<JobFile['areas']> {
@@ -82,7 +96,7 @@ export function keptChoice(settings: JobFile | null): unknown {
   return {
     ...{ lat: location?.lat ?? null, lng: location?.lng ?? null, topics, optimize, budget, header, order },
     source: typeof service === 'string' ? service : null,
-    natural_first: tiers !== undefined,
+    first: keptFirst(tiers),
     areas: keptAreas(areas),
   };
 }

@@ -10,10 +10,12 @@ import { openRowFile } from '../../rows/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
 import { withoutTerminal } from './page-words.ts';
+import { type PricedTier, pricedTiers, sharesOfTiers } from './tier-prices.ts';
 
-/** The price of a job, and what its accounts have left. */
+/** The price of a job and of each of its tiers, and what its accounts have left. */
 export interface Priced {
   readonly summary: PlanSummary;
+  readonly tiers: readonly PricedTier[];
   readonly accounts: readonly { account: string; available: number; of: number; resets: number }[];
 }
 
@@ -23,6 +25,8 @@ export interface BudgetReach {
   readonly cells: number;
   /** Null in the order of the file. */
   readonly share_of_value: number | null;
+  /** The share of all places that then have each tier; empty where topics are bought together. */
+  readonly share_of_tiers: readonly number[];
   readonly minutes: number;
 }
 
@@ -71,6 +75,7 @@ export class Pricing implements Disposable {
       return {
         ...{ credits: reach.credits, cells: reach.cells, minutes: reach.minutes },
         share_of_value: value === 0 ? null : reach.value / value,
+        share_of_tiers: job.tiers.length < 2 ? [] : sharesOfTiers(reach.shares, cells.size),
       };
     });
     this.#turn = mine.catch(() => {});
@@ -102,7 +107,7 @@ export class Pricing implements Disposable {
       ...prepared.summary,
       findings: findings.map((one) => ({ ...one, note: withoutTerminal(one.note) })),
     };
-    return { summary, accounts };
+    return { summary, tiers: pricedTiers(prepared), accounts };
   }
 
   async #scanned(job: Job): Promise<Scanned> {
