@@ -2,17 +2,19 @@
  * Runs the tests of a tier, or the files that are named: `node test/run.ts [--check] [short | faults | browser] [files…]`. With
  * `--check` types, lint and format are checked beside them, and what is wrong there is printed at the end.
  *
- * Three things make them faster. One file more runs than there are cores, since some wait; twice as many were no faster, and tests with
- * a clock that runs a thousand times faster than ours then met time limits. Compiled modules are kept from one process to the next:
- * loading the program costs 0.8 s of processor time without, 0.4 with. And temporary files are in memory where the machine has room for
- * them, since a test that buys waits for two syncs of the disk a call. That the syncs are made is tested apart
+ * Four things make them faster. Files of the short tier share processes (see `grouped`); files of another tier, and files that are
+ * named, have a process each. One process more runs than there are cores, since some wait; twice as many were no faster, and tests
+ * with a clock that runs a thousand times faster than ours then met time limits. Compiled modules are kept from one process to the
+ * next: loading the program costs 0.8 s of processor time without, 0.4 with. And temporary files are in memory where the machine has
+ * room for them, since a test that buys waits for two syncs of the disk a call. That the syncs are made is tested apart
  * (test/faults/power-loss.test.ts).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const ROOT = join(import.meta.dirname, '..');
 const FILES = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
@@ -24,6 +26,11 @@ const TIERS: Readonly<Record<string, readonly string[]>> = {
   faults: FILES.filter(isLong),
   browser: FILES.filter(isOfBrowser),
 };
+/** What a file says that needs a process of its own: the state of the process, a changed clock or function, hooks of the whole process,
+ * a server for the file. */
+const NEEDS_PROCESS =
+  /\bprocess\.(?!execPath|pid\b|platform|version)|\bmock\b|\b(start|launch)Postgres\b|^(before|after)(Each)?\(/m;
+const GROUP_SIZE = 20;
 const MEMORY_DISK = '/dev/shm';
 /** What the temporary files of all tests that run at one time may come to. */
 const ROOM_BYTES = 4 * 2 ** 30;
@@ -41,23 +48,20 @@ const named = first in TIERS ? rest : [first, ...rest];
 const temporary = mkdtempSync(join(hasRoomInMemory() ? MEMORY_DISK : tmpdir(), 'perilbook-tests-'));
 // Tests that run as another user must get to their own folder in it.
 chmodSync(temporary, 0o755);
-const child = spawn(
-  process.execPath,
-  ['--test', `--test-concurrency=${availableParallelism() + 1}`, ...(named.length > 0 ? named : TIERS[tier]!)],
-  {
-    cwd: ROOT,
-    env: {
-      ...process.env,
-      TZ: 'UTC',
-      TMPDIR: temporary,
-      TEST_TIER: tier,
-      // What many tests need is made once, and copied.
-      TEST_SHARED_FOLDER: temporary,
-      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'),
-    },
-    stdio: 'inherit',
+const files = named.length > 0 ? named : tier === 'short' ? grouped(TIERS.short!) : TIERS[tier]!;
+const child = spawn(process.execPath, ['--test', `--test-concurrency=${availableParallelism() + 1}`, ...files], {
+  cwd: ROOT,
+  env: {
+    ...process.env,
+    TZ: 'UTC',
+    TMPDIR: temporary,
+    TEST_TIER: tier,
+    // What many tests need is made once, and copied.
+    TEST_SHARED_FOLDER: temporary,
+    NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'),
   },
-);
+  stdio: 'inherit',
+});
 // Ctrl-C reaches the tests too: they end first.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
 const [tests, check] = await Promise.all([
@@ -67,6 +71,27 @@ const [tests, check] = await Promise.all([
 rmSync(temporary, { recursive: true, force: true });
 if (!check.isGood) process.stderr.write(`\nnpm run check:\n${check.output}`);
 process.exitCode = check.isGood ? (tests[0] ?? 1) : 1;
+
+/**
+ * The files, of which those that share a process are replaced by one that imports them. Most files are short, and most of their time
+ * goes into loading and compiling the program: 20 files took 39 s of processor time in a process each, and 21 s in one. `src/` keeps
+ * no state in its modules but data that is loaded once, so that a file behaves in a group as it does alone.
+ */
+function grouped(files: readonly string[]): string[] {
+  const isShared = (file: string) =>
+    !file.startsWith('test/faults/') && !NEEDS_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'));
+  const shared = files.filter(isShared);
+  const groups: string[] = [];
+  for (let first = 0; first < shared.length; first += GROUP_SIZE) {
+    const imports = shared
+      .slice(first, first + GROUP_SIZE)
+      .map((file) => `import ${JSON.stringify(pathToFileURL(join(ROOT, file)))};\n`);
+    const group = join(temporary, `group-${groups.length + 1}.test.mjs`);
+    writeFileSync(group, imports.join(''));
+    groups.push(group);
+  }
+  return [...groups, ...files.filter((file) => !isShared(file))];
+}
 
 async function checkSource(): Promise<{ isGood: boolean; output: string }> {
   const checking = spawn('npm', ['run', '--silent', 'check'], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
