@@ -22,17 +22,17 @@ const measuring = globSync('*.ts', { cwd: FOLDER })
   .filter((file) => /^export (async )?function run\(/m.test(readFileSync(join(FOLDER, file), 'utf8')))
   .map((file) => file.replace('.ts', ''));
 
-/** These start services, workers or DuckDB, and take most of the time: they run in the faults tier. */
-const SLOW = ['bodies', 'credits', 'instances', 'local', 'service', 'throttle', 'warm'];
+/** What runs in `npm test`: one that reads and writes rows, and those that take at most half a second. The others run in the faults tier. */
+const QUICK = ['areas', 'coverage', 'layouts', 'lookups', 'rows', 'tracts'];
 
-test('the quick benchmarks run, at a tiny size, and print their tables', { timeout: 300_000 }, (t) =>
+test('the quick benchmarks run, at a tiny size, and print their tables', { timeout: 300_000 }, (t) => tryOut(t, QUICK));
+
+test('the slow benchmarks do too', { ...LONG, timeout: 300_000 }, (t) =>
   tryOut(
     t,
-    measuring.filter((name) => !SLOW.includes(name)),
+    measuring.filter((name) => !QUICK.includes(name)),
   ),
 );
-
-test('the slow benchmarks do too', { ...LONG, timeout: 300_000 }, (t) => tryOut(t, SLOW));
 
 async function tryOut(t: TestContext, names: readonly string[]): Promise<void> {
   const args = [join(FOLDER, 'main.ts'), '--tiny', ...names];
