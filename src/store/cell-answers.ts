@@ -1,5 +1,6 @@
 import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
+import { answerFinder, endOfFields, type SoughtAnswer } from './answer-finder.ts';
 import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
 import { FieldPacker } from './packed-fields.ts';
 import type { CompleteCell, UnpackFields, WantedAnswer } from './port.ts';
@@ -19,8 +20,8 @@ export type WidthOf = (topic: TopicSlug) => number | null;
 
 /** Takes what a job wants of a cell. */
 export interface AnswerPicker {
-  /** Whether the cell has all wanted answers, none of them too old. */
-  readonly has: (bytes: Buffer) => boolean;
+  /** Whether the cell with the bytes from `start` to `end` has all wanted answers, none of them too old. */
+  readonly has: (bytes: Buffer, start?: number, end?: number) => boolean;
   /** Copies the wanted fields of the cell for which `has` was called last. */
   readonly taken: (bytes: Buffer) => CompleteCell;
 }
@@ -31,14 +32,6 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
   const span = newAnswerSpan();
   const unpackFields: UnpackFields = (bytes, from, width) => packer.unpack(bytes, from, width);
 
-  /** Where the first `fields` fields of the answer end. @throws STORE_UNUSABLE unless all of them end where the answer does */
-  function endOf(bytes: Buffer, fields: number): number {
-    const to = packer.skip(bytes, span.from, fields);
-    // NaN where the length of a text is damaged.
-    if (!(fields === span.width ? to === span.to : to >= span.from && to <= span.to)) throw damagedCell();
-    return to;
-  }
-
   function unpack({ answers: bytes, failures }: PackedCell): CellRecord {
     const answers = new Map<TopicSlug, Answer>();
     span.to = 0;
@@ -48,56 +41,36 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
       if (!isTopicSlug(topic)) continue;
       const width = widthOf(topic);
       if (width !== null && span.width !== width) continue;
-      endOf(bytes, span.width);
+      endOfFields(bytes, span, span.width);
       answers.set(topic, { topic, asOf: span.asOf, fields: packer.unpack(bytes, span.from, span.width) });
     }
     return { answers, failures: unpackFailures(failures) };
   }
 
+  /** What a search for wanted answers has to know of this store. */
+  function sought(wanted: readonly WantedAnswer[]): SoughtAnswer[] {
+    return wanted.map((one) => ({ ...one, slug: texts.known(one.topic), width: widthOf(one.topic) }));
+  }
+
   /** Makes what takes the wanted fields out of cells' bytes. */
   function picker(wanted: readonly WantedAnswer[]): AnswerPicker {
+    const { hasAll, found } = answerFinder(sought(wanted));
+    const { froms, tos } = found;
     const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
-    const places = new Map(wanted.map(({ topic }, index) => [texts.known(topic), index]));
-    const indexOf = new Int16Array(Math.max(0, ...places.keys()) + 1).fill(-1);
-    for (const [slug, index] of places) if (slug >= 0) indexOf[slug] = index;
-    const [froms, tos] = [new Int32Array(wanted.length), new Int32Array(wanted.length)];
-    const widths = wanted.map(({ topic }) => widthOf(topic));
-    let size = 0;
-    let asOf = 0;
-    const has = (bytes: Buffer): boolean => {
-      let found = 0;
-      size = 0;
-      asOf = Number.POSITIVE_INFINITY;
-      span.to = 0;
-      while (nextAnswer(bytes, span)) {
-        const index = indexOf[span.slug] ?? -1;
-        if (index < 0) continue;
-        const { freshSince, fields } = wanted[index]!;
-        const width = widths[index]!;
-        if (span.asOf < freshSince || span.width < fields || (width !== null && span.width !== width)) return false;
-        const to = endOf(bytes, fields);
-        froms[index] = span.from;
-        tos[index] = to;
-        size += to - span.from;
-        asOf = Math.min(asOf, span.asOf);
-        found++;
-      }
-      return found === wanted.length;
-    };
     const taken = (bytes: Buffer): CompleteCell => {
-      const oldest = asOf;
-      const packed = Buffer.allocUnsafe(size);
+      const { asOf } = found;
+      const packed = Buffer.allocUnsafe(found.size);
       let used = 0;
       for (let index = 0; index < wanted.length; index++) {
         // Some 15 bytes an answer: a call to `copy` costs more.
         for (let at = froms[index]!; at < tos[index]!; at++) packed[used++] = bytes[at]!;
       }
       return {
-        ...{ asOf: oldest, packed, width: fieldCount, unpack: unpackFields },
+        ...{ asOf, packed, width: fieldCount, unpack: unpackFields },
         fields: () => packer.unpack(packed, 0, fieldCount),
       };
     };
-    return { has, taken };
+    return { has: hasAll, taken };
   }
 
   /** What to store of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes
@@ -124,7 +97,7 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
     return { answers: Buffer.concat(parts), failures: left ? JSON.stringify(packedFailures) : null };
   }
 
-  return { unpack, picker, merged };
+  return { unpack, sought, picker, merged };
 }
 
 /** Stored failures without rejections; null where none are left. Those that cannot be parsed stay: reading reports them. */

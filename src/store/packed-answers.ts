@@ -19,7 +19,7 @@ import type { FieldPacker } from './packed-fields.ts';
  * - a row a cell with the finished text of its added fields: 61 MB, 220,000. Rejected: that fits one choice of topics, one
  *   delimiter and one encoding, says nothing of how old each answer is, and the write formats each cell once anyway
  */
-const HEADER_BYTES = 13;
+export const HEADER_BYTES = 13;
 
 /** The position of one answer in the bytes of its cell. */
 export interface AnswerSpan {

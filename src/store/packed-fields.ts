@@ -24,8 +24,9 @@ const MILLION = 1e6;
 const DAY_MS = 86_400_000;
 const ISO_LENGTH = '2026-03-10T12:00:00.000Z'.length;
 
-/** Bytes of a field with each tag, its own included; that of a text depends on the text. */
-const SIZES = [1, 9, 5, 5, 2, 7, 5] as const;
+/** Bytes of a field with each tag, its own included; 0 for a text that stands there: its length follows. */
+const SIZES = new Uint8Array(256).fill(1);
+SIZES.set([1, 9, 5, 5, 2, 7, 5, 0]);
 
 const double = new Float64Array(1);
 const doubleBytes = new Uint8Array(double.buffer);
@@ -99,16 +100,6 @@ export class FieldPacker {
     return fields;
   }
 
-  /** Where the fields end that were packed at a place. */
-  skip(bytes: Buffer, from: number, width: number): number {
-    let at = from;
-    for (let i = 0; i < width; i++) {
-      const tag = bytes[at]!;
-      at += tag >= FIRST_TEXT ? 1 : tag === OWN_TEXT ? 5 + int32(bytes, at + 1) * 2 : SIZES[tag]!;
-    }
-    return at;
-  }
-
   #writeText(from: number, text: string): number {
     let at = from;
     const time = text === this.#lastText ? this.#lastTime : timeOf(text);
@@ -158,6 +149,17 @@ export class FieldPacker {
   }
 }
 
+/** Where the fields end that were packed at a place; behind the end of the bytes where they are damaged. */
+export function skipFields(bytes: Uint8Array, from: number, width: number): number {
+  let at = from;
+  for (let i = 0; i < width; i++) {
+    const size = SIZES[bytes[at]!]!;
+    // A damaged length may be below 0: without its sign it ends behind the cell and not before it.
+    at += size > 0 ? size : 5 + (int32(bytes, at + 1) >>> 0) * 2;
+  }
+  return at;
+}
+
 function writeNumber(bytes: Buffer, from: number, value: number): number {
   const whole = value | 0;
   if (whole === value && (value !== 0 || 1 / value > 0)) {
@@ -180,7 +182,7 @@ function writeNumber(bytes: Buffer, from: number, value: number): number {
   return from + 9;
 }
 
-function int32(bytes: Buffer, at: number): number {
+function int32(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
