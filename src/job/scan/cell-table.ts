@@ -17,6 +17,8 @@ export class CellTable {
   /** Number of the cell in each slot plus one; 0 is empty. */
   #slots = new Uint32Array(2 * FIRST_CAPACITY);
   #size = 0;
+  /** The number that was asked for last. */
+  #asked = -1;
 
   get size(): number {
     return this.#size;
@@ -42,9 +44,12 @@ export class CellTable {
     return number;
   }
 
-  /** The number of a cell that was added; -1 for one that was not. */
+  /** The number of a cell that was added; -1 for one that was not. Cells in the order of the file are found without the slots. */
   numberOf({ lat7, lng7 }: Cell): number {
-    return this.#slots[this.#find(lat7, lng7)]! - 1;
+    const next = this.#asked + 1;
+    const isNext = next < this.#size && this.#lat7[next] === lat7 && this.#lng7[next] === lng7;
+    this.#asked = isNext ? next : this.#slots[this.#find(lat7, lng7)]! - 1;
+    return this.#asked;
   }
 
   cell(number: number): Cell {
