@@ -100,7 +100,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     },
     async visitWanted(source, asked, answers, visitor) {
       if (!cells.isWorthwhile(asked)) return false;
-      cells.visit(source, answers, visitor);
+      await cells.visit(source, answers, visitor);
       return true;
     },
     async readAreas(source, wanted) {

@@ -1,66 +1,102 @@
+import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import type { cellCodec } from '../cell-answers.ts';
 import { damagedCell } from '../packed-answers.ts';
 import type { CellVisitor, WantedAnswer } from '../port.ts';
-
-/** A page is about a megabyte. */
-const CELLS_PER_PAGE = 2_000;
+import { CELLS_PER_PAGE, type CellPage, cellPages } from './cell-pages.ts';
+import { inodeOf } from './file-watch.ts';
+import { pageCounters, readInThreads } from './page-threads.ts';
 
 /** A visited row costs a third of a row that is found by its key. */
 const LEAST_SHARE = 1 / 3;
 
-type PageTuple = [last: number | null, answers: Buffer, lengths: string, lats: string, lngs: string, failures: string];
+/** A thread starts in the time in which 50,000 cells are read. */
+const PAGES_PER_THREAD = 50;
 
-/**
- * Reads all cells of a source in the order of the file, a page in one row. Most of the time of a look-up by key goes into passing each row
- * to JavaScript (2.7 µs of 4.4), so SQLite puts the rows of a page together: their answers are one blob, their keys JSON.
- */
+/** More threads than this gain nothing: one thread takes what they read. */
+const MOST_THREADS = 3;
+
+/** Visits all cells of a source, by this thread and others, each with a connection of its own. */
 export function cellVisits(database: Database.Database, codec: ReturnType<typeof cellCodec>) {
-  // `+source`: by the index of the source SQLite would sort all of its cells for each page.
-  const page = database
-    .prepare<[number, number], PageTuple>(
-      `SELECT max(id), CAST(group_concat(answers, '') AS BLOB), json_group_array(length(answers)),
-         json_group_array(lat7), json_group_array(lng7), json_group_array(failures)
-       FROM (SELECT id, lat7, lng7, answers, failures FROM cells WHERE id > ? AND +source = ? ORDER BY id LIMIT ${CELLS_PER_PAGE})`,
-    )
-    .raw();
-  const lastId = database.prepare<[], number | null>('SELECT max(id) FROM cells').pluck();
+  const pages = cellPages(database);
+  const inode = inodeOf(database.name);
 
   /** Whether visiting all cells is faster than looking up so many. */
   function isWorthwhile(asked: number): boolean {
-    return asked >= CELLS_PER_PAGE && asked >= (lastId.get() ?? 0) * LEAST_SHARE;
+    return asked >= CELLS_PER_PAGE && asked >= pages.lastId() * LEAST_SHARE;
   }
 
-  function visit(
+  /** @param threads how many threads read beside this one; left out: the other cores for many cells, else none */
+  async function visit(
     source: number,
     wanted: readonly WantedAnswer[],
-    { numberOf, complete, incomplete }: CellVisitor,
-  ): void {
-    const pick = codec.picker(wanted);
-    for (let last = 0; ; ) {
-      const [end, answers, ...texts] = page.get(last, source)!;
-      if (end === null) return;
-      last = end;
-      const [lengths, lats, lngs, failures] = texts.map((text) => JSON.parse(text)) as [
-        number[],
-        number[],
-        number[],
-        (string | null)[],
-      ];
-      let from = 0;
-      for (let row = 0; row < lengths.length; row++) {
-        const to = from + lengths[row]!;
-        const number = numberOf({ lat7: lats[row]!, lng7: lngs[row]! });
-        if (number >= 0) {
-          const bytes = answers.subarray(from, to);
-          if (pick.has(bytes)) complete(number, () => pick.taken(bytes));
-          else incomplete(number, codec.unpack({ answers: bytes, failures: failures[row]! }));
-        }
-        from = to;
-      }
-      if (from !== answers.length) throw damagedCell();
+    visitor: CellVisitor,
+    threads?: number,
+  ): Promise<void> {
+    const count = Math.ceil(pages.lastId() / CELLS_PER_PAGE);
+    const isVisited = new Uint8Array(count);
+    const visitPage = pageVisitor(codec, wanted, visitor);
+    const visitHere = (number: number) => {
+      isVisited[number] = 1;
+      visitPage(pages.read(number, source));
+    };
+    const counters = pageCounters();
+    const setup = { file: database.name, inode, source, pages: count, sought: codec.sought(wanted), counters };
+    const besides = threads ?? threadsFor(count);
+    await using readers = readInThreads(besides, setup, ({ number, page, complete }) => {
+      isVisited[number] = 1;
+      visitPage(page, complete);
+    });
+    for (;;) {
+      const number = Atomics.add(counters.next, 0, 1);
+      if (number >= count) break;
+      visitHere(number);
+      // The pages of the threads arrive meanwhile.
+      if (besides > 0) await setImmediate();
     }
+    await readers.ended;
+    // A thread leaves a page that it cannot read. Where the store is at fault, this thread gets the error too.
+    for (let number = 0; number < count; number++) if (isVisited[number] === 0) visitHere(number);
   }
 
   return { isWorthwhile, visit };
+}
+
+/** Makes a function that visits the cells of a page. Its argument `known` is 1 for each complete cell, where a thread has found it out. */
+export function pageVisitor(
+  codec: ReturnType<typeof cellCodec>,
+  wanted: readonly WantedAnswer[],
+  { numberOf, complete, incomplete }: CellVisitor,
+): (page: CellPage | null, known?: Uint8Array) => void {
+  const pick = codec.picker(wanted);
+  return (page, known) => {
+    if (page === null) return;
+    const { lengths, lats, lngs } = page;
+    // What comes from a thread is no longer a Buffer.
+    const answers = Buffer.from(page.answers.buffer, page.answers.byteOffset, page.answers.length);
+    let failures: readonly (string | null)[] | null = null;
+    let to = 0;
+    for (let row = 0; row < lengths.length; row++) {
+      const from = to;
+      const end = from + lengths[row]!;
+      to = end;
+      const cell = numberOf({ lat7: lats[row]!, lng7: lngs[row]! });
+      if (cell < 0) continue;
+      if (known === undefined ? pick.has(answers, from, end) : known[row] === 1) {
+        complete(cell, () => {
+          if (known !== undefined) pick.has(answers, from, end);
+          return pick.taken(answers);
+        });
+      } else {
+        failures ??= JSON.parse(page.failures) as (string | null)[];
+        incomplete(cell, codec.unpack({ answers: answers.subarray(from, end), failures: failures[row]! }));
+      }
+    }
+    if (to !== answers.length) throw damagedCell();
+  };
+}
+
+function threadsFor(pages: number): number {
+  return Math.min(availableParallelism() - 1, MOST_THREADS, Math.floor(pages / PAGES_PER_THREAD));
 }
