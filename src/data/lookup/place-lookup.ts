@@ -47,9 +47,9 @@ export function createPlaceLookup(
   { counts }: LookupOptions,
   versionOf: DataVersion,
 ): PlaceLookup {
-  const areaAt = createAreaFinder(database, versionOf);
   const boundaries = createBoundaryCheck(database, versionOf);
-  const decide = createTopicRules(database, DEFAULT_RADII, versionOf);
+  const areaAt = createAreaFinder(database, versionOf, boundaries);
+  const decide = createTopicRules(database, DEFAULT_RADII, versionOf, boundaries);
   const { count, measure } = createLayerCounts(database, new FeatureTiles(MAX_BYTES), versionOf);
 
   function counted({ value, layers }: TopicFinding, location: Location): CountedResult {

@@ -2,7 +2,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
 import { type Area, AreaIndex, UNPACKED } from './area-level.ts';
 import { metersToOutline, type Outline, outlineHolds } from './area-outlines.ts';
-import { createBoundaryCheck } from './boundary-check.ts';
+import { type BoundaryCheck, createBoundaryCheck } from './boundary-check.ts';
 import { boxesAround } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion, oncePerVersion } from './data-version.ts';
@@ -31,10 +31,10 @@ const ISLAND_METERS = 60_000;
 export function createAreaFinder(
   database: DataDatabase,
   versionOf: DataVersion = createDataVersion(database),
+  boundaries: BoundaryCheck = createBoundaryCheck(database, versionOf),
 ): (location: Location) => Area | null {
   const tracts = new AreaIndex(database, 'tract', UNPACKED);
   const counties = new AreaIndex(database, 'county', UNPACKED);
-  const boundaries = createBoundaryCheck(database, versionOf);
   const refresh = oncePerVersion(versionOf, () => {
     tracts.refresh();
     counties.refresh();

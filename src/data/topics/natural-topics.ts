@@ -1,7 +1,7 @@
 import { type NaturalValue, RATINGS_WITHOUT_SCORE, type Rating } from '../../contract/topic-values.ts';
 import { type NaturalSlug, topicOf } from '../../contract/topics.ts';
 import type { Area } from '../tables/area-finder.ts';
-import { createBoundaryCheck } from '../tables/boundary-check.ts';
+import type { BoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { TopicValue } from './topic-value.ts';
@@ -26,10 +26,10 @@ const CACHED_AREAS = 10_000;
 export function createNaturalRule(
   database: DataDatabase,
   versionOf: DataVersion,
+  boundaries: BoundaryCheck,
 ): (topic: NaturalSlug, area: Area) => TopicValue | 'no_data' | 'incomplete' | 'no_tracts' {
   const ofTract = areaRatings(database, 'tract', versionOf);
   const ofCounty = areaRatings(database, 'county', versionOf);
-  const boundaries = createBoundaryCheck(database, versionOf);
   const inCounty = database.prepare<[string, string, string], number>(
     `SELECT 1 FROM ratings_county WHERE geoid = ? UNION ALL
      SELECT 1 FROM ratings_tract WHERE geoid BETWEEN ? AND ? || '999999' LIMIT 1`,

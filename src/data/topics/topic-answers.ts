@@ -2,6 +2,7 @@ import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
+import { type BoundaryCheck, createBoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
@@ -59,9 +60,10 @@ export function createTopicAnswers(
   radii: Radii,
   failures: RehearsedFailures | undefined,
   versionOf: DataVersion,
+  boundaries: BoundaryCheck = createBoundaryCheck(database, versionOf),
 ): TopicAnswers {
   const search = createLayerSearch(database, new FeatureTiles(), versionOf);
-  const decide = createTopicRules(database, radii, versionOf);
+  const decide = createTopicRules(database, radii, versionOf, boundaries);
 
   function searched(layers: TopicFinding['layers'], location: Location) {
     return layers.map((one) =>

@@ -1,6 +1,7 @@
 import { type MeasurementSlug, type NaturalSlug, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
+import type { BoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { layersOf, needsOf } from '../tables/describe-data.ts';
@@ -52,9 +53,14 @@ export type TopicRules = (
 
 /** Makes the rules that decide on each topic. The service and a look-up on this machine differ only in how they
  * present what is found. */
-export function createTopicRules(database: DataDatabase, radii: Radii, versionOf: DataVersion): TopicRules {
+export function createTopicRules(
+  database: DataDatabase,
+  radii: Radii,
+  versionOf: DataVersion,
+  boundaries: BoundaryCheck,
+): TopicRules {
   const loaded = database.prepare<[], LoadedStates>('SELECT name, states FROM datasets');
-  const natural = createNaturalRule(database, versionOf);
+  const natural = createNaturalRule(database, versionOf, boundaries);
   const measurement = createMeasurementRule(database, versionOf);
 
   // Reading thirty names takes longer than answering a rating.

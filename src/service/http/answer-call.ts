@@ -71,9 +71,15 @@ export function createCallAnswers(
 ): (asked: readonly AskedCall[]) => Promise<(PaidAnswer | FailureReply)[]> {
   const version = createHeldVersion(data);
   const takeGuess = createKeyGuesses();
-  const areaAt = createAreaFinder(data, version.held);
   const boundaries = createBoundaryCheck(data, version.held);
-  const { single, bundle } = createTopicAnswers(data, radiiWith(options.radii ?? {}), options.failures, version.held);
+  const areaAt = createAreaFinder(data, version.held, boundaries);
+  const { single, bundle } = createTopicAnswers(
+    data,
+    radiiWith(options.radii ?? {}),
+    options.failures,
+    version.held,
+    boundaries,
+  );
   const isSample = createSampleWatch(data, version.held);
   const bundles = { standard: bundle(options.standardTopics ?? NATURAL_SLUGS), enterprise: bundle(TOPIC_SLUGS) };
 
