@@ -47,7 +47,8 @@ interface LayerTiles<F> {
 /** Features of layers by tile, read when first needed; the least recently used tiles are evicted. */
 export class FeatureTiles<F extends TileFeature> {
   readonly #limit: number;
-  readonly #layers = new Map<string, LayerTiles<F>>();
+  /** By name; of a name, one for each number of tiles per degree. */
+  readonly #layers = new Map<string, LayerTiles<F>[]>();
   #bytes = 0;
   #searches = 0;
 
@@ -68,12 +69,10 @@ export class FeatureTiles<F extends TileFeature> {
 
   /** A layer cut into this many tiles per degree. */
   layer(name: string, perDegree: number, readerOf: () => ReadFeatures<F>): LayerTiles<F> {
-    const key = `${name} ${perDegree}`;
-    let layer = this.#layers.get(key);
-    if (layer === undefined) {
-      layer = { perDegree, read: readerOf(), tiles: new Map(), features: new Map() };
-      this.#layers.set(key, layer);
-    }
+    const known = this.#layers.get(name)?.find((layer) => layer.perDegree === perDegree);
+    if (known !== undefined) return known;
+    const layer: LayerTiles<F> = { perDegree, read: readerOf(), tiles: new Map(), features: new Map() };
+    this.#layers.set(name, [...(this.#layers.get(name) ?? []), layer]);
     return layer;
   }
 
@@ -131,9 +130,9 @@ export class FeatureTiles<F extends TileFeature> {
 
   #shrink(): void {
     if (this.#bytes <= this.#limit) return;
-    const all = [...this.#layers.values()].flatMap((layer) =>
-      [...layer.tiles.values()].map((tile) => ({ layer, tile })),
-    );
+    const all = [...this.#layers.values()]
+      .flat()
+      .flatMap((layer) => [...layer.tiles.values()].map((tile) => ({ layer, tile })));
     all.sort((a, b) => a.tile.usedAt - b.tile.usedAt);
     for (const { layer, tile } of all) {
       if (this.#bytes <= this.#limit * SHARE_AFTER_EVICTION) return;

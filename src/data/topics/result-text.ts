@@ -20,8 +20,8 @@ export function resultText({ value, details }: ResultText): TextPart[] {
   return [`{"value":${value},"details":`, ...details, '}'];
 }
 
-/** Text, or features that are members of a JSON array. */
-export type TextPart = string | readonly FoundFeature[];
+/** Text, text in UTF-8 that was made before, or features that are members of a JSON array. */
+export type TextPart = string | Buffer | readonly FoundFeature[];
 
 /** The parts of a JSON array of features. */
 export function arrayText(members: readonly FoundFeature[]): TextPart[] {
@@ -37,7 +37,7 @@ const COMMA = 0x2c;
 const BRACE = 0x7d;
 const ZERO = 0x30;
 
-/** Joins parts: to text when there are no features, else to bytes, each copied once. */
+/** Joins parts: to text when there is only text, else to bytes, each copied once. */
 export function joinedText(parts: readonly TextPart[]): string | Buffer {
   const ready: (Buffer | readonly FoundFeature[])[] = [];
   let text = '';
@@ -45,7 +45,8 @@ export function joinedText(parts: readonly TextPart[]): string | Buffer {
     if (typeof part === 'string') text += part;
     else if (part.length > 0) {
       // The texts between features are encoded together: a bundle has a hundred of them, most a few letters long.
-      ready.push(Buffer.from(text), part);
+      if (text !== '') ready.push(Buffer.from(text));
+      ready.push(part);
       text = '';
     }
   }

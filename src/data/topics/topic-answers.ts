@@ -39,14 +39,14 @@ export interface TopicAnswers {
   bundle(topics: readonly TopicSlug[]): (location: Location, area: Area, now: number) => BundleText;
 }
 
-/** What a bundle has at every location of an area: text, and places in it for what differs. */
+/** What a bundle has at every location of an area: text in UTF-8, and places in it for what differs. */
 interface AreaText extends Omit<BundleText, 'parts'> {
   readonly pieces: readonly AreaPiece[];
-  readonly end: string;
+  readonly end: Buffer;
 }
 
 interface AreaPiece {
-  readonly before: string;
+  readonly before: Buffer;
   readonly topic: TopicSlug;
   /** The layers of which the topic's details come; null where its whole entry differs. */
   readonly layers: TopicFinding['layers'] | null;
@@ -90,7 +90,7 @@ export function createTopicAnswers(
       const finding =
         failures === undefined && topicOf(topic).category === 'natural' ? decide(topic, location, area, now) : null;
       if (finding === null) {
-        pieces.push({ before, topic, layers: null });
+        pieces.push({ before: Buffer.from(before), topic, layers: null });
         before = '';
       } else if ('reason' in finding) {
         before += MISSING_ENTRIES[finding.reason];
@@ -99,12 +99,12 @@ export function createTopicAnswers(
         before += `{"value":${finding.value!.json},"details":`;
         answered++;
         if (finding.layers.some((layer) => layer !== null)) {
-          pieces.push({ before, topic, layers: finding.layers });
+          pieces.push({ before: Buffer.from(before), topic, layers: finding.layers });
           before = '}';
         } else before += 'null}';
       }
     }
-    return { pieces, end: before, answered, isIncomplete };
+    return { pieces, end: Buffer.from(before), answered, isIncomplete };
   }
 
   function bundle(topics: readonly TopicSlug[]): ReturnType<TopicAnswers['bundle']> {
