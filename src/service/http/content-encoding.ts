@@ -21,17 +21,20 @@ export interface EncodedBody {
 }
 
 /**
- * Encodes a body in the best coding that a client accepts, outside the thread that answers. The body stays as it is when the
- * client names no coding or prefers `identity`, and when compressing fails.
+ * Encodes a body in the best coding that a client accepts, outside the thread that answers. The body stays as it is when it is small,
+ * when the client names no coding or prefers `identity`, and when compressing fails.
  */
-export async function encodedBody(body: string | Buffer, acceptEncoding: string | undefined): Promise<EncodedBody> {
-  const coding = Buffer.byteLength(body) < LEAST_BYTES ? null : codingFor(acceptEncoding);
-  if (coding === null) return { body, coding };
-  try {
-    return { body: await compress[coding](Buffer.isBuffer(body) ? body : Buffer.from(body)), coding };
-  } catch {
-    return { body, coding: null };
-  }
+export function encodedBody(
+  body: string | Buffer,
+  acceptEncoding: string | undefined,
+): EncodedBody | Promise<EncodedBody> {
+  const coding = codingFor(acceptEncoding);
+  if (coding === null || Buffer.byteLength(body) < LEAST_BYTES) return { body, coding: null };
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
+  return compress[coding](bytes).then(
+    (compressed) => ({ body: compressed, coding }),
+    () => ({ body, coding: null }),
+  );
 }
 
 /** The coding that `Accept-Encoding` asks for (RFC 9110, 12.5.3); between equal weights, zstd. */

@@ -39,6 +39,8 @@ export function createDeliveryTracker(
   async function settleWith<Result>(transaction: (given: EndedCharges) => Promise<Result>): Promise<Result> {
     const given = ended;
     ended = { delivered: [], undelivered: [] };
+    // Under load a transaction that charges calls always comes first: a timer that ran on would add 200 transactions a second.
+    if (!failed) stopTimer();
     try {
       return await transaction(given);
     } catch (error) {
@@ -53,9 +55,13 @@ export function createDeliveryTracker(
     return ended.delivered.length + ended.undelivered.length > 0;
   }
 
-  function trySettling(): void {
+  function stopTimer(): void {
     clearTimeout(timer ?? undefined);
     timer = null;
+  }
+
+  function trySettling(): void {
+    stopTimer();
     failed = false;
     if (!hasEnded()) return;
     settling = settleWith(settle).catch((error: unknown) => {

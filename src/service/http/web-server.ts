@@ -69,9 +69,9 @@ export function createWebServer(
   spareBusyConnections(app.server);
   refuseExpectations(app.server, clock);
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  app.addHook('onRequest', async ({ raw, id }, reply) => {
-    if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') return undefined;
-    return sendFailure(reply, NO_HOST, id, clock.now());
+  app.addHook('onRequest', ({ raw, id }, reply, done) => {
+    if (raw.headers.host !== undefined || raw.httpVersion !== '1.1') done();
+    else sendFailure(reply, NO_HOST, id, clock.now());
   });
   app.setNotFoundHandler((request, reply) =>
     sendFailure(reply, { failure: 'UNKNOWN_TOPIC', message: 'There is nothing at this path' }, request.id, clock.now()),
@@ -153,20 +153,16 @@ export async function closeWithin(app: FastifyInstance, ms: number): Promise<voi
  * flight. To be called before the server listens.
  */
 function spareBusyConnections(server: Server): void {
-  const responsesOn = new Map<Socket, { count: number }>();
+  // Responses on a connection finish in order, so the last one tells.
+  const lastOn = new Map<Socket, ServerResponse | null>();
   server.on('connection', (socket: Socket) => {
-    responsesOn.set(socket, { count: 0 });
-    socket.once('close', () => responsesOn.delete(socket));
+    lastOn.set(socket, null);
+    socket.once('close', () => lastOn.delete(socket));
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const responses = responsesOn.get(socket);
-    if (responses === undefined) return;
-    responses.count += 1;
-    response.on('finish', () => {
-      responses.count -= 1;
-    });
+    if (lastOn.has(socket)) lastOn.set(socket, response);
   });
   server.closeIdleConnections = () => {
-    for (const [socket, { count }] of responsesOn) if (count === 0) socket.destroy();
+    for (const [socket, last] of lastOn) if (last === null || last.writableFinished) socket.destroy();
   };
 }

@@ -29,7 +29,8 @@ export function openAccounts(file: string): AccountsDatabase {
     const database = openSqlite(file, {
       migrations: new URL('./migrations/', import.meta.url),
       // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
-      pragmas: ['synchronous = NORMAL', 'foreign_keys = ON'],
+      // A checkpoint waits for the disk for 6 to 20 ms, whether it is of 1,000 pages, SQLite's default, or of 4,000 (16 MB).
+      pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'wal_autocheckpoint = 4000'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       tooNew: (version, known) => new Error(`it has version ${version}, and this program knows up to ${known}`),
     });
