@@ -14,7 +14,7 @@ export function getAllBoundariesCommand(job: Pick<Job, 'input'>, folder: string,
 
 function placesOption({ input }: Pick<Job, 'input'>, folder: string, state?: string): string {
   if (input !== '-') return `--for ${shownPath(input, folder)}`;
-  return `--states ${state ?? 'ST,…'}`;
+  return `--states ${state ?? 'STATE'}`;
 }
 
 /** The sources of `perilbook data get` that hold the boundaries of each level. */

@@ -97,7 +97,7 @@ test('without local data the sample answers, and a line names the command that g
   assert.equal(wanted.code, 2);
   assert.match(
     wanted.stderr,
-    /No data for natural park is in .*\n {2}Get it: perilbook data get natural park --for book\.csv\./,
+    /No data for natural, park is in .*\n {2}Get it: perilbook data get natural park --for book\.csv\./,
   );
   assert.match(wanted.stderr, /\[LOCAL_DATA\]/);
 

@@ -136,7 +136,10 @@ test('wrong settings are errors with a code, before a row is read', async (t) =>
   });
   const missing = local({ file: join(temporaryFolder(t), 'none.db') });
   await assert.rejects(lookup({ lat: 40, lng: -99 }, 'radon', { source: missing }), { code: 'LOCAL_DATA' });
-  await assert.rejects(all(enrich(rows, { topics: 'radon', source: missing, store })), { code: 'LOCAL_DATA' });
+  await assert.rejects(all(enrich(rows, { topics: 'radon', source: missing, store })), {
+    code: 'LOCAL_DATA',
+    hint: 'Get it: perilbook data get radon --states STATE.',
+  });
 });
 
 test('a store that was closed is refused, and closing it again does nothing', async (t) => {

@@ -10,6 +10,10 @@ test('places buys each place once, the heaviest first, without writing rows', as
   const first = await command('places', 'places.csv', '-t', 'wildfire', '--budget', '1', '--store', 's.db');
   assert.equal(first.code, 4, first.stderr);
   assert.match(first.stderr, /wrote +no file: 3 rows \(1 ok, 2 deferred\)/);
+  assert.match(first.stderr, /33 % of the places, 91 % of the weight; the rest is deferred/);
+  assert.match(first.stderr, / of weight\n.*91 %\n/, 'the table of shares');
+  assert.match(first.stderr, /complete +33 % of locations, 91 % of weight/);
+  assert.doesNotMatch(first.stderr, /of (the )?value/, 'a weight is not called a value');
   assert.equal(charged(), 1);
   const left = readdirSync(folder).filter((name) => !before.includes(name) && !name.startsWith('s.db'));
   assert.deepEqual(left, []);

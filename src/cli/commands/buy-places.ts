@@ -3,7 +3,8 @@ import { type Job, NO_OUTPUT } from '../../job/settings/settings.ts';
 import type { Flags } from '../command.ts';
 import type { CliContext } from '../context.ts';
 import { jobOf } from '../job-of-options.ts';
-import { runCommand, WEIGHT } from './run.ts';
+import { WEIGHT } from '../messages/value-name.ts';
+import { runCommand } from './run.ts';
 
 /**
  * `perilbook places`: buys a table of distinct places. It is a run with two other defaults: the heaviest places come first, and

@@ -101,7 +101,8 @@ function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceH
     states?.join(',') ?? 'US',
     source + (sample ? ' (sample data)' : ''),
   ]);
-  return table(['for', 'dataset', 'rows', 'size', 'vintage', 'age', 'of', 'source'], rows);
+  // The rows lie in these states, and need not be all of them: a file may hold a few of a state's tracts.
+  return table(['for', 'dataset', 'rows', 'size', 'vintage', 'age', 'states', 'source'], rows);
 }
 
 /** The size of a dataset's downloads; '' for a file that was loaded by hand. */

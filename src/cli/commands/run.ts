@@ -23,12 +23,10 @@ import { shownPath } from '../messages/format.ts';
 import { planMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
 import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
+import { valueName } from '../messages/value-name.ts';
 import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
 import { reportFile, writeReport } from '../report-file.ts';
-
-/** The column with the weight of a place, as `perilbook sql` names it. */
-export const WEIGHT = 'weight';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
@@ -82,7 +80,13 @@ async function runJob(
   // After the report: `--json` prints one value, and an error of the report would be a second.
   if (flags.json) sayJson(context, ended.summary);
   const exitCode = exitCodeOfRun(ended);
-  const { facts, next } = runMessages(ended, resumeCommand(context.args, job, ended), context.workingFolder, style);
+  const { facts, next } = runMessages(
+    ended,
+    resumeCommand(context.args, job, ended),
+    context.workingFolder,
+    style,
+    valueName(job),
+  );
   const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
   const isWrong = WRONG.has(exitCode);
   // --quiet prints errors only; a pause is in the exit code and in `status`.
@@ -120,11 +124,6 @@ async function runJob(
       ended: await run(prepared, { store, effects, progress, interrupt: context.interrupt }),
     };
   }
-}
-
-/** A weight may be a number of rows (perilbook sql): it is not called a value. */
-function valueName({ orderBy }: Job): string {
-  return orderBy.kind === 'column' && orderBy.column.toLowerCase() === WEIGHT ? WEIGHT : 'value';
 }
 
 function messageColor(context: CliContext): Color {

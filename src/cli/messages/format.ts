@@ -125,10 +125,13 @@ export function percent(share: number): string {
 }
 
 /** `38 % of the places, 91 % of the value` */
-export function sharePhrase(share: {
-  readonly share_of_cells: number;
-  readonly share_of_value: number | null;
-}): string {
+export function sharePhrase(
+  share: {
+    readonly share_of_cells: number;
+    readonly share_of_value: number | null;
+  },
+  valueName: string,
+): string {
   const cells = `${percent(share.share_of_cells)} of the places`;
-  return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the value`;
+  return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the ${valueName}`;
 }

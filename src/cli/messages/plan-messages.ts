@@ -12,6 +12,7 @@ import type { Color } from './color.ts';
 import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
+import { valueName } from './value-name.ts';
 import { overdrawn, shareLines, waysToBuy } from './ways-to-buy.ts';
 
 /** How lines are printed. */
@@ -190,15 +191,15 @@ function accountPairs({ job, plan, summary }: Prepared): (readonly [string, stri
 }
 
 /** What the available credits cover; with several tiers, at least the leanest one, and the richest. */
-function coverMessage({ shares }: Prepared['summary']): string {
+function coverMessage({ job, summary: { shares } }: Pick<Prepared, 'job' | 'summary'>): string {
   const richest = shares.at(-1)!;
-  if (shares.length === 1) return `complete ${sharePhrase(richest)}`;
+  if (shares.length === 1) return `complete ${sharePhrase(richest, valueName(job))}`;
   const values = shares.map(({ share_of_value }) => share_of_value);
   const atLeast = {
     share_of_cells: shares.reduce((sum, { share_of_cells }) => sum + share_of_cells, 0),
     share_of_value: values.includes(null) ? null : values.reduce<number>((sum, value) => sum + value!, 0),
   };
-  return `buy at least ${shares[0]!.tier} for ${sharePhrase(atLeast)}, and ${richest.tier} for ${percent(richest.share_of_cells)}`;
+  return `buy at least ${shares[0]!.tier} for ${sharePhrase(atLeast, valueName(job))}, and ${richest.tier} for ${percent(richest.share_of_cells)}`;
 }
 
 /** One line: what the run will do. */
@@ -208,7 +209,7 @@ function verdict({ job, plan, summary }: Prepared): string {
   if (summary.cells === 0) return '0 credits: no row can be looked up.';
   if (plan.price.unobtainable.size > 0) return 'The keys of this job may not buy all of these topics.';
   if (credits === 0) return '0 credits: all answers are in the store.';
-  const share = coverMessage(summary);
+  const share = coverMessage({ job, summary });
   if (credits > credits_limit && credits_limit <= credits_available) {
     return `${counted(credits, 'credit')} needed. The budget of ${grouped(credits_limit)} will ${share}; the rest is deferred.`;
   }

@@ -13,6 +13,7 @@ export function runMessages(
   again: string,
   folder: string,
   { width, color }: OutputStyle,
+  valueName = 'value',
 ): { readonly facts: readonly string[]; readonly next: readonly string[] } {
   const { status, saved } = summary;
   const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
@@ -39,10 +40,10 @@ export function runMessages(
   ].filter(Boolean);
   if (!isLocal && savings.length > 0) pairs.push(['saved', savings.join(', ')]);
   if (summary.complete.rows < 1 && stop !== null) {
-    pairs.push(['complete', completeMessage(summary.complete)]);
+    pairs.push(['complete', completeMessage(summary.complete, valueName)]);
     // The line above is about the richest tier.
     for (const tier of summary.complete_tiers.slice(0, -1).reverse()) {
-      pairs.push(['', `${completeMessage(tier)} with ${tier.tier}`]);
+      pairs.push(['', `${completeMessage(tier, valueName)} with ${tier.tier}`]);
     }
   }
   const facts = listed(pairs, '', width);
@@ -94,8 +95,8 @@ export function findingMessages(
   return lines.flatMap((line) => wrapped(line.split(' '), width, ' '));
 }
 
-function completeMessage({ rows, value }: RunEnded['summary']['complete']): string {
-  return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of value`}`;
+function completeMessage({ rows, value }: RunEnded['summary']['complete'], valueName: string): string {
+  return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of ${valueName}`}`;
 }
 
 function nextStep(

@@ -3,6 +3,7 @@ import type { Ways } from '../../job/planning/planning.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import type { Forecast } from '../../plan/forecast.ts';
 import { byteSize, fittingTable, percent, table, timeSpan } from './format.ts';
+import { valueName } from './value-name.ts';
 
 const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
   ['cheapest', 'fewest credits'],
@@ -70,7 +71,7 @@ export function shareLines({ job, summary }: Prepared): string[] {
       percent(share_of_cells),
       ...(hasValue ? [share_of_value === null ? '' : percent(share_of_value)] : []),
     ]);
-  return ['', ...table(['after this run', 'places', 'of places', ...(hasValue ? ['of value'] : [])], rows)];
+  return ['', ...table(['after this run', 'places', 'of places', ...(hasValue ? [`of ${valueName(job)}`] : [])], rows)];
 }
 
 /** The account whose job allows overage, or null. */

@@ -31,9 +31,9 @@ function airZip(days: number): Buffer {
 }
 
 const LISTED = `Loaded into /perilbook/service.db (SIZE):
-  for         dataset     rows  size   vintage  age         of  source
-  airQuality  airQuality     1  318 B     2025  3 days 0 h  US  EPA Air Quality System, annual AQI by county (annual_aqi_by_county_2025.csv)
-  radon       radon          3  81 B      1993  3 days 0 h  US  EPA Map of Radon Zones (radon-US.csv)
+  for         dataset     rows  size   vintage  age         states  source
+  airQuality  airQuality     1  318 B     2025  3 days 0 h  US      EPA Air Quality System, annual AQI by county (annual_aqi_by_county_2025.csv)
+  radon       radon          3  81 B      1993  3 days 0 h  US      EPA Map of Radon Zones (radon-US.csv)
 0 topics can be answered.
 Unavailable, because a dataset is missing:
   natural topics: areas, nri                                 perilbook data get natural
