@@ -93,7 +93,9 @@ export function connectionTo(
   }
   throw new PerilbookError(
     'LOCAL_DATA',
-    data?.sample ? `The data in ${dataFile} is made up` : `No data for ${topicWords(topics).replaceAll(' ', ', ')} is in ${dataFile}`,
+    data?.sample
+      ? `The data in ${dataFile} is made up`
+      : `No data for ${topicWords(topics).replaceAll(' ', ', ')} is in ${dataFile}`,
     `Get it: ${getCommand(job, workingFolder, state)}.`,
     { file: dataFile },
   );

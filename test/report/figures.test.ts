@@ -176,7 +176,10 @@ test('territories are insets below the state that the other locations are in', (
   };
   assert.ok(isIn(puertoRico!, SAN_JUAN) && isIn(guam!, GUAM));
   for (const town of [MIAMI, PENSACOLA, { lat: 24.56, lng: -81.8 }, { lat: 30.95, lng: -85.5 }]) {
-    assert.ok(isShown(mixed, town) && place(mixed, project(town)!)[1] < puertoRico!.top, 'all of Florida is above them');
+    assert.ok(
+      isShown(mixed, town) && place(mixed, project(town)!)[1] < puertoRico!.top,
+      'all of Florida is above them',
+    );
   }
   assert.ok(mixed.k > 2 * frameOf([MIAMI, SEATTLE, SAN_JUAN]).k);
   assert.deepEqual(frameOf([MIAMI, SEATTLE, SAN_JUAN]).insets, [], 'on all of the country they are below Florida');

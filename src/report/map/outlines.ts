@@ -135,7 +135,12 @@ function areaPath(geometry: GeoJSON.Geometry, frame: PlaneView, finest = FINEST)
 }
 
 /** Lines as one path in tenths of a unit. Relative coordinates take a third of the size of absolute ones. */
-function linesPath(lines: readonly (readonly number[][])[], frame: PlaneView, closed: boolean, finest = FINEST): string {
+function linesPath(
+  lines: readonly (readonly number[][])[],
+  frame: PlaneView,
+  closed: boolean,
+  finest = FINEST,
+): string {
   return lines.map((line) => linePath(line as unknown as readonly MapPoint[], frame, closed, finest)).join('');
 }
 

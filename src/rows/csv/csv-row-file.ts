@@ -35,11 +35,7 @@ export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
   };
 }
 
-async function* readRows(
-  input: InputFile,
-  dialect: Dialect,
-  request: BatchRequest,
-): AsyncGenerator<readonly Row[]> {
+async function* readRows(input: InputFile, dialect: Dialect, request: BatchRequest): AsyncGenerator<readonly Row[]> {
   for await (const { rows } of csvBatches(input, dialect, request)) {
     if (rows.length > 0) yield rows;
   }
