@@ -25,7 +25,7 @@ export interface Frame extends PlaneView {
 }
 
 /** A territory in a box of the drawing. */
-export interface Inset extends PlaneView {
+interface Inset extends PlaneView {
   readonly territory: string;
   /** On the plane. */
   readonly shows: PlaneBox;
