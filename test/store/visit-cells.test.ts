@@ -206,6 +206,30 @@ test('an error of the visitor ends a visit with threads', async (t) => {
   await assert.rejects(cells.visit(1, WANTED, visitor, 2), /stopped/);
 });
 
+test('cells that are read together are those that are read one by one, in the order asked', (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  makeStore(file, 25);
+  const { cells } = openCells(t, file);
+  const signs: Cell[] = [1, -1, 0].flatMap((lat7) => [1, -1, 0].map((lng7) => ({ lat7, lng7 })));
+  for (const cell of signs) cells.merge(2, cell, [{ topic: 'hail', asOf: 1, fields: [cell.lat7, cell.lng7] }], []);
+  // In no order, more than a page, with cells that are not stored and cells that come twice.
+  const mixed = Array.from({ length: CELLS_PER_PAGE + 50 }, (_, index) => cellAt((index * 1_009) % (CELLS + 100)));
+  for (const [source, asked] of [
+    [1, [...mixed, ...mixed.slice(0, 3)]],
+    [2, signs],
+    [2, mixed],
+    [1, []],
+    [1, signs],
+  ] as const) {
+    const one = asked.map((cell) => cells.read(source, cell));
+    assert.deepStrictEqual(cells.readAll(source, asked), one);
+    const wanted = cells.readWanted(source, asked, WANTED);
+    const alone = asked.map((cell) => cells.readWanted(source, [cell], WANTED)[0]!);
+    const shown = (found: (typeof wanted)[number]) => (found !== null && 'fields' in found ? whole(found) : found);
+    assert.deepStrictEqual(wanted.map(shown), alone.map(shown));
+  }
+});
+
 test('few cells of a large store are looked up, not visited', async (t) => {
   const file = join(temporaryFolder(t), 'store.db');
   makeStore(file, 3);

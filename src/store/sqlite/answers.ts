@@ -4,6 +4,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import { cellCodec, type PackedCell, type WidthOf } from '../cell-answers.ts';
 import type { CompleteCell, WantedAnswer } from '../port.ts';
+import { CELLS_PER_PAGE, cellPages } from './cell-pages.ts';
 import type { StoredDictionary } from './text-dictionary.ts';
 import { cellVisits } from './visit-cells.ts';
 
@@ -26,6 +27,7 @@ export function cellStatements(database: Database.Database, texts: StoredDiction
      WHERE instr(failures, '["rejected"') > 0 AND json_valid(failures)`,
   );
   const codec = cellCodec(texts, widthOf);
+  const pages = cellPages(database);
 
   function packedAt(source: number, { lat7, lng7 }: Cell): PackedCell | undefined {
     const row = select.get(source, lat7, lng7);
@@ -37,14 +39,31 @@ export function cellStatements(database: Database.Database, texts: StoredDiction
     return packed ? codec.unpack(packed) : null;
   }
 
+  /** Reads cells in the order asked, a page at a time. */
+  function readEach<Found>(
+    source: number,
+    cells: readonly Cell[],
+    make: (cell: PackedCell) => Found,
+  ): (Found | null)[] {
+    const made: (Found | null)[] = [];
+    for (let first = 0; first < cells.length; first += CELLS_PER_PAGE) {
+      const { answers, lengths, failures } = pages.find(source, cells.slice(first, first + CELLS_PER_PAGE));
+      let to = 0;
+      for (const [row, length] of lengths.entries()) {
+        const from = to;
+        to += length ?? 0;
+        made.push(length === null ? null : make({ answers: answers.subarray(from, to), failures: failures[row]! }));
+      }
+    }
+    return made;
+  }
+
   /** Reads cells; of those that have all that is wanted only that, in the order wanted. */
   function readWanted(source: number, cells: readonly Cell[], wanted: readonly WantedAnswer[]) {
     const pick = codec.picker(wanted);
-    return cells.map((cell): CompleteCell | CellRecord | null => {
-      const packed = packedAt(source, cell);
-      if (packed === undefined) return null;
-      return pick.has(packed.answers) ? pick.taken(packed.answers) : codec.unpack(packed);
-    });
+    return readEach<CompleteCell | CellRecord>(source, cells, (packed) =>
+      pick.has(packed.answers) ? pick.taken(packed.answers) : codec.unpack(packed),
+    );
   }
 
   /** Stores the answers and failures of a call. */
@@ -62,8 +81,9 @@ export function cellStatements(database: Database.Database, texts: StoredDiction
   }
 
   return {
-    ...cellVisits(database, codec),
+    ...cellVisits(database.name, pages, codec),
     read,
+    readAll: (source: number, cells: readonly Cell[]) => readEach(source, cells, codec.unpack),
     readWanted,
     unpack: codec.unpack,
     merge,

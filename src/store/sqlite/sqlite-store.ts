@@ -93,7 +93,7 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
       });
     },
     async read(source, wanted) {
-      return database.transaction(() => wanted.map((cell) => cells.read(source, cell)))();
+      return database.transaction(() => cells.readAll(source, wanted))();
     },
     async readWanted(source, wanted, answers) {
       return database.transaction(() => cells.readWanted(source, wanted, answers))();
