@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority, platform } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
 import { MAX_BODY_BYTES } from '../../../src/contract/body-limits.ts';
@@ -44,6 +46,18 @@ test('a worker reads what the loop would read', async (t) => {
       assert.deepEqual(await reader.read(task, Buffer.from(body)), parseAnswer(task, body));
     }
   }
+});
+
+const onlyOnLinux = { skip: platform() !== 'linux' && 'only Linux has a priority for each thread' };
+
+test('a worker has a lower priority than the loop', onlyOnLinux, async (t) => {
+  const before = getPriority();
+  await readerOf(t).read(TASK, bodyOf(10));
+  // proc(5): the 19th field, and the second is a name in parentheses, which may contain spaces.
+  const threads = readdirSync('/proc/self/task').map((id) => readFileSync(`/proc/self/task/${id}/stat`, 'utf8'));
+  const nices = threads.map((stat) => Number(stat.slice(stat.lastIndexOf(')')).split(' ')[17]));
+  assert.equal(getPriority(), before);
+  assert.ok(nices.includes(Math.min(19, before + 5)), `${before}, and of the threads ${nices}`);
 });
 
 test('a large body is handed over, a small one is read at once', async (t) => {
