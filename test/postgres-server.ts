@@ -59,6 +59,17 @@ export async function startPostgres(options: ServerSettings = {}): Promise<Postg
   return server;
 }
 
+let shared: Promise<PostgresServer> | undefined;
+
+/** A server that other test files use too, and that none of them may stop. */
+export type SharedPostgres = Omit<PostgresServer, 'stop' | 'start'>;
+
+/** One server for all test files of this process; a file that stops its server starts one of its own. */
+export function sharedPostgres(): Promise<SharedPostgres> {
+  shared ??= startPostgres();
+  return shared;
+}
+
 /** The same without a test file: whoever calls this ends it. */
 export async function launchPostgres(options: ServerSettings = {}): Promise<PostgresServer & AsyncDisposable> {
   const given = process.env.PERILBOOK_TEST_POSTGRES;

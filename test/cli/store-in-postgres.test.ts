@@ -4,12 +4,12 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { MovedClock } from '../moved-clock.ts';
-import { startPostgres } from '../postgres-server.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { provideLocalData, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 const BOOK = 'id,lat,lng\n1,29.7604,-95.3698\n2,34.0522,-118.2437\n';
 
 test('a job whose store is a database: bought once, listed, and kept out of the output', async (t) => {

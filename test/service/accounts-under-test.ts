@@ -5,7 +5,7 @@ import type { ServiceAccounts } from '../../src/service/accounts/port.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
 import { openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
 import { sqliteAccounts } from '../../src/service/accounts/sqlite/sqlite-accounts.ts';
-import type { PostgresServer } from '../postgres-server.ts';
+import type { SharedPostgres } from '../postgres-server.ts';
 import { NOON, StillClock } from './small-data.ts';
 
 /** A row of `charges`. */
@@ -48,7 +48,7 @@ export async function sqliteUnderTest(): Promise<AccountsUnderTest> {
 const LEASE_MS = 6_000_000_000;
 
 /** In a database of its own, whose clock is a row that the test writes. */
-export async function postgresUnderTest(server: PostgresServer): Promise<AccountsUnderTest> {
+export async function postgresUnderTest(server: SharedPostgres): Promise<AccountsUnderTest> {
   const url = await server.database();
   const port = await openPostgresAccounts(url, systemClock, { leaseMs: LEASE_MS });
   const pool = new Pool({ connectionString: url, options: '-c search_path=perilbook_accounts' });

@@ -4,13 +4,13 @@ import test from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import type { Caller, ServiceInstance } from '../../src/service/accounts/port.ts';
-import { startPostgres } from '../postgres-server.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 import { type AccountsUnderTest, type ChargeRow, postgresUnderTest, sqliteUnderTest } from './accounts-under-test.ts';
 import { subscriptionOf } from './small-data.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 
 /** So low that a few calls of one turn cross them. */
 const MINUTE_LIMIT = 100;

@@ -9,7 +9,7 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
 import type { Send } from '../../src/service/conformance/asker.ts';
 import { CREDITS_NEEDED, runChecks, STATEMENTS } from '../../src/service/conformance/run-checks.ts';
-import { startPostgres } from '../postgres-server.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { times } from '../tier.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import {
@@ -25,7 +25,7 @@ import {
   subscriptionOf,
 } from './small-data.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 const INSTANCES = 3;
 const PLENTY = 1_000_000_000;
 /** So short that a test can wait for its end. */

@@ -10,10 +10,10 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
 import { perilbook } from '../cli/command-line.ts';
-import { startPostgres } from '../postgres-server.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { deliveries, openDatabase, pathTo, releaseLater, request, StillClock } from './small-data.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 
 const open = (url: string) => openPostgresAccounts(url, systemClock);
 

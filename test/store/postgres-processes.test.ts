@@ -3,11 +3,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startPostgres } from '../postgres-server.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { LONG } from '../tier.ts';
 import { CELLS, SCENARIOS } from './claim-scenarios.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 const PROCESSES = 8;
 
 test(

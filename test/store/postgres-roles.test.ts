@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
-import { ROLE_WITH_PASSWORD, startPostgres } from '../postgres-server.ts';
+import { ROLE_WITH_PASSWORD, sharedPostgres } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 const OWNER = { name: 'me', isAlive: () => true };
 const open = (address: string) => openPostgresStore(address, systemClock, OWNER);
 const RUN = { job: 'job', input: 'in', output: 'out', account: 'a', plannedCredits: 1, budget: 100 };

@@ -1,9 +1,9 @@
 import { systemClock } from '../../src/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
-import { startPostgres } from '../postgres-server.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { testStore } from './store-contract.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 
 testStore('PostgreSQL', async () => {
   const address = server.storeAddress();

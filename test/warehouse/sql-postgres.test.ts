@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { Client } from 'pg';
-import { startPostgres } from '../postgres-server.ts';
+import { sharedPostgres } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
 import { coordinateNumbers, coordinateTexts } from './coordinates.ts';
 import { compareWithRun, type Engine, writeRowsCsv } from './warehouse-trial.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 const ROWS = times({ short: 2_000, faults: 100_000, soak: 1_000_000 });
 /** An array of this many texts goes in one message. */
 const ROWS_A_MESSAGE = 20_000;
