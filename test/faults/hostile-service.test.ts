@@ -11,7 +11,7 @@ import { ENDS, faultTrial, seedTrial } from './hostile-service.ts';
 import { type HostileSetup, openHostileSetup, SOCKETS } from './hostile-setup.ts';
 
 /** Trials of the random mix. With SOAK=1 all faults are in the mix. */
-const SEEDS = times({ short: 2, faults: 40, soak: 500 });
+const SEEDS = times({ short: 1, faults: 40, soak: 500 });
 /** One for each end of a run, or all. Those that are slow or large come last. */
 const TRIED = casesOf(
   FAULTS.toSorted((a, b) => Number(a.alone ?? false) - Number(b.alone ?? false)),
@@ -80,7 +80,9 @@ test('a bundle that was paid and malformed is not bought again for a topic that 
 });
 
 test('a budget holds where answers of no use state that they cost nothing', async (t) => {
-  for (const fault of FAULTS.filter(({ name }) => name.endsWith('at a stated cost of 0'))) {
+  const free = FAULTS.filter(({ name }) => name.endsWith('at a stated cost of 0'));
+  assert.ok(free.length > 1);
+  for (const fault of casesOf(free, () => '')) {
     await t.test(fault.name, async () => {
       const trial = await setup.trial(1);
       try {

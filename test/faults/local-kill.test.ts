@@ -10,8 +10,8 @@ import { startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../job/harness.ts';
 import { times } from '../tier.ts';
 
-const KILLS = times({ short: 2, faults: 15, soak: 400 });
-const CELLS = times({ short: 6_500, faults: 24_500 });
+const KILLS = times({ short: 1, faults: 15, soak: 400 });
+const CELLS = times({ short: 2_500, faults: 24_500 });
 const OLD = 'the old output\n';
 
 test(`a local run killed at ${KILLS} random instants loses no batch and ends as an undisturbed one`, {

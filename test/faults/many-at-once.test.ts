@@ -18,7 +18,7 @@ test('four processes, one new store, one key, books that overlap: nothing twice,
   const { needed, charged, shares, longestWait, wrong } = await manyTrial(t, 1, {
     quota: 2,
     creditsPerMinute: 600,
-    cells: times({ short: 100, faults: 300 }),
+    cells: times({ short: 60, faults: 300 }),
   });
   t.diagnostic(
     `${needed} credits needed, ${charged} charged, shares ${shares.join(', ')}, at most ${longestWait} calls of others in between`,
@@ -32,7 +32,7 @@ test('four processes and a quota that does not reach: spent to the last credit, 
   const { needed, charged, shares, longestWait, wrong } = await manyTrial(t, 2, {
     quota: 0.7,
     creditsPerMinute: 300,
-    cells: times({ short: 100, faults: 300 }),
+    cells: times({ short: 60, faults: 300 }),
     apart: true,
   });
   t.diagnostic(

@@ -51,7 +51,7 @@ test('three dead keys before a good one: only the first is refused for the calls
 
 test('a service that refuses every scope (403) is asked for the calls in flight, then once for each scope', async (t) => {
   const harness = await openHarness(t);
-  harness.writeInput(places(50));
+  harness.writeInput(places(12));
   const { baseUrl, statuses } = await counted(t, harness, () => 403);
   const ended = await harness.run({ topics: ['all'], concurrency: SOCKETS, budget: 10_000 }, { baseUrl });
   assert.deepEqual([ended.state, ended.stop?.reason], ['stopped', 'keys']);
@@ -61,7 +61,7 @@ test('a service that refuses every scope (403) is asked for the calls in flight,
 
 test('a key that lost the bundle in the middle of a run: the rest is bought as singles, and refused little', async (t) => {
   const harness = await openHarness(t);
-  harness.writeInput(places(40));
+  harness.writeInput(places(20));
   let bundles = 0;
   const { baseUrl, statuses } = await counted(t, harness, (address) =>
     address.includes('/bundle/') && ++bundles > 10 ? 403 : null,
