@@ -106,7 +106,7 @@ test(
     await page.getByLabel('All topics of a location together').focus();
     await keyboard.press('ArrowDown');
     await keyboard.press('ArrowDown');
-    assert.ok(await page.getByLabel('Topics of your choice').isChecked());
+    assert.ok(await page.getByLabel('Chosen topics of every location').isChecked());
     await page.getByLabel('Topic or group for step 1').selectOption('radon');
     await tabTo(page, '[data-add="0"]');
     await keyboard.press('Enter');
@@ -117,10 +117,13 @@ test(
     await rows.nth(2).waitFor();
     assert.deepEqual(await rows.allTextContents(), ['1Radon60100 %', '2Wildfire60100 %', '3Drought, Hail120100 %']);
     await price(page, String(4 * CELLS));
+    assert.equal(await page.locator('[data-way="standard"] .lacks').textContent(), 'without Radon');
     await nothingFound(page, 'steps');
     await page.fill('#budget', '75');
     await page
-      .locator('#budget-meaning', { hasText: /step 1 for 100 % of the places, step 2 for 25 % of the/ })
+      .locator('#budget-meaning', {
+        hasText: /step 1 for 100 % of the places, step 2 for 25 %, step 3 for 0 %, under a minute/,
+      })
       .waitFor();
     await page.getByLabel('Add to step 3').focus();
     await page.getByLabel('Remove Radon from step 1').press('Enter');
@@ -128,7 +131,17 @@ test(
     assert.ok(await isFocused(page, '#tiers select'));
     await page.reload();
     await page.locator('#price-step:not(.stale) #tier-rows tr', { hasText: '1Wildfire60' }).waitFor();
-    assert.deepEqual(await page.locator('#tiers .chip').allTextContents(), ['Wildfire']);
+    const chips = page.locator('#tiers .chip');
+    assert.deepEqual(await chips.allTextContents(), ['Wildfire']);
+    await page.getByLabel('All of Natural hazards').click();
+    await page.getByLabel('Topic or group for step 2').selectOption('natural');
+    await page.getByLabel('Add to step 2').press('Enter');
+    assert.deepEqual(await chips.allTextContents(), ['Wildfire', '17 natural hazards'], 'many are one stop');
+    await page.getByLabel('Remove 17 natural hazards from step 2').press('Enter');
+    assert.deepEqual(await chips.allTextContents(), ['Wildfire']);
+    await page.click('[data-topics="none"]');
+    for (const name of ['Wildfire', 'Hail', 'Drought', 'Radon']) await page.getByLabel(name, { exact: true }).check();
+    await price(page, String(4 * CELLS));
     await page.click('#start');
     await page.click('#confirm-yes');
     await title(page, 'Paused');

@@ -48,10 +48,8 @@ export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     if (signal.aborted) return;
     try {
-      const { cells, share_of_value: value, share_of_tiers, minutes } = await reachOf(wanted, priced.choice, signal);
-      const parts = [counted(cells, 'place'), value === null ? '' : `${percent(value)} of value`, timeSpan(minutes)];
-      const steps = share_of_tiers.map((share, index) => `step ${index + 1} for ${percent(share)} of the places`);
-      const words = `${counted(wanted, 'credit')}: ${[...parts, ...steps].filter(Boolean).join(', ')}.`;
+      const reached = await reachOf(wanted, priced.choice, signal);
+      const words = `${counted(wanted, 'credit')}: ${[...reachWords(reached), timeSpan(reached.minutes)].join(', ')}.`;
       say('budget-meaning', words);
       slider.setAttribute('aria-valuetext', words);
     } catch (error) {
@@ -109,7 +107,7 @@ export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
       'confirm-words',
       wanted === 0
         ? 'The output is written from the answers in the store.'
-        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of ${accountWords(source, priced.accounts)}, which has ${grouped(left)} left in this period.${wanted < cost ? ` The price is ${grouped(cost)}; the rest is deferred.` : ''}`,
+        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of ${accountWords(source, priced.accounts)}, which has ${grouped(left)} left in this period.${priceWords(wanted, cost)}`,
     );
     say(
       'confirm-more',
@@ -195,6 +193,18 @@ export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
       ask();
     },
   };
+}
+
+/** A budget may be larger than the price, for example one that was typed for other topics. */
+function priceWords(budget, cost) {
+  if (budget === cost) return '';
+  return ` The price is ${grouped(cost)}${budget < cost ? '; the rest is deferred' : ''}.`;
+}
+
+/** What a budget buys: places and value; with topics in steps, how far each step comes. */
+function reachWords({ cells, share_of_value: value, share_of_tiers: steps }) {
+  if (steps.length === 0) return [counted(cells, 'place'), ...(value === null ? [] : [`${percent(value)} of value`])];
+  return steps.map((share, index) => `step ${index + 1} for ${percent(share)}${index === 0 ? ' of the places' : ''}`);
 }
 
 /** The accounts that pay. */

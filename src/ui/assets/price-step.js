@@ -56,7 +56,7 @@ export function setUpPrice(topics, onChange) {
       say('price-line', isLocal ? `${counted(left, 'place')}, free` : counted(summary.credits, 'credit'));
       say('price-words', isLocal ? localWords(summary, left) : wordsOf(summary));
       say('price-verdict', verdictOf(summary, accounts));
-      if (!isLocal) for (const [way] of WAYS) drawWay(way, summary.tiers[way]);
+      if (!isLocal) for (const [way] of WAYS) drawWay(way, summary.tiers[way], titleOf);
       say('price-notes', isLocal ? sourceNotes(summary.source) : notesOf(summary));
     },
   };
@@ -72,25 +72,29 @@ function head(title, optimize) {
   );
 }
 
-const MOST_TITLES = 4;
+/** `Hail, Parks and 17 more`; one that would be `1 more` is named. */
+function firstTitles(slugs, titleOf, most) {
+  const titles = slugs.map((slug) => titleOf.get(slug));
+  if (titles.length <= most + 1) return titles.join(', ');
+  return `${titles.slice(0, most).join(', ')} and ${titles.length - most} more`;
+}
 
 function tierRow({ topics, credits, share_of_cells }, index, titleOf) {
-  const titles = topics.map((slug) => titleOf.get(slug));
-  const shown = titles.length > MOST_TITLES ? titles.slice(0, MOST_TITLES - 1) : titles;
-  const more = titles.length > shown.length ? ` and ${titles.length - shown.length} more` : '';
+  const titles = topics.map((slug) => titleOf.get(slug)).join(', ');
+  const shown = firstTitles(topics, titleOf, 3);
   return make(
     'tr',
     {},
     make('th', { scope: 'row' }, grouped(index + 1)),
-    make('td', more === '' ? {} : { title: titles.join(', ') }, shown.join(', ') + more),
+    make('td', shown === titles ? {} : { title: titles }, shown),
     make('td', { class: 'number' }, grouped(credits)),
     make('td', { class: 'number' }, percent(share_of_cells)),
   );
 }
 
-function drawWay(way, { credits, calls, bytes, minutes, fits, periods, finish_by, lacks }) {
+function drawWay(way, { credits, calls, bytes, minutes, fits, periods, finish_by, lacks }, titleOf) {
   const row = document.querySelector(`tr[data-way="${way}"]`);
-  row.querySelector('.lacks').textContent = lacks.length > 0 ? `without ${counted(lacks.length, 'topic')}` : '';
+  row.querySelector('.lacks').textContent = lacks.length > 0 ? `without ${firstTitles(lacks, titleOf, 2)}` : '';
   const done = fits
     ? 'this period'
     : finish_by === null

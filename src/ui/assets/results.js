@@ -149,10 +149,12 @@ function findingWords({ title, rating, rows, answered, value }, currency) {
 
 const statusWords = (status) => STATUS_WORDS[status] ?? status;
 
-/** `invalid: Latitude or longitude is not a number`. Where answers come from is said above. */
+/** `invalid: Latitude or longitude is not a number`. Where answers come from is said above; the topics that a place lacks, and all of
+ * the note, are the cell's title. */
 function statusAndReason(status, note) {
-  const reason = status === 'ok' ? '' : note.replace(/^(?:sample data|local data: [^;]*)(?:; |$)/, '');
-  return [statusWords(status), reason].filter(Boolean).join(': ');
+  const reason = note.replace(/^(?:sample data|local data: [^;]*)(?:; |$)/, '');
+  if (status === 'ok' || status === 'outside_us' || reason === '') return statusWords(status);
+  return `${statusWords(status)}: ${status === 'deferred' ? reason.replace(/: .*/, '') : reason}`;
 }
 
 function fillFilters({ status, perils, highest }) {
@@ -161,7 +163,7 @@ function fillFilters({ status, perils, highest }) {
     peril: perils.map(({ slug, title }) => [slug, title]),
     rating: highest.map(({ rating }) => [rating, rating]),
   };
-  const all = { status: 'All', peril: 'Worst of each location', rating: 'All' };
+  const all = { status: 'All', peril: 'Worst peril', rating: 'All' };
   for (const name of FILTERS) {
     byId(`filter-${name}`).replaceChildren(
       ...[['', all[name]], ...options[name]].map(([value, text]) => make('option', { value }, text)),
@@ -185,9 +187,9 @@ function headOf({ hasId, hasValue, currency, perils }, unit) {
       hasId ? column('Id') : null,
       column('Location'),
       hasValue ? sorted('value', currency === null ? 'Value' : `Value (${currency})`, 'number') : null,
-      sorted('status', 'Status'),
       perils.length > 0 ? column('', { id: 'rows-peril' }) : null,
       perils.length > 0 ? sorted('rating', 'Rating') : null,
+      sorted('status', 'Status'),
     ),
   );
 }
@@ -203,10 +205,10 @@ function rowOf(row, { hasId, hasValue, currency, perils }) {
     hasId ? make('td', {}, id) : null,
     make('td', { title: place }, place),
     hasValue ? make('td', { class: 'number' }, amount) : null,
-    make('td', note === '' ? {} : { title: note }, statusAndReason(status, note)),
     perils.length > 0 ? make('td', {}, peril) : null,
     perils.length > 0
       ? make('td', {}, rating === '' ? '' : make('span', { class: 'rating', 'data-rating': rating }, rating))
       : null,
+    make('td', note === '' ? {} : { title: note }, statusAndReason(status, note)),
   );
 }

@@ -18,7 +18,7 @@ const LEVELS = [
 const PRIORITIES = [
   ['together', 'All topics of a location together', ''],
   ['natural', 'Natural hazards of every location first', ''],
-  ['own', 'Topics of your choice of every location first', ''],
+  ['own', 'Chosen topics of every location first', ''],
 ];
 
 const SHARES = [0, 0.01, 0.05, 0.1];

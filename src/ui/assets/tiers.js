@@ -6,6 +6,9 @@ const GROUPS = { natural: 'natural hazards', proximity: 'nearby sites', measurem
 /** More steps than these would hardly be told apart in a price. */
 const MOST_STEPS = 3;
 
+/** All natural hazards would be 18 stops of the Tab key. */
+const MOST_BUTTONS = 5;
+
 /** The topics that are bought first, step by step; each step is a set of topics. The last step is what is left. */
 export function setUpTiers(topics, chosenTopics, onChange) {
   const bySlug = new Map(topics.map((topic) => [topic.slug, topic]));
@@ -38,9 +41,10 @@ export function setUpTiers(topics, chosenTopics, onChange) {
       const added = bySlug.has(value) ? [value] : rest().filter((slug) => bySlug.get(slug).category === value);
       change([...steps.slice(0, step), [...(steps[step] ?? []), ...added], ...steps.slice(step + 1)], step);
     } else if (remove !== undefined) {
-      const step = steps.findIndex((slugs) => slugs.includes(remove));
+      const removed = remove.split(' ');
+      const step = steps.findIndex((slugs) => slugs.includes(removed[0]));
       change(
-        steps.map((slugs) => slugs.filter((slug) => slug !== remove)),
+        steps.map((slugs) => slugs.filter((slug) => !removed.includes(slug))),
         step,
       );
     }
@@ -61,13 +65,16 @@ export function setUpTiers(topics, chosenTopics, onChange) {
   }
 
   function stepItem(slugs, step, left) {
-    const chips = slugs.map((slug) => {
-      const { title } = bySlug.get(slug);
-      const label = `Remove ${title} from step ${step + 1}`;
+    const chips = gathered(slugs).map(({ name, of }) => {
+      const label = `Remove ${name} from step ${step + 1}`;
+      const titles = of.map((slug) => bySlug.get(slug).title).join(', ');
       return make(
         'button',
-        { type: 'button', class: 'button small chip', 'data-remove': slug, 'aria-label': label },
-        title,
+        {
+          ...{ type: 'button', class: 'button small chip', 'data-remove': of.join(' '), 'aria-label': label },
+          ...(of.length > 1 ? { title: titles } : {}),
+        },
+        name,
       );
     });
     if (left.length === 0) return make('li', {}, ...chips);
@@ -76,18 +83,26 @@ export function setUpTiers(topics, chosenTopics, onChange) {
       return count > 1 ? [make('option', { value: category }, `All ${name} (${count})`)] : [];
     });
     const singles = left.map((slug) => make('option', { value: slug }, bySlug.get(slug).title));
-    const words = `${step + 1}`;
     return make(
       'li',
       {},
       ...chips,
-      make('select', { 'aria-label': `Topic or group for step ${words}` }, ...groups, ...singles),
+      make('select', { 'aria-label': `Topic or group for step ${step + 1}` }, ...groups, ...singles),
       make(
         'button',
-        { type: 'button', class: 'button small', 'data-add': step, 'aria-label': `Add to step ${words}` },
+        { type: 'button', class: 'button small', 'data-add': step, 'aria-label': `Add to step ${step + 1}` },
         'Add',
       ),
     );
+  }
+
+  /** One button for each topic; one for many topics of a group. */
+  function gathered(slugs) {
+    return Object.entries(GROUPS).flatMap(([category, words]) => {
+      const of = slugs.filter((slug) => bySlug.get(slug).category === category);
+      if (of.length > MOST_BUTTONS) return [{ name: `${of.length} ${words}`, of }];
+      return of.map((slug) => ({ name: bySlug.get(slug).title, of: [slug] }));
+    });
   }
 
   return {

@@ -46,7 +46,11 @@ export class OutputIndex implements Disposable {
   }
 
   add({ number, id, place, value, currency, status, note, ratings }: OutputRow, line: number | null): void {
-    const letters = ratings.map((rating) => this.#letterOf(rating)).join('');
+    let letters = '';
+    for (const rating of ratings) {
+      if (rating !== '' && !this.#ratings.includes(rating)) this.#ratings.push(rating);
+      letters += this.#letterOf(rating);
+    }
     this.#insert.run(number, line, id, place, value, currency, status, note, letters, worstPeril(ratings) + 1);
   }
 
@@ -55,7 +59,12 @@ export class OutputIndex implements Disposable {
     this.#database.exec('COMMIT');
   }
 
-  /** The rows of a page. Those with its text must be known (`search`). */
+  /** Whether the rows with the filter's text are known; where they are not, `search` finds them. */
+  isReadyFor({ text = '' }: RowFilter): boolean {
+    return text === '' || this.#found === text.toLowerCase();
+  }
+
+  /** The rows of a page. */
   page(filter: RowFilter): OutputPage {
     const { where, values } = this.#conditions(filter);
     const { total } = this.#database.prepare(`SELECT count(*) AS total FROM output_row ${where}`).get(values) as {
@@ -73,7 +82,6 @@ export class OutputIndex implements Disposable {
   /** Finds the rows with a text in the user's own fields. These are not in the index: they may be most of the file. */
   async search(text: string, signal: AbortSignal): Promise<void> {
     const wanted = text.toLowerCase();
-    if (this.#found === wanted) return;
     const numbers: number[] = [];
     for await (const batch of this.#table.readOwn()) {
       signal.throwIfAborted();
@@ -94,10 +102,10 @@ export class OutputIndex implements Disposable {
     this.#database.close();
   }
 
+  /** A rating that no row has gets a letter that no row has. */
   #letterOf(rating: string): string {
     if (rating === '') return NO_RATING;
-    const known = this.#ratings.indexOf(rating);
-    return String.fromCharCode(FIRST_LETTER + (known < 0 ? this.#ratings.push(rating) - 1 : known));
+    return String.fromCharCode(FIRST_LETTER + this.#ratings.indexOf(rating));
   }
 
   #ratingOf(letter: string): string {

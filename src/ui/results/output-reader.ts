@@ -22,7 +22,8 @@ export class OutputReader implements Disposable {
 
   async page(job: Job, filter: RowFilter, signal: AbortSignal): Promise<OutputPage> {
     const { index } = await this.#read(job);
-    if (filter.text) await index.search(filter.text, signal);
+    // A search for another text may end at the same time.
+    while (index.isOpen && !index.isReadyFor(filter)) await index.search(filter.text!, signal);
     // Another output, or a new version of this one, may have been read meanwhile.
     return index.isOpen ? index.page(filter) : await this.page(job, filter, signal);
   }
