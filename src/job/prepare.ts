@@ -87,8 +87,8 @@ export interface PrepareOptions {
   readonly rowFile?: RowFile;
   /** The rows are a batch of a run that began at `asOf`: what failed in it is not tried again, since it may have been charged. */
   readonly isContinued?: boolean;
-  /** Makes what takes the complete cells as the plan reads them, instead of the cache of the pass that writes. */
-  readonly takeComplete?: TakeComplete;
+  /** Makes what takes the complete cells as the plan reads them, instead of the cache of the pass that writes. Null: no pass follows. */
+  readonly takeComplete?: TakeComplete | null;
 }
 
 /** Called when the scan is done; what it returns gets each complete cell, which it may read during the call only. */
@@ -118,7 +118,7 @@ export async function prepare(job: Job, options: PrepareOptions): Promise<Opened
   const edited = await editedValues(rowFile, { job, scan: scanned, store, source, sampleRows, freshness, origin });
   const findings = edited === null ? scanned.findings : [...scanned.findings, edited];
   const toPrice = { job, connection, rowFile, scan: { ...scanned, findings }, store, asOf, approved, isContinued };
-  const prepared = await priced({ ...toPrice, ...(takeComplete && { takeComplete }) });
+  const prepared = await priced({ ...toPrice, ...(takeComplete !== undefined && { takeComplete }) });
   const owned = opened.move();
   return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
 }
@@ -149,7 +149,7 @@ interface ScannedJob extends Pick<Prepared, 'job' | 'connection' | 'rowFile'> {
   readonly asOf: number;
   readonly approved?: ApprovedPlan | null;
   readonly isContinued?: boolean;
-  readonly takeComplete?: TakeComplete;
+  readonly takeComplete?: TakeComplete | null;
 }
 
 /** Answers from local data bear the time at which the data was read, and no run begins after its answers. */
@@ -183,7 +183,7 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const plan = await makePlan({
     ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal, isContinued },
     onComplete: (cell, takeFound) => {
-      if (take === undefined && !cells.hasRoom) return;
+      if (takeComplete === null || (take === undefined && !cells.hasRoom)) return;
       if (take) take(cell, takeFound());
       else cells.putComplete(cell, takeFound());
     },
