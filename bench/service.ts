@@ -47,7 +47,9 @@ export async function run(): Promise<Goal[]> {
     const file = join(folder, 'service.db');
     console.log(`sample database made in ${makeSampleDatabase(file).toFixed(1)} s\n`);
     const goals: Goal[] = [];
-    const child = fork(join(import.meta.dirname, 'service-process.ts'), [file]);
+    // As `bin/perilbook.cjs` starts it.
+    const execArgv = ['--max-semi-space-size=16'];
+    const child = fork(join(import.meta.dirname, 'service-process.ts'), [file], { execArgv });
     try {
       const served = await answerOf<Served>(child);
       const rows: string[][] = [];
