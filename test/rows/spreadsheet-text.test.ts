@@ -6,6 +6,7 @@ import { parse } from 'csv-parse/sync';
 import type { Field } from '../../src/contract/answer.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { fc } from '../properties.ts';
+import { times } from '../tier.ts';
 import { enrich, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -108,6 +109,6 @@ test('no added text begins like a formula unless it is a number, and nothing els
         }
       }
     }),
-    { numRuns: 200 },
+    { numRuns: times({ short: 50, faults: 500 }) },
   );
 });
