@@ -29,7 +29,7 @@ const TIERS: Readonly<Record<string, readonly string[]>> = {
 /** Names that a test file uses that needs a process of its own: it changes or measures the process, a clock or a function of it. */
 const NEEDS_PROCESS =
   /\bprocess\.(memoryUsage|on|once|chdir|umask|kill|set\w+)\b|\bprocess\.env\S+ = |\b(mock|globalThis)\b|\bsetDefault|^(before|after)Each\(/m;
-/** Twice as many took 10 % more processor time; with fewer, the last one ends long after the others. */
+/** Each loads and compiles the program once. With fewer, the cores wait at the end for the last one. */
 const GROUPS = 6;
 const MEMORY_DISK = '/dev/shm';
 /** What the temporary files of all tests that run at one time may come to. */
