@@ -4,9 +4,10 @@
  *
  * Four things make them faster. Files of the short tier share processes (see `grouped`); files of another tier, and files that are
  * named, have a process each. One process more runs than there are cores, since some wait; twice as many were no faster, and tests
- * with a clock that runs a thousand times faster than ours then met time limits. Compiled modules are kept from one process to the
- * next: loading the program costs 0.8 s of processor time without, 0.4 with. And temporary files are in memory where the machine has
- * room for them, since a test that buys waits for two syncs of the disk a call. That the syncs are made is tested apart
+ * with a clock that runs a thousand times faster than ours then met time limits. With groups it is two more: the tests of a group wait
+ * one after the other, and three processes kept two cores busy for 439 of 612 seconds. Compiled modules are kept from one process to
+ * the next: loading the program costs 0.8 s of processor time without, 0.4 with. And temporary files are in memory where the machine
+ * has room for them, since a test that buys waits for two syncs of the disk a call. That the syncs are made is tested apart
  * (test/faults/power-loss.test.ts).
  */
 import { spawn } from 'node:child_process';
@@ -30,7 +31,7 @@ const TIERS: Readonly<Record<string, readonly string[]>> = {
 const NEEDS_PROCESS =
   /\bprocess\.(memoryUsage|on|once|chdir|umask|kill|set\w+)\b|\bprocess\.env\S+ = |\b(mock|globalThis)\b|\bsetDefault|^(before|after)Each\(/m;
 /** Each loads and compiles the program once. With fewer, the cores wait at the end for the last one. */
-const GROUPS = 6;
+const GROUPS = 7;
 const MEMORY_DISK = '/dev/shm';
 /** What the temporary files of all tests that run at one time may come to. */
 const ROOM_BYTES = 4 * 2 ** 30;
@@ -48,8 +49,10 @@ const named = first in TIERS ? rest : [first, ...rest];
 const temporary = mkdtempSync(join(hasRoomInMemory() ? MEMORY_DISK : tmpdir(), 'perilbook-tests-'));
 // Tests that run as another user must get to their own folder in it.
 chmodSync(temporary, 0o755);
-const files = named.length > 0 ? named : tier === 'short' ? grouped(TIERS.short!) : TIERS[tier]!;
-const child = spawn(process.execPath, ['--test', `--test-concurrency=${availableParallelism() + 1}`, ...files], {
+const isGrouped = named.length === 0 && tier === 'short';
+const files = named.length > 0 ? named : isGrouped ? grouped(TIERS.short!) : TIERS[tier]!;
+const processes = availableParallelism() + (isGrouped ? 2 : 1);
+const child = spawn(process.execPath, ['--test', `--test-concurrency=${processes}`, ...files], {
   cwd: ROOT,
   env: {
     ...process.env,
@@ -82,7 +85,7 @@ function grouped(files: readonly string[]): string[] {
   const shared = files.filter((file) => !needsProcess(file));
   const groups = Array.from({ length: GROUPS }, (_, index) => {
     const group = join(temporary, `group-${index + 1}.test.mjs`);
-    // Every sixth file: each group gets as many long ones of a folder.
+    // Every seventh file: each group gets as many long ones of a folder.
     const own = shared.filter((_, nth) => nth % GROUPS === index);
     const addresses = own.map((file) => pathToFileURL(join(ROOT, file)).href);
     writeFileSync(group, addresses.map((address) => `import ${JSON.stringify(address)};\n`).join(''));
