@@ -76,10 +76,16 @@ ${shown.map(
   ]) => html`<tr><th scope="row">${name}</th><td class="n">${grouped(credits)}</td><td class="n">${percent(credits, all)}</td><td class="long">${bar(credits, all)}</td></tr>
 `,
 )}</tbody>
+<tfoot><tr><th scope="row">Price without savings</th><td class="n">${grouped(all)}</td><td class="n">${percent(all, all)}</td><td></td></tr></tfoot>
 </table>
 `;
 }
 
+function sumOf(runs: Facts['runs'], of: 'charged' | 'unknown'): number {
+  return runs.reduce((all, run) => all + run[of], 0);
+}
+
+/** Plans are not added: each plans again what the runs before it left. */
 function runsTable(runs: Facts['runs']): Html {
   return html`<h3>Runs</h3>
 <div class="wide" role="region" tabindex="0" aria-label="Table: Runs"><table>
@@ -92,6 +98,7 @@ ${runs.map(
   ) => html`<tr><th scope="row" class="n">${grouped(run.run)}</th><td>${dateTime(run.startedAt)}</td><td>${quoted(run.state)}</td><td class="n">${grouped(run.planned)}</td><td class="n">${grouped(run.charged)}</td><td class="n">${grouped(run.unknown)}</td></tr>
 `,
 )}</tbody>
+<tfoot><tr><th scope="row" colspan="4">${counted(runs.length, 'run')}</th><td class="n">${grouped(sumOf(runs, 'charged'))}</td><td class="n">${grouped(sumOf(runs, 'unknown'))}</td></tr></tfoot>
 </table></div>
 `;
 }

@@ -88,6 +88,7 @@ ${shown.map(
   ]) => html`<tr><th scope="row"><code>${status}</code></th><td class="n">${grouped(counts[status]!)}</td><td class="n">${percent(counts[status]!, rows)}</td><td>${meaning}</td></tr>
 `,
 )}</tbody>
+<tfoot><tr><th scope="row">All</th><td class="n">${grouped(rows)}</td><td class="n">${percent(rows, rows)}</td><td></td></tr></tfoot>
 </table></div>
 ${figures.notes.length > 0 && reasons(figures.notes)}`,
   );
