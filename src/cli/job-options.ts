@@ -295,6 +295,13 @@ export const JOB_OPTIONS: readonly JobOption[] = [
     place: (v) => ({ currency: String(v).toUpperCase() }),
   },
   {
+    flag: 'id',
+    type: 'string',
+    describe:
+      'column that names a location in the report, and by which --compare matches rows (default: found by its name)',
+    place: (v) => ({ id: String(v) }),
+  },
+  {
     flag: 'store',
     env: 'PERILBOOK_STORE',
     type: 'string',

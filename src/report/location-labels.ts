@@ -35,14 +35,18 @@ export interface LabelColumns {
   readonly name: number | null;
 }
 
-/** The columns by which people know a location. Any other column whose name ends in `id` is better than none. */
-export function labelColumns(columns: readonly string[]): LabelColumns {
+/**
+ * The columns by which people know a location. Any other column whose name ends in `id` is better than none.
+ *
+ * @param id the column that the job names; null to find it
+ */
+export function labelColumns(columns: readonly string[], id: number | null = null): LabelColumns {
   const plain = columns.map((name) => name.toLowerCase().replace(/[^a-z]/g, ''));
   const first = (names: readonly string[]): number | null =>
     names.map((name) => plain.indexOf(name)).find((index) => index >= 0) ?? null;
   const endsInId = columns.findIndex((name) => /[a-z]I[Dd]$|[ _-][iI][dD]$/.test(name.trim()));
   return {
-    id: first([...IDS, ...OTHER_IDS, ...REFERENCES]) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId),
+    id: id ?? first([...IDS, ...OTHER_IDS, ...REFERENCES]) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId),
     name: first(NAMES) ?? first(ADDRESSES),
   };
 }

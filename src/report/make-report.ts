@@ -90,6 +90,7 @@ export async function makeReport(
   const figures = await figuresOf(prepared, store, currencies, complete);
   const columns = labelColumns(
     scan.layout.dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, scan.layout.dropFrom),
+    scan.layout.id,
   );
   const shown = new Set([...figures.locations, ...circles].map(({ cell }) => cell));
   const noted = await notedRows(

@@ -128,6 +128,22 @@ test('a policy number identifies a row too', async (t) => {
   );
 });
 
+test('--id names the column by which rows are matched; one that is missing is refused', async (t) => {
+  const folder = await folderAfterRun(t, `a,${LA},1,USD\nb,${HOUSTON},2,USD\n`);
+  const rename = (file: string) =>
+    writeFileSync(join(folder, file), readFileSync(join(folder, file), 'utf8').replace('policyID', 'Site'));
+  rename('out.csv');
+  copyFileSync(join(folder, 'out.csv'), join(folder, 'earlier.csv'));
+  writeFileSync(join(folder, 'book.csv'), `Site,lat,lng\nb,${LA}\na,${HOUSTON}\n`);
+  const words = ['report', 'book.csv', '-t', 'hail', '--store', 'store.db', '--compare', 'earlier.csv', '--json'];
+  const { comparison } = JSON.parse((await perilbook([...words, '--id', 'site'], { folder })).stdout);
+  assert.deepEqual([comparison.matched_by, comparison.relocated.rows], ['Site', 2]);
+  assert.equal(JSON.parse((await perilbook(words, { folder })).stdout).comparison.relocated.rows, 0, 'by place');
+  const wrong = await perilbook([...words, '--id', 'Sites'], { folder });
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /id: no column Sites; did you mean Site\?\n.*\[INPUT_COLUMNS\]/);
+});
+
 test('rows with one id are matched by their places first: one that goes does not move the others', async (t) => {
   const folder = await folderAfterRun(t, `p,${LA},1,USD\np,${HOUSTON},2,USD\np,${HOUSTON},3,USD\nq,${LA},4,USD\n`);
   copyFileSync(join(folder, 'out.csv'), join(folder, 'earlier.csv'));

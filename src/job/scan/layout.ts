@@ -10,6 +10,7 @@ import { formatOfOutput } from '../../rows/output-format.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
 import type { Job } from '../settings/settings.ts';
 import { type AreaColumns, findAreaColumns } from './area-columns.ts';
+import { columnByName } from './column-by-name.ts';
 import { currencyColumn } from './currency.ts';
 import { valueColumns } from './value.ts';
 
@@ -22,6 +23,8 @@ export interface Layout {
   readonly areas: AreaColumns;
   /** The position of the currency code among the columns that are read; null without values, or without such a column. */
   readonly currency: number | null;
+  /** The column with the id of a location, where the job names one. */
+  readonly id: number | null;
   /** Latitude and longitude are in one column, which is read twice. */
   readonly isPair: boolean;
   /** Notes for the user: where there was a choice of columns, which sheet is read. */
@@ -93,6 +96,7 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
     values: values.length,
     areas: areas.columns,
     currency: currency === null ? null : FIRST_VALUE + values.length + areas.read.length,
+    id: job.idColumn === null ? null : columnByName(original, job.idColumn, 'id', job.input),
     isPair: lat === lng,
     notes: [note, rowFile.note].filter((words) => words != null),
     dropFrom,

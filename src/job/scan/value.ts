@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
-import { didYouMean } from '../../nearest-name.ts';
 import type { OrderBy } from '../settings/settings.ts';
+import { columnByName } from './column-by-name.ts';
 
 /** OED's total insured values of a location, and AIR CEDE's names for them. Those present are summed. */
 const TIV_COLUMNS = [
@@ -21,14 +21,7 @@ const TIV_ITSELF = 'tiv';
 export function valueColumns(names: readonly string[], orderBy: OrderBy, file: string): number[] {
   if (orderBy.kind === 'file') return [];
   if (orderBy.kind === 'column') {
-    const index = names.findIndex((name) => name.toLowerCase() === orderBy.column.toLowerCase());
-    if (index >= 0) return [index];
-    throw new PerilbookError(
-      'INPUT_COLUMNS',
-      `order_by: no column ${orderBy.column}${didYouMean(orderBy.column, names)}`,
-      `The columns are: ${names.join(', ')}`,
-      { file, column: orderBy.column },
-    );
+    return [columnByName(names, orderBy.column, 'order_by', file)];
   }
   const found = names.flatMap((name, index) => (TIV_COLUMNS.includes(name.toLowerCase()) ? [index] : []));
   if (found.length > 0) return found;

@@ -294,6 +294,13 @@ export const jobFileSchema = z.strictObject({
     .describe(
       'currency of the values in the report; in a file with several currencies, the one whose values it breaks down',
     ),
+  id: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'column that names a location in the report, and by which --compare matches rows (default: found by its name)',
+    ),
   store: z.string().min(1).optional().describe('file with answers, ledger and runs, or postgres://user@host/database'),
   on_finish: onFinishSchema
     .optional()

@@ -66,6 +66,8 @@ export interface Job {
   readonly units: 'miles' | 'kilometers';
   /** ISO 4217 code of the values that the report shows; null: the file's own currency column, if it has one. */
   readonly currency: string | null;
+  /** The column that names a location in the report; null: found by its name. */
+  readonly idColumn: string | null;
   readonly store: string;
   /** What is told when a run has ended; null: nothing. */
   readonly onFinish: FinishHook | null;
@@ -164,6 +166,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     concurrency: settings.concurrency,
     units: settings.units,
     currency: settings.currency ?? null,
+    idColumn: settings.id ?? null,
     assumed: [
       ...(said.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
       ...(said.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),

@@ -54,7 +54,7 @@ export async function compareWithOutput(
   const ratingColumn = (slug: TopicSlug) =>
     output.columns.indexOf(`${job.prefix}${wantedColumns(slug, false)[0]!.name}`);
   const topics = natural.filter((slug) => ratingColumn(slug) >= 0);
-  const [idThen, idNow] = [idOf(output, layout.dropFrom), idOf(input, plan.scan.layout.dropFrom)];
+  const [idThen, idNow] = [idOf(output, layout), idOf(input, plan.scan.layout)];
   const isById = idThen !== null && idNow !== null && sameName(output.columns[idThen]!, input.columns[idNow]!);
   const { shown } = await currenciesOf(prepared);
 
@@ -121,8 +121,8 @@ function knownValue(row: Row, layout: Layout): number | null {
   return isKnown ? rowValue(row, layout).value : null;
 }
 
-function idOf(rowFile: RowSource, dropFrom: number | null): number | null {
-  return labelColumns(dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom)).id;
+function idOf({ columns }: RowSource, { dropFrom, id }: Layout): number | null {
+  return labelColumns(dropFrom === null ? columns : columns.slice(0, dropFrom), id).id;
 }
 
 function sameName(a: string, b: string): boolean {

@@ -1,0 +1,15 @@
+import { PerilbookError } from '../../errors.ts';
+import { didYouMean } from '../../nearest-name.ts';
+
+/** The column that a setting names: as the file writes it, else in other capitals. @throws INPUT_COLUMNS */
+export function columnByName(columns: readonly string[], name: string, setting: string, file: string): number {
+  const exact = columns.indexOf(name);
+  const index = exact >= 0 ? exact : columns.findIndex((column) => column.toLowerCase() === name.toLowerCase());
+  if (index >= 0) return index;
+  throw new PerilbookError(
+    'INPUT_COLUMNS',
+    `${setting}: no column ${name}${didYouMean(name, columns)}`,
+    `The columns are: ${columns.join(', ')}`,
+    { file, column: name },
+  );
+}
