@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import yargs, { type Argv, type Options, type PositionalOptions } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import { checkArguments, parseError, unknownCommand } from './check-arguments.ts';
@@ -7,6 +8,7 @@ import { type CliContext, say, sayJson } from './context.ts';
 import { errorReport } from './error-report.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { logLine, wantsJsonLog } from './log-lines.ts';
+import { HELP_WIDTH } from './prepared-help.ts';
 
 /** Runs one command line; resolves to the exit code, never rejects. */
 export async function program(surroundings: CliContext, version: string): Promise<number> {
@@ -20,6 +22,8 @@ export async function program(surroundings: CliContext, version: string): Promis
   const named = COMMANDS.find((command) => args.includes(nameOfCommand(command))) ?? null;
   const parser: Argv = yargs(args)
     .scriptName('perilbook')
+    // The texts of all commands are English.
+    .locale('en')
     .usage(`perilbook COMMAND\n\n${ABOUT}`)
     .parserConfiguration({
       ...{ 'boolean-negation': false, 'camel-case-expansion': false, 'dot-notation': false },
@@ -29,7 +33,7 @@ export async function program(surroundings: CliContext, version: string): Promis
     .help()
     .alias('h', 'help')
     .version(version)
-    .wrap(Math.min(100, context.stderr.columns || 100))
+    .wrap(Math.min(HELP_WIDTH, context.stderr.columns || HELP_WIDTH))
     .epilogue(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join(' · ')}`)
     .exitProcess(false)
     .demandCommand(1)
@@ -68,6 +72,23 @@ export async function program(surroundings: CliContext, version: string): Promis
     if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorReport(error) });
     return exitCodeOfError(error);
   }
+}
+
+/** The help of all commands and of each, as it is where there is room for it. */
+export async function helpTexts(context: CliContext, version: string): Promise<Readonly<Record<string, string>>> {
+  const texts: Record<string, string> = {};
+  for (const name of ['', ...COMMANDS.map(nameOfCommand)]) {
+    let text = '';
+    const stdout = new Writable({
+      write(chunk, _encoding, done) {
+        text += String(chunk);
+        done();
+      },
+    });
+    await program({ ...context, args: ['help', name].filter(Boolean), stdout }, version);
+    texts[name] = text;
+  }
+  return texts;
 }
 
 /** With `--log json` every message is a line of JSON, and nobody is asked: the lines are for a scheduler. */

@@ -11,26 +11,19 @@ const BANDS_PER_DEGREE = 20;
 /** The edges of outlines on a grid, so that a lookup reads only a few of them. */
 export class EdgeIndex {
   readonly #edges: Float64Array;
-  readonly #buckets = new Map<number, number[]>();
   readonly #bands: number[][] = [];
+  /** Made for the first distance: most files have no place near an edge. */
+  #buckets: ReadonlyMap<number, readonly number[]> | undefined;
 
   /** @param edges as `edgesOf` makes them */
   constructor(edges: Float64Array) {
     this.#edges = edges;
     for (let edge = 0; edge < edges.length; edge += 4) {
-      const [ax, ay, bx, by] = [edges[edge]!, edges[edge + 1]!, edges[edge + 2]!, edges[edge + 3]!];
+      const [ay, by] = [edges[edge + 1]!, edges[edge + 3]!];
       const [south, north] = [Math.min(ay, by), Math.max(ay, by)];
       for (let band = bandOf(south); band <= bandOf(north); band++) {
         this.#bands[band] ??= [];
         this.#bands[band]!.push(edge);
-      }
-      for (let row = rowOf(south); row <= rowOf(north); row++) {
-        for (let column = columnOf(Math.min(ax, bx)); column <= columnOf(Math.max(ax, bx)); column++) {
-          const bucket = row * COLUMNS + column;
-          const others = this.#buckets.get(bucket);
-          if (others) others.push(edge);
-          else this.#buckets.set(bucket, [edge]);
-        }
       }
     }
   }
@@ -51,6 +44,7 @@ export class EdgeIndex {
     const shrink = Math.cos((lat * Math.PI) / 180);
     const reach = Math.min(12, Math.ceil(1 / shrink));
     const [row, column] = [rowOf(lat), columnOf(lng)];
+    this.#buckets ??= bucketsOf(this.#edges);
     let nearest = Number.POSITIVE_INFINITY;
     for (let y = row - 1; y <= row + 1; y++) {
       for (let x = column - reach; x <= column + reach; x++) {
@@ -66,6 +60,23 @@ export class EdgeIndex {
     }
     return Math.sqrt(nearest) * KM_PER_DEGREE;
   }
+}
+
+/** The edges that touch each bucket. */
+function bucketsOf(edges: Float64Array): ReadonlyMap<number, readonly number[]> {
+  const buckets = new Map<number, number[]>();
+  for (let edge = 0; edge < edges.length; edge += 4) {
+    const [ax, ay, bx, by] = [edges[edge]!, edges[edge + 1]!, edges[edge + 2]!, edges[edge + 3]!];
+    for (let row = rowOf(Math.min(ay, by)); row <= rowOf(Math.max(ay, by)); row++) {
+      for (let column = columnOf(Math.min(ax, bx)); column <= columnOf(Math.max(ax, bx)); column++) {
+        const bucket = row * COLUMNS + column;
+        const others = buckets.get(bucket);
+        if (others) others.push(edge);
+        else buckets.set(bucket, [edge]);
+      }
+    }
+  }
+  return buckets;
 }
 
 /** The shorter way around the earth. */

@@ -8,9 +8,7 @@ import { writeTextRows } from './files/row-output.ts';
 import { jsonLine } from './json/json-members.ts';
 import { keptIndexes, withKeptColumns } from './kept-columns.ts';
 import { formatOfOutput, type TextFormat } from './output-format.ts';
-import { writeNewParquet } from './parquet/new-parquet.ts';
 import type { RowFile, WriteRequest, WriteResult } from './port.ts';
-import { writeNewXlsx } from './xlsx/new-xlsx.ts';
 
 /** A row file that writes its own format byte for byte, and other formats when the name of the output asks for one: then all
  * values are converted to text. */
@@ -31,8 +29,14 @@ export function convertibleRowFile(rowFile: RowFile, input: InputFile, stdout?: 
         const isTyped = format !== 'csv' && format !== 'tsv';
         const hasDistinctNames = format === 'parquet' || format === 'ndjson';
         const table = await convertedTable(rowFile, all, { isTyped, hasDistinctNames });
-        if (format === 'parquet') return await writeNewParquet(table, all, input.identity);
-        if (format === 'xlsx' || format === 'xlsm') return await writeNewXlsx(table, all, input.identity);
+        if (format === 'parquet') {
+          const { writeNewParquet } = await import('./parquet/new-parquet.ts');
+          return await writeNewParquet(table, all, input.identity);
+        }
+        if (format === 'xlsx' || format === 'xlsm') {
+          const { writeNewXlsx } = await import('./xlsx/new-xlsx.ts');
+          return await writeNewXlsx(table, all, input.identity);
+        }
         return await writeText(table, all, input, format);
       }),
   };

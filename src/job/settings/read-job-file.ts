@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import stringWidth from 'string-width';
-import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import type * as Yaml from 'yaml';
+import type { Document } from 'yaml';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { didYouMeanFile } from '../../rows/files/input-file.ts';
 import { type JobFile, jobFileSchema } from './job-file.ts';
 import { holdsKey, KEY_HINT, namesKey } from './key-shapes.ts';
 import { issuesOf, type SettingIssue } from './setting-issues.ts';
+
+/** Loaded for a job file alone: its 72 modules take 15 ms of each start. */
+const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml;
 
 /** An error in a job file. */
 export interface JobProblem {
@@ -66,6 +71,7 @@ export function parseJobFile(text: string, file: string): JobFile {
 
 /** Checks the text of a job file. */
 export function checkJobText(text: string): CheckedJobFile {
+  const { LineCounter, parseDocument, visit } = yaml();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number, message: string, isSecret = false): JobProblem => {
@@ -103,7 +109,7 @@ export function checkJobText(text: string): CheckedJobFile {
 /** Whether a text is in the place of a key source: then it is most likely the key. */
 function isScalarKey(document: Document.Parsed, path: readonly PropertyKey[]): boolean {
   const isPlace = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
-  return isPlace && isScalar(document.getIn(path, true));
+  return isPlace && yaml().isScalar(document.getIn(path, true));
 }
 
 /** Of a longer line only the part around the place is shown. */
@@ -135,6 +141,7 @@ function nameOf(
   document: Document.Parsed,
   path: readonly PropertyKey[],
 ): { range?: readonly number[] | null } | undefined {
+  const { isMap, isScalar } = yaml();
   const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const isIt = ({ key }: { key: unknown }) => isScalar(key) && key.value === path.at(-1);
   return isMap(parent) ? (parent.items.find(isIt)?.key as { range?: readonly number[] | null } | undefined) : undefined;

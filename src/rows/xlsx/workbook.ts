@@ -24,11 +24,6 @@ export interface Workbook {
 /** The parts that name the others are small: a few hundred bytes for each sheet. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** True for a zip. Whether it is a workbook shows in its directory. */
-export function isZip(head: Buffer): boolean {
-  return head.toString('latin1', 0, 4) === 'PK\x03\x04';
-}
-
 /** Finds the sheet that is to be read. @param wanted its name or its number from 1; left out, the first one that is shown.
  * @throws INPUT_UNREADABLE, USAGE */
 export async function openWorkbook(input: InputFile, wanted?: string): Promise<Workbook> {
