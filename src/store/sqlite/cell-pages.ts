@@ -27,7 +27,7 @@ interface FoundCells {
 type PageTuple = [answers: Buffer | null, lengths: string, lats: string, lngs: string, failures: string];
 
 /**
- * Reads cells a page in one row: passing each row to JavaScript takes three quarters of the time of a look-up by key, so SQLite puts the rows
+ * Reads cells a page in one row: passing each row to JavaScript takes more than half of the time of a look-up by key, so SQLite puts the rows
  * of a page together. Their answers are one blob, their keys JSON. Rejected: to map the file into memory (`mmap_size`), which saves a tenth,
  * because an error of the disk would end the process.
  */

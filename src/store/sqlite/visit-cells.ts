@@ -7,8 +7,8 @@ import { CELLS_PER_PAGE, type CellPage, type cellPages } from './cell-pages.ts';
 import { inodeOf } from './file-watch.ts';
 import { pageCounters, readInThreads } from './page-threads.ts';
 
-/** A visited row costs half of a row that is found by its key, or less. */
-const LEAST_SHARE = 1 / 2;
+/** A visited row costs a third of a row that is found by its key, or less. */
+const LEAST_SHARE = 1 / 3;
 
 /** A thread starts in the time in which 50,000 cells are read. */
 const PAGES_PER_THREAD = 50;
