@@ -78,14 +78,22 @@ export function enrichedFields(
   return fields;
 }
 
-/** Makes a function that gives the fields of a row that lacks none, from the topics' own fields and the time of the oldest
- * answer. `origin` is what the note says of where the answers come from. */
+/** Gives the fields of rows that lack none, from the topics' own fields and the time of the oldest answer. */
+export interface CompleteFields {
+  of(oldest: number, fields: readonly Field[]): Field[];
+  /** What stands before the topics' own fields, if the service has data for each of them. */
+  leading(oldest: number): readonly Field[];
+  /** 1 for the first field of each topic: the service has data for a topic whose first field is not null. */
+  readonly firsts: Uint8Array;
+}
+
+/** @param origin is what the note says of where the answers come from */
 export function completeFields(
   topics: readonly TopicSlug[],
   counts: boolean,
   isSample: (oldest: number) => boolean,
   origin = '',
-) {
+): CompleteFields {
   let next = 0;
   const places = topics.map((topic) => {
     const from = next;
@@ -94,13 +102,19 @@ export function completeFields(
   });
   // The answers of a night have few times, and to format one costs as much as all other fields.
   let [last, lastText] = [Number.NaN, ''];
-  return (oldest: number, fields: readonly Field[]): Field[] => {
+  const leading = (oldest: number, note: string): readonly Field[] => {
     if (oldest !== last) [last, lastText] = [oldest, new Date(oldest).toISOString()];
+    return leadingFields(lastText, { status: 'ok', note }, isSample(oldest));
+  };
+  const firsts = new Uint8Array(next);
+  for (const { from } of places) firsts[from] = 1;
+  const of = (oldest: number, fields: readonly Field[]): Field[] => {
     const without = places.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
     const none = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
     const note = origin && none ? `${origin}; ${none}` : origin || none;
-    return [...leadingFields(lastText, { status: 'ok', note }, isSample(oldest)), ...fields];
+    return [...leading(oldest, note), ...fields];
   };
+  return { of, leading: (oldest) => leading(oldest, origin), firsts };
 }
 
 /** What stands before the topics' own fields: `asOf` is when the oldest of the answers was said, in ISO 8601. */

@@ -176,8 +176,8 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const freshness = freshnessIn(job, asOf, connection);
   const origin = originOf(job, connection);
   const sampleRows = await SampleRows.open(connection, store, source);
-  const fieldsOf = completeFields(job.topics, job.counts, sampleRows.has, origin?.(job.topics));
-  const cells = new CellCache(fieldsOf);
+  const complete = completeFields(job.topics, job.counts, sampleRows.has, origin?.(job.topics));
+  const cells = new CellCache(complete);
   const take = takeComplete?.(scan);
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({

@@ -2,7 +2,7 @@ import { addedColumns, bareFields, geometryColumn } from '../columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { CellRecord, Field } from '../contract/answer.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
-import type { RowFile, WriteResult } from '../rows/port.ts';
+import type { PlaceSink, RowFile, WriteResult } from '../rows/port.ts';
 import { type CellCache, type CellReader, type CellSource, cachedFields, cellReader } from './cell-fields.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
 import { type FieldsAt, withPoints } from './point-fields.ts';
@@ -78,8 +78,8 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
   const places = scan.cells.size + scan.places.unlocated.length;
   const placed = {
     count: places,
-    each: async (take: (fields: readonly Field[]) => void) => {
-      fields = await outputFields(writing, (_, made) => take(made));
+    each: async (sink: PlaceSink) => {
+      fields = await outputFields(writing, sink);
     },
     next: nextPlaces,
     inThreads: scan.inThreads,
@@ -109,11 +109,8 @@ export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, count
 }
 
 /** Reads the cells that the plan has not read.
- * @param onFields gets the fields of each cell and of each finding, in the order of their numbers */
-export async function outputFields(
-  source: FieldsSource,
-  onFields?: (place: number, fields: readonly Field[]) => void,
-): Promise<OutputFields> {
+ * @param sink gets the fields of each cell and of each finding, in the order of their numbers */
+export async function outputFields(source: FieldsSource, sink?: PlaceSink): Promise<OutputFields> {
   const { job, scan, sampleRows, freshness, cells: cache } = source;
   const { cells, places } = scan;
   const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
@@ -121,12 +118,12 @@ export async function outputFields(
     ends.statuses[number] = ROW_STATUSES.indexOf(status);
     ends.tiers[number] = tiersReached(status, record, job, freshness);
   });
-  await endCells(ends, job.tiers.length, cache, readCells, onFields);
-  const bare = places.unlocated.map((kind, index) => {
+  await endCells(ends, job.tiers.length, cache, readCells, sink);
+  const bare = places.unlocated.map((kind) => {
     const note = { status: statusOf(kind), note: kind.note };
     const fields = bareFields(job.topics, note, sampleRows.still, job.counts);
     const make = () => fields;
-    onFields?.(cells.size + index, fields);
+    if (sink) putPlace(sink, fields);
     return make;
   });
   const known = { get: (number: number) => cache.get(number) ?? bare[number - cells.size] };
@@ -155,7 +152,7 @@ async function endCells(
   tierCount: number,
   cache: CellCache,
   readCells: CellReader,
-  onFields?: (cell: number, fields: readonly Field[]) => void,
+  sink?: PlaceSink,
 ): Promise<void> {
   const cells = ends.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
@@ -168,12 +165,36 @@ async function endCells(
     }
     const read = await readCells(unread);
     for (const [index, fields] of read.entries()) cache.put(unread[index]!, fields);
-    if (!onFields) continue;
+    if (!sink) continue;
     let next = 0;
     for (let cell = from; cell < to; cell++) {
-      onFields(cell, unread[next] === cell ? read[next++]!() : cache.fields(cell));
+      if (unread[next] === cell) putPlace(sink, read[next++]!());
+      else {
+        cache.putFields(cell, sink);
+        sink.endPlace();
+      }
     }
   }
+}
+
+/** A sink that gives the fields of each place as an array. */
+export function placeFields(take: (place: number, fields: readonly Field[]) => void): PlaceSink {
+  let place = 0;
+  let fields: Field[] = [];
+  return {
+    put: (field) => fields.push(field),
+    putMillionths: (millionths) => fields.push(millionths / 1e6),
+    putText: (text) => fields.push(text),
+    endPlace() {
+      take(place++, fields);
+      fields = [];
+    },
+  };
+}
+
+function putPlace(sink: PlaceSink, fields: readonly Field[]): void {
+  for (const field of fields) sink.put(field);
+  sink.endPlace();
 }
 
 /** A leaner tier's topics are among those of every richer one (src/job/settings/topic-choice.ts). */

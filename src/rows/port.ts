@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Field } from '../contract/answer.ts';
+import type { Field, FieldSink } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
 
 /** One record of the input, as far as a run needs it. */
@@ -148,11 +148,17 @@ export interface PlacedFields {
   /** How many places there are: few enough that all their fields may be held, encoded. */
   readonly count: number;
   /** Gives the fields of all places, in the order of their numbers. */
-  readonly each: (take: (fields: readonly Field[]) => void) => Promise<void>;
+  readonly each: (sink: PlaceSink) => Promise<void>;
   /** The places of the next `count` rows, by number. */
   readonly next: (count: number) => Int32Array<ArrayBuffer>;
   /** The pieces of the file, where threads are to write it; null for none. */
   readonly inThreads: PiecesInThreads | null;
+}
+
+/** Takes the fields of places. */
+export interface PlaceSink extends FieldSink {
+  /** All fields of a place were given: those of the next one follow. */
+  endPlace(): void;
 }
 
 /** Makes the fields that are added to rows, in the order of the added columns. Rows with the same fields share one function
@@ -173,12 +179,14 @@ export async function filledRows({ fill }: WriteRequest, count: number): Promise
 
 /** The fields of a row. @throws BUG unless there is one for each added column */
 export function fieldsFor(request: Pick<WriteRequest, 'added'>, make: RowFields): readonly Field[] {
-  return checkedFields(request, make());
+  const fields = make();
+  assertFieldCount(request, fields.length);
+  return fields;
 }
 
 /** @throws BUG unless there is a field for each added column */
-export function checkedFields({ added }: Pick<WriteRequest, 'added'>, fields: readonly Field[]): readonly Field[] {
-  if (fields.length === added.length) return fields;
-  const message = `A row was given ${fields.length} fields for ${added.length} columns`;
+export function assertFieldCount({ added }: Pick<WriteRequest, 'added'>, count: number): void {
+  if (count === added.length) return;
+  const message = `A row was given ${count} fields for ${added.length} columns`;
   throw new PerilbookError('BUG', message, 'Please report this.');
 }

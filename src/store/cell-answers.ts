@@ -3,7 +3,7 @@ import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import { answerFinder, endOfFields, type SoughtAnswer } from './answer-finder.ts';
 import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
 import { FieldPacker } from './packed-fields.ts';
-import type { CompleteCell, UnpackFields, WantedAnswer } from './port.ts';
+import type { CompleteCell, WantedAnswer } from './port.ts';
 import type { TextNumbers } from './text-numbers.ts';
 
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
@@ -30,7 +30,6 @@ export interface AnswerPicker {
 export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
   const packer = new FieldPacker(texts);
   const span = newAnswerSpan();
-  const unpackFields: UnpackFields = (bytes, from, width) => packer.unpack(bytes, from, width);
 
   function unpack({ answers: bytes, failures }: PackedCell): CellRecord {
     const answers = new Map<TopicSlug, Answer>();
@@ -66,7 +65,7 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
         for (let at = froms[index]!; at < tos[index]!; at++) packed[used++] = bytes[at]!;
       }
       return {
-        ...{ asOf, packed, width: fieldCount, unpack: unpackFields },
+        ...{ asOf, packed, width: fieldCount, packer },
         fields: () => packer.unpack(packed, 0, fieldCount),
       };
     };

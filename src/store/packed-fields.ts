@@ -1,4 +1,4 @@
-import type { Field } from '../contract/answer.ts';
+import type { Field, FieldSink } from '../contract/answer.ts';
 
 /*
  * Fields as bytes, one tag a field: those of 18 natural topics take some 300 bytes a cell, where an array of strings and
@@ -98,6 +98,28 @@ export class FieldPacker {
       }
     }
     return fields;
+  }
+
+  /** Gives the fields that were packed at a place to a sink. */
+  put(bytes: Buffer, from: number, width: number, sink: FieldSink): void {
+    let at = from;
+    for (let i = 0; i < width; i++) {
+      const tag = bytes[at]!;
+      if (tag >= FIRST_TEXT) sink.putText(this.#texts.textOf(tag - FIRST_TEXT), tag - FIRST_TEXT);
+      else if (tag === MILLIONTHS) sink.putMillionths(int32(bytes, at + 1));
+      else sink.put(tag === NULL ? null : this.unpack(bytes, at, 1)[0]!);
+      at = skipFields(bytes, at, 1);
+    }
+  }
+
+  /** Whether one of the fields that were packed at a place is null, of those with a 1 in `asked`. */
+  hasNull(bytes: Buffer, from: number, asked: Uint8Array): boolean {
+    let at = from;
+    for (let i = 0; i < asked.length; i++) {
+      if (bytes[at] === NULL && asked[i] === 1) return true;
+      at = skipFields(bytes, at, 1);
+    }
+    return false;
   }
 
   #writeText(from: number, text: string): number {

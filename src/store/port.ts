@@ -1,4 +1,4 @@
-import type { Answer, CellRecord, Field, SampleMark, TopicFailure } from '../contract/answer.ts';
+import type { Answer, CellRecord, Field, FieldSink, SampleMark, TopicFailure } from '../contract/answer.ts';
 import type { BillingPeriod } from '../contract/billing-period.ts';
 import type { Call, CallKind, Scope } from '../contract/credits.ts';
 import type { Subscription } from '../contract/subscriptions.ts';
@@ -145,11 +145,17 @@ export interface CompleteCell {
   readonly packed: Uint8Array;
   /** How many they are. */
   readonly width: number;
-  /** Unpacks so many fields from a place of a buffer: one function for all cells of a store. */
-  readonly unpack: UnpackFields;
+  /** Unpacks them: one object for all cells of a store. */
+  readonly packer: FieldUnpacker;
 }
 
-export type UnpackFields = (bytes: Buffer, from: number, width: number) => readonly Field[];
+/** Reads packed fields, which begin at `from`. */
+export interface FieldUnpacker {
+  unpack(bytes: Buffer, from: number, width: number): readonly Field[];
+  put(bytes: Buffer, from: number, width: number, sink: FieldSink): void;
+  /** Whether one of the fields with a 1 in `asked` is null. */
+  hasNull(bytes: Buffer, from: number, asked: Uint8Array): boolean;
+}
 
 /** What a visit of many cells calls. */
 export interface CellVisitor {

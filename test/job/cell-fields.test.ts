@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { completeFields } from '../../src/columns/row.ts';
 import { CellCache, cachedFields } from '../../src/job/cell-fields.ts';
 
 test('cells come from the cache, or are read once each, in the order asked', async () => {
-  const cache = new CellCache(() => [], 2);
+  const cache = new CellCache(
+    completeFields([], false, () => false),
+    2,
+  );
   for (const cell of [3, 5, 7]) cache.put(cell, () => [`cached ${cell}`]);
   const reads: (readonly number[])[] = [];
   const readCells = async (numbers: readonly number[]) => {

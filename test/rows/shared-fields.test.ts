@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import type { RowFields, WriteRequest } from '../../src/rows/port.ts';
+import type { PlaceSink, RowFields, WriteRequest } from '../../src/rows/port.ts';
 import { temporaryFolder } from './book-fixture.ts';
 import { ALL_TYPES, madeParquet } from './parquet-fixture.ts';
 
@@ -35,8 +35,11 @@ async function written(input: string, by: 'places' | 'shared' | 'rows'): Promise
   const next = (count: number) => Int32Array.from({ length: count }, () => (row++ * 7919) % PLACES);
   const fill: WriteRequest['fill'] = async (count) =>
     Array.from(next(count), (place) => (by === 'shared' ? shared[place]! : maker(place)));
-  const each = async (take: (fields: readonly Field[]) => void) => {
-    for (const make of shared) take(make());
+  const each = async (sink: PlaceSink) => {
+    for (const make of shared) {
+      for (const field of make()) sink.put(field);
+      sink.endPlace();
+    }
   };
   const placed = by === 'places' ? { placed: { count: PLACES, each, next, inThreads: null } } : {};
   const output = `${input}.out`;

@@ -6,7 +6,7 @@ import { knownColumns } from '../../columns/row.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { PartTicket } from '../../store/part-store.ts';
-import { addedTo, type FieldsSource, outputFields, type PartCounts, type Written } from '../writing.ts';
+import { addedTo, type FieldsSource, outputFields, type PartCounts, placeFields, type Written } from '../writing.ts';
 import { outputOfPart } from './part-outputs.ts';
 import { basisOf, FieldDigests, fileState, judgePart, type PartTarget } from './part-state.ts';
 import { localPartWriter, type PartWriter, threadPartWriter } from './part-threads.ts';
@@ -57,7 +57,10 @@ export async function writeParts(writing: PartsWriting): Promise<Written> {
     if (existsSync(old)) notice(`${old} is of a part that is no longer in the input. Delete it if you do not need it.`);
   }
   const digests = new FieldDigests(scan.cells.size + scan.places.unlocated.length);
-  const fields = await outputFields(writing, (place, made) => digests.set(place, made));
+  const fields = await outputFields(
+    writing,
+    placeFields((place, made) => digests.set(place, made)),
+  );
   const parts = scannedParts(writing);
   const targetOf = (one: ScannedPart): PartTarget => {
     one.target ??= {

@@ -25,7 +25,9 @@ export function addBatch(
 
 /** Copies the bytes of rows at places.
  * @param places of the rows of a batch, from the index `first` on */
-export function placeAdder({ ends, bytes }: PlaceBytes, places: Int32Array, first = 0): AddFields {
+export function placeAdder({ ends, bytes: shared }: PlaceBytes, places: Int32Array, first = 0): AddFields {
+  // A message makes a Uint8Array of a Buffer.
+  const bytes = Buffer.from(shared.buffer, shared.byteOffset, shared.length);
   return (gathered, row) => {
     const place = places[first + row]!;
     gathered.addBytes(bytes, place === 0 ? 0 : ends[place - 1]!, ends[place]!);

@@ -4,7 +4,7 @@ import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import { keptIndexes } from '../kept-columns.ts';
 import {
-  checkedFields,
+  assertFieldCount,
   fieldsFor,
   filledRows,
   type PlacedFields,
@@ -91,11 +91,12 @@ async function encodedPlaces(
   separator: string,
 ): Promise<PlaceBytes | null> {
   const bytes = placeBytes(placed.count, MOST_PLACE_BYTES);
-  const encode = fieldEncoder(format, separator !== '');
   let isFull = false;
-  await placed.each((fields) => {
-    isFull ||= !bytes.add(encode(checkedFields(request, fields)));
+  const sink = fieldEncoder(format, separator !== '', (added, length, fields) => {
+    assertFieldCount(request, fields);
+    isFull ||= !bytes.add(added, length);
   });
+  await placed.each(sink);
   return isFull ? null : bytes.take();
 }
 

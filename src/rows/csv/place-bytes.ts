@@ -11,16 +11,15 @@ export interface PlaceBytes {
  * take none. */
 export function placeBytes(places: number, mostBytes: number) {
   const shared = new SharedArrayBuffer(mostBytes);
-  const bytes = new Uint8Array(shared);
+  const bytes = Buffer.from(shared);
   const ends = new Uint32Array(new SharedArrayBuffer(4 * places));
   let count = 0;
   let used = 0;
   return {
     /** False when there is no room for more. */
-    add(added: Uint8Array): boolean {
-      if (used + added.length > mostBytes) return false;
-      bytes.set(added, used);
-      used += added.length;
+    add(added: Buffer, length: number): boolean {
+      if (used + length > mostBytes) return false;
+      used += added.copy(bytes, used, 0, length);
       ends[count++] = used;
       return true;
     },

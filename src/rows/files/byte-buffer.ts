@@ -4,7 +4,7 @@ export interface ByteBuffer {
   bytes: Buffer;
   used: number;
   makeRoom(more: number): void;
-  addBytes(bytes: Uint8Array, from: number, to: number): void;
+  addBytes(bytes: Buffer, from: number, to: number): void;
   /** Adds a text of one character a byte. */
   addText(text: string): void;
   flushIfFull(): Promise<void>;
@@ -45,8 +45,8 @@ export function byteBuffer(
     },
     addBytes(bytes, from, to) {
       gathered.makeRoom(to - from);
-      gathered.bytes.set(bytes.subarray(from, to), gathered.used);
-      gathered.used += to - from;
+      // Not `set`: out of shared memory that takes twice as long.
+      gathered.used += bytes.copy(gathered.bytes, gathered.used, from, to);
     },
     addText(text) {
       gathered.makeRoom(text.length);

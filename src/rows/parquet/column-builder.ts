@@ -1,6 +1,6 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import { type AddedColumn, checkedFields, fieldsFor, type RowFields } from '../port.ts';
+import { type AddedColumn, assertFieldCount, fieldsFor, type PlaceSink, type RowFields } from '../port.ts';
 
 /**
  * The added fields of a row group as columns. Rows that share one function are one entry. The arrays that the function makes are
@@ -24,7 +24,7 @@ export interface TextColumn {
   readonly isPoint: boolean;
   readonly name: string;
   /** For each entry the number of its text, counted from 1. */
-  readonly ids: Uint32Array;
+  readonly ids: Uint32Array | Uint16Array;
   readonly texts: string[];
   /** The number of each text. */
   readonly known: Map<string, number>;
@@ -32,11 +32,18 @@ export interface TextColumn {
   nulls: number;
 }
 
+export interface NumberCodes {
+  readonly ids: Uint16Array;
+  readonly distinct: Float64Array;
+}
+
 export interface NumberColumn {
   readonly kind: 'number' | 'count' | 'time';
   readonly name: string;
   /** For times the milliseconds since the epoch. */
   readonly values: Float64Array;
+  /** The distinct values and the index of each entry's among them, where row groups are made from places; null for too many. */
+  readonly codes: NumberCodes | null;
   /** For each entry 1 where there is a value, 0 for a null; made when the first null comes. */
   present: Uint8Array | null;
   nulls: number;
@@ -77,10 +84,20 @@ export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
       }
       entryOf[rows++] = entryFor(make);
     },
-    /** Adds fields that many rows share: an entry of their own, which is not looked for. */
-    addEntry(fields: readonly Field[]): void {
-      put(checkedFields({ added }, fields));
-      rows++;
+    /** Takes fields that many rows share: an entry of their own, which is not looked for. */
+    places(): PlaceSink {
+      let next = 0;
+      return {
+        put: (field) => putField(columns[next++]!, entries, field),
+        putMillionths: (millionths) => putField(columns[next++]!, entries, millionths / 1e6),
+        putText: (text) => putField(columns[next++]!, entries, text),
+        endPlace() {
+          assertFieldCount({ added }, next);
+          next = 0;
+          entries++;
+          rows++;
+        },
+      };
     },
     /** What was gathered since the last time. Valid until the next `add`. */
     take(): BuiltColumns {
@@ -97,6 +114,19 @@ export function forThreads(built: BuiltColumns): BuiltColumns {
   const known = new Map();
   const columns = built.columns.map((column) => (column.kind === 'text' ? { ...column, known } : column));
   return { ...built, entryOf: new Uint32Array(), columns };
+}
+
+/** The columns of all places with smaller numbers for their values: rows find them in the processor's cache, and a row group need not
+ * look for the distinct values again. */
+export function codedColumns(built: BuiltColumns, codesOf: (values: Float64Array) => NumberCodes | null): BuiltColumns {
+  const columns = built.columns.map((column): StoredColumn => {
+    if (column.kind !== 'text') return { ...column, codes: codesOf(column.values.subarray(0, built.entries)) };
+    if (column.texts.length > 0xffff) return column;
+    const ids = new Uint16Array(new SharedArrayBuffer(2 * built.entries));
+    ids.set(column.ids.subarray(0, built.entries));
+    return { ...column, ids };
+  });
+  return { ...built, columns };
 }
 
 /** The columns of a row group whose rows are at some of the entries. */
@@ -118,7 +148,8 @@ function newColumn({ name, type }: AddedColumn, room: number): StoredColumn {
       nulls: 0,
     };
   }
-  return { kind: type, name, values: new Float64Array(new SharedArrayBuffer(8 * room)), present: null, nulls: 0 };
+  const values = new Float64Array(new SharedArrayBuffer(8 * room));
+  return { kind: type, name, values, codes: null, present: null, nulls: 0 };
 }
 
 function clear(column: StoredColumn): void {

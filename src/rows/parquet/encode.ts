@@ -1,4 +1,4 @@
-import type { NumberColumn, TextColumn } from './column-builder.ts';
+import type { NumberCodes, NumberColumn, TextColumn } from './column-builder.ts';
 import { bitsOf, encodeHybrid } from './hybrid.ts';
 import type { PhysicalType } from './schema.ts';
 
@@ -25,19 +25,8 @@ const LONGEST_BOUND = 64;
 
 /** Texts, with the distinct ones as a dictionary unless most are different. */
 export function textValues({ ids, texts, isPoint }: TextColumn, places: Uint32Array, arrays: ReusableArrays): Values {
-  // The column may have texts of other row groups as well: only those of this one are numbered, as they come.
-  const numbers = arrays.slots(texts.length + 1).fill(0);
-  const indexes = arrays.ids(places.length);
-  const encoded: Buffer[] = [];
-  for (let i = 0; i < places.length; i++) {
-    const id = ids[places[i]!]!;
-    let number = numbers[id]!;
-    if (number === 0) {
-      number = encoded.push(Buffer.from(texts[id - 1]!, isPoint ? 'latin1' : 'utf8'));
-      numbers[id] = number;
-    }
-    indexes[i] = number - 1;
-  }
+  const { indexes, found } = indexesOf(ids, texts.length + 1, places, arrays);
+  const encoded = Array.from(found, (id) => Buffer.from(texts[id - 1]!, isPoint ? 'latin1' : 'utf8'));
   const bytes = withLengths(encoded);
   const bounds = textBounds(encoded);
   const isLarge = encoded.length > 255 && (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > places.length);
@@ -49,6 +38,26 @@ export function textValues({ ids, texts, isPoint }: TextColumn, places: Uint32Ar
   }
   const encode = encodeIndexes(indexes, encoded.length);
   return { type: 'BYTE_ARRAY', dictionary: { bytes, count: encoded.length }, encode, ...bounds };
+}
+
+/** Numbers the values of some entries in the order of their coming: a row group has only some of those of its column.
+ * @param ids are below `most` */
+function indexesOf(ids: Uint32Array | Uint16Array, most: number, places: Uint32Array, arrays: ReusableArrays) {
+  const numbers = arrays.slots(most).fill(0);
+  const found = arrays.found(most);
+  const indexes = arrays.ids(places.length);
+  let count = 0;
+  for (let i = 0; i < places.length; i++) {
+    const id = ids[places[i]!]!;
+    let number = numbers[id]!;
+    if (number === 0) {
+      found[count] = id;
+      number = ++count;
+      numbers[id] = number;
+    }
+    indexes[i] = number - 1;
+  }
+  return { indexes, found: found.subarray(0, count) };
 }
 
 function textBounds(texts: readonly Buffer[]): { least: Buffer | null; greatest: Buffer | null } {
@@ -75,24 +84,51 @@ const NUMBER_TYPES = { number: 'DOUBLE', count: 'INT32', time: 'INT64' } as cons
 
 /** Numbers, with the distinct ones as a dictionary where that is shorter. */
 export function numberValues(
-  { kind, values }: NumberColumn,
+  { kind, values, codes }: NumberColumn,
   places: Uint32Array,
   isPlain: boolean,
   arrays: ReusableArrays,
 ): Values {
-  const type = NUMBER_TYPES[kind];
   const pack = PACKERS[kind];
+  const coded = codes && codedNumbers(codes, places, arrays);
+  if (coded) return withDictionary(kind, coded);
   const plain = isPlain ? values.subarray(0, places.length) : gather(values, places, arrays);
-  const { least, greatest } = boundsOf(plain);
-  const bound = (value: number | null) => (value === null ? null : pack(Float64Array.of(value)));
-  const common = { type, least: bound(least), greatest: bound(greatest) };
-  const distinct = looksDistinct(plain) ? null : distinctNumbers(plain, arrays);
-  if (distinct === null) {
-    return { dictionary: null, encode: (from, to) => [pack(plain.subarray(from, to))], ...common };
-  }
-  const count = distinct.values.length;
-  const dictionary = { bytes: pack(distinct.values), count };
-  return { dictionary, encode: encodeIndexes(distinct.ids, count), ...common };
+  const distinct = codes || looksDistinct(plain) ? null : distinctNumbers(plain, mostDistinct(plain.length), arrays);
+  if (distinct) return withDictionary(kind, distinct);
+  return { dictionary: null, encode: (from, to) => [pack(plain.subarray(from, to))], ...packedBounds(kind, plain) };
+}
+
+/** Distinct numbers, and the index of each value among them. */
+interface IndexedNumbers {
+  readonly distinct: Float64Array;
+  readonly indexes: Uint32Array;
+}
+
+function withDictionary(kind: NumberColumn['kind'], { distinct, indexes }: IndexedNumbers): Values {
+  const dictionary = { bytes: PACKERS[kind](distinct), count: distinct.length };
+  return { dictionary, encode: encodeIndexes(indexes, distinct.length), ...packedBounds(kind, distinct) };
+}
+
+function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
+  const { least, greatest } = boundsOf(values);
+  const bound = (value: number | null) => (value === null ? null : PACKERS[kind](Float64Array.of(value)));
+  return { type: NUMBER_TYPES[kind], least: bound(least), greatest: bound(greatest) };
+}
+
+/** The values of some entries by the codes of all; null where they are too many for a dictionary to be shorter. */
+function codedNumbers(codes: NumberCodes, places: Uint32Array, arrays: ReusableArrays): IndexedNumbers | null {
+  const { indexes, found } = indexesOf(codes.ids, codes.distinct.length, places, arrays);
+  if (found.length === 0 || found.length > mostDistinct(places.length)) return null;
+  return { distinct: Float64Array.from(found, (id) => codes.distinct[id]!), indexes };
+}
+
+/** The distinct values of all entries of a column; null where they are too many. */
+export function numberCodes(values: Float64Array, arrays: ReusableArrays): NumberCodes | null {
+  const found = looksDistinct(values) ? null : distinctNumbers(values, MOST_DISTINCT, arrays);
+  if (found === null) return null;
+  const ids = new Uint16Array(new SharedArrayBuffer(2 * values.length));
+  ids.set(found.indexes);
+  return { ids, distinct: found.distinct };
 }
 
 function gather(values: Float64Array, places: Uint32Array, arrays: ReusableArrays): Float64Array {
@@ -142,13 +178,12 @@ function looksDistinct(values: Float64Array): boolean {
 
 const MOST_DISTINCT = 65_536;
 
+/** With more distinct values a dictionary is not shorter. */
+const mostDistinct = (values: number): number => Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values / 3)));
+
 /** Numbers the distinct values in the order of their coming, by an open hash table: a Map takes three times as long. Null
- * where they are too many for a dictionary to be shorter. */
-function distinctNumbers(
-  values: Float64Array,
-  arrays: ReusableArrays,
-): { values: Float64Array; ids: Uint32Array } | null {
-  const most = Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values.length / 3)));
+ * where they are more than `most`. */
+function distinctNumbers(values: Float64Array, most: number, arrays: ReusableArrays): IndexedNumbers | null {
   const mask = 2 ** bitsOf(most * 2) - 1;
   const slots = arrays.slots(mask + 1).fill(0);
   const found = arrays.distinct(most);
@@ -178,7 +213,7 @@ function distinctNumbers(
       slot = (slot + 1) & mask;
     }
   }
-  return { values: found.slice(0, count), ids };
+  return { distinct: found.slice(0, count), indexes: ids };
 }
 
 export type ReusableArrays = ReturnType<typeof reusableArrays>;
@@ -192,6 +227,7 @@ export function reusableArrays() {
     levels: growing((length) => new Uint32Array(length)),
     slots: growing((length) => new Uint32Array(length)),
     numbers: growing((length) => new Float64Array(length)),
+    found: growing((length) => new Uint32Array(length)),
     distinct: growing((length) => new Float64Array(length)),
   };
 }

@@ -117,19 +117,18 @@ export function encodeHybrid(values: Uint32Array, width: number): Buffer {
     used = putVarint(out, used, groups * 2 + 1);
     used = pack(values, pending, to, groups * 8, width, out, used);
   };
-  let at = 0;
-  while (at < values.length) {
+  // A run begins and ends where a group of eight does, so that most groups cost one comparison.
+  for (let at = 0; at < values.length; ) {
     const value = values[at]!;
     let end = at + 1;
     while (end < values.length && values[end] === value) end++;
-    // The packed values before a run fill their last group from it.
-    const start = at + ((8 - ((at - pending) & 7)) & 7);
-    if (end - start >= SHORTEST_RUN || (pending === at && end === values.length && end > at)) {
-      putPacked(start);
-      used = putRun(out, used, value, end - start, width);
+    if (end < values.length) end -= (end - at) & 7;
+    if (end - at >= SHORTEST_RUN || (pending === at && end === values.length)) {
+      putPacked(at);
+      used = putRun(out, used, value, end - at, width);
       pending = end;
-    }
-    at = end;
+      at = end;
+    } else at += 8;
   }
   putPacked(values.length);
   return out.subarray(0, used);

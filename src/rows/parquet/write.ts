@@ -2,9 +2,9 @@ import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { writeRows } from '../files/row-output.ts';
 import { filledRows, type PlacedFields, type WriteRequest, type WriteResult } from '../port.ts';
 import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
-import { type BuiltColumns, columnBuilder, columnsAt } from './column-builder.ts';
+import { type BuiltColumns, codedColumns, columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
-import { reusableArrays } from './encode.ts';
+import { numberCodes, reusableArrays } from './encode.ts';
 import { columnsInThreads } from './encode-in-threads.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { type ParquetFile, readAt } from './footer.ts';
@@ -60,8 +60,9 @@ type NextGroup = (rows: number) => Promise<BuiltColumns> | BuiltColumns;
 /** The columns of all places: the rows of each row group are at some of them. */
 async function columnsOfPlaces({ count, each }: PlacedFields, { added }: WriteRequest): Promise<BuiltColumns> {
   const builder = columnBuilder(added, count);
-  await each((fields) => builder.addEntry(fields));
-  return builder.take();
+  await each(builder.places());
+  const arrays = reusableArrays();
+  return codedColumns(builder.take(), (values) => numberCodes(values, arrays));
 }
 
 function placedGroups({ next }: PlacedFields, all: BuiltColumns): NextGroup {
