@@ -30,11 +30,13 @@ export function locationOf(cell: Cell): Location {
  * 5e-6. */
 const NEAR_HALF = 1e-5;
 
+const POWERS = Float64Array.from({ length: MAX_PRECISION + 1 }, (_, power) => 10 ** power);
+
 function roundTo(degrees: number, precision: number): number {
-  const exact = degrees * 10 ** precision;
+  const exact = degrees * POWERS[precision]!;
   // 34.00005 * 1e4 = 340000.49999999994 must not round down, so the scaled value is rounded to 15 digits first. That
   // goes through text, which took a tenth of a scan, so only near a half.
   const isNearHalf = Math.abs(exact - Math.floor(exact) - 0.5) < NEAR_HALF;
   const scaled = Math.round(isNearHalf ? Number(exact.toPrecision(15)) : exact);
-  return scaled * 10 ** (MAX_PRECISION - precision) + 0;
+  return scaled * POWERS[MAX_PRECISION - precision]! + 0;
 }

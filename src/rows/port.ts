@@ -83,10 +83,12 @@ export interface PiecesInThreads {
   readonly pieces: readonly RowPiece[];
 }
 
-/** Two columns of some rows; null where a row has no value. */
+/** Two columns of `count` rows. Valid until the next batch is asked for. */
 export interface DegreeBatch {
-  readonly lats: readonly (number | null)[];
-  readonly lngs: readonly (number | null)[];
+  readonly count: number;
+  /** NaN where a row has no plain number there: its texts tell what it has. */
+  readonly lats: Float64Array;
+  readonly lngs: Float64Array;
   /** One of the rows with its texts. */
   readonly rowAt: (index: number) => Row;
 }
@@ -102,7 +104,7 @@ export interface RowSegments {
     columns: readonly number[],
     needed: number | undefined,
   ): AsyncGenerator<readonly Row[], ReadSegment>;
-  /** Reads two columns of numbers without their texts; null where they are not stored as doubles. Left out in texts. */
+  /** Reads two columns of numbers without their texts; null where they are not stored as doubles. */
   readonly readDegrees?: (
     segment: Segment,
     lat: number,

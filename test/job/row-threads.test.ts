@@ -44,6 +44,10 @@ test('threads read and write the same rows, findings and sums as one thread does
   assert.equal(two.figures.credits_spent, 0);
   assert.deepEqual(two.figures, one.figures);
   assert.ok(two.output === one.output, 'the same bytes');
+  // Without values a scan reads degrees as numbers.
+  const [byTexts, byNumbers] = [await outcome(harness, 0, {}), await outcome(harness, 1, {})];
+  assert.deepEqual(byNumbers.figures, byTexts.figures);
+  assert.ok(byNumbers.output === byTexts.output, 'the same bytes without values');
   // An output is an input again: its own columns are dropped, and its values are compared with the store.
   writeFileSync(join(harness.folder, 'messy.csv'), two.output);
   const [again, andAgain] = [await outcome(harness, 0, settings), await outcome(harness, 1, settings)];

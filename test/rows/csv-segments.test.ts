@@ -18,9 +18,31 @@ async function readSegment(file: RowSegments, segment: Segment): Promise<ReadSeg
   const batches = file.read(segment, [0, 1], undefined);
   for (;;) {
     const { done, value } = await batches.next();
-    if (done) return { ...value, found };
+    if (done) {
+      await sameDegrees(file, segment, found);
+      return { ...value, found };
+    }
     found.push(...value);
   }
+}
+
+const PLAIN = /^-?(?:0|[1-9]\d{0,2})(?:\.\d{1,16})?$/;
+
+/** Reads a segment as degrees: the same rows, and the numbers that `Number` reads. */
+async function sameDegrees(file: RowSegments, segment: Segment, rows: readonly Row[]): Promise<void> {
+  const found: Row[] = [];
+  for await (const { count, lats, lngs, rowAt } of file.readDegrees!(segment, 0, 1)!) {
+    for (let index = 0; index < count; index++) {
+      const row = rowAt(index);
+      found.push(row);
+      for (const [at, value] of [lats[index]!, lngs[index]!].entries()) {
+        const text = row.fields[at]!;
+        if (!Number.isNaN(value)) assert.ok(Object.is(value, Number(text)) && PLAIN.test(text), text);
+        else assert.ok(row.problem || !PLAIN.test(text) || text.length > 16, text);
+      }
+    }
+  }
+  assert.deepEqual(found, rows);
 }
 
 /** The rows by segments of so many bytes, and how many of the guesses were wrong. */
@@ -48,6 +70,7 @@ async function straight(path: string): Promise<Row[]> {
 
 const field = fc.oneof(
   fc.stringMatching(/^[a-z0-9.]{0,6}$/),
+  fc.stringMatching(/^-?\d{1,4}(\.\d{0,17})?$/),
   fc.constantFrom('"a\nb"', '"1,2\r\n3"', '"say ""no"""', '""', '"\n\n\n"', 'a"b', '"open', '"a" b', '"x\ny" z', 'µ'),
 );
 const lineEnd = fc.constantFrom('\n', '\r\n', '\r', '\n\n');

@@ -10,8 +10,8 @@ const MOST_FULL = 2 / 3;
  * or less, where a Map of strings takes some 150.
  */
 export class CellTable {
-  #lat7 = new Int32Array(FIRST_CAPACITY);
-  #lng7 = new Int32Array(FIRST_CAPACITY);
+  /** Latitude and longitude of each cell: side by side, so that a lookup reads memory in two places. */
+  #keys = new Int32Array(2 * FIRST_CAPACITY);
   #rows = new Uint32Array(FIRST_CAPACITY);
   #values = new Float64Array(FIRST_CAPACITY);
   /** Number of the cell in each slot plus one; 0 is empty. */
@@ -26,21 +26,26 @@ export class CellTable {
 
   /** Counts a row of some value at a cell; returns the cell's number. */
   add(cell: Cell, value = 0): number {
-    let slot = this.#find(cell.lat7, cell.lng7);
+    return this.addAt(cell.lat7, cell.lng7, value);
+  }
+
+  /** As `add`, without an object for the cell. */
+  addAt(lat7: number, lng7: number, value: number): number {
+    let slot = this.#find(lat7, lng7);
     let number = this.#slots[slot]! - 1;
     if (number < 0) {
       if (this.#size + 1 > this.#slots.length * MOST_FULL) {
         this.#growSlots();
-        slot = this.#find(cell.lat7, cell.lng7);
+        slot = this.#find(lat7, lng7);
       }
-      if (this.#size === this.#lat7.length) this.#growColumns();
+      if (this.#size === this.#rows.length) this.#growColumns();
       number = this.#size++;
-      this.#lat7[number] = cell.lat7;
-      this.#lng7[number] = cell.lng7;
+      this.#keys[2 * number] = lat7;
+      this.#keys[2 * number + 1] = lng7;
       this.#slots[slot] = number + 1;
     }
     this.#rows[number]!++;
-    this.#values[number]! += value;
+    if (value !== 0) this.#values[number]! += value;
     return number;
   }
 
@@ -53,7 +58,7 @@ export class CellTable {
   }
 
   cell(number: number): Cell {
-    return { lat7: this.#lat7[number]!, lng7: this.#lng7[number]! };
+    return { lat7: this.#keys[2 * number]!, lng7: this.#keys[2 * number + 1]! };
   }
 
   /** The cells from number `from` up to, not including, `to`. */
@@ -85,7 +90,7 @@ export class CellTable {
     let slot = hash(lat7, lng7) & mask;
     for (;;) {
       const number = this.#slots[slot]! - 1;
-      if (number < 0 || (this.#lat7[number] === lat7 && this.#lng7[number] === lng7)) return slot;
+      if (number < 0 || (this.#keys[2 * number] === lat7 && this.#keys[2 * number + 1] === lng7)) return slot;
       slot = (slot + 1) & mask;
     }
   }
@@ -93,7 +98,7 @@ export class CellTable {
   #growSlots(): void {
     this.#slots = new Uint32Array(this.#slots.length * 2);
     for (let number = 0; number < this.#size; number++) {
-      this.#slots[this.#find(this.#lat7[number]!, this.#lng7[number]!)] = number + 1;
+      this.#slots[this.#find(this.#keys[2 * number]!, this.#keys[2 * number + 1]!)] = number + 1;
     }
   }
 
@@ -102,8 +107,7 @@ export class CellTable {
       next.set(old);
       return next;
     };
-    this.#lat7 = grown(this.#lat7, new Int32Array(this.#size * 2));
-    this.#lng7 = grown(this.#lng7, new Int32Array(this.#size * 2));
+    this.#keys = grown(this.#keys, new Int32Array(this.#size * 4));
     this.#rows = grown(this.#rows, new Uint32Array(this.#size * 2));
     this.#values = grown(this.#values, new Float64Array(this.#size * 2));
   }

@@ -1,5 +1,4 @@
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
-import type { Cell } from '../../geo/coordinates.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
 import type { PiecesInThreads, Row, RowPiece, RowSource } from '../../rows/port.ts';
 import { threadsOfMachine } from '../../rows/threads/thread-pool.ts';
@@ -90,10 +89,10 @@ export async function scan(
     if (known) known.rows++;
     else findings.set(finding, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
   };
-  const addCell = (cell: Cell, value: number): number => {
+  const addCell = (lat7: number, lng7: number, value: number): number => {
     rows++;
     located++;
-    const number = cells.add(cell, value);
+    const number = cells.addAt(lat7, lng7, value);
     places.addCell(number);
     return number;
   };
@@ -102,7 +101,7 @@ export async function scan(
     if (!readable) found('value_not_a_number', 'The value is not a number and counts as 0.', at);
     if (place.ok) {
       if (place.isLenient) found('read_leniently', LENIENT, at);
-      return addCell(place.cell, value);
+      return addCell(place.cell.lat7, place.cell.lng7, value);
     }
     rows++;
     places.addUnlocated(place.finding, place.note, value);
@@ -146,8 +145,7 @@ export async function scan(
           add(other, { line: other.line + linesBefore });
           next++;
         } else {
-          const cell = { lat7: read.cells[2 * row]!, lng7: read.cells[2 * row + 1]! };
-          addCell(cell, read.values === null ? 0 : read.values[row]!);
+          addCell(read.cells[2 * row]!, read.cells[2 * row + 1]!, read.values === null ? 0 : read.values[row]!);
         }
       }
       onRows(rows);

@@ -1,5 +1,6 @@
+import { type SharedCoverage, sharedCoverage } from '../../geo/us-coverage.ts';
 import type { ReadSegment, RowSegments, Segment } from '../../rows/port.ts';
-import { inOrder, ThreadPool } from '../../rows/threads/thread-pool.ts';
+import { inOrder, ThreadPool, tasksAtOnce } from '../../rows/threads/thread-pool.ts';
 import type { Job } from '../settings/settings.ts';
 import { type ScannedSegment, type SegmentScan, scanSegment } from './scanned-rows.ts';
 
@@ -7,6 +8,7 @@ import { type ScannedSegment, type SegmentScan, scanSegment } from './scanned-ro
 export interface ScanThreadSetup extends SegmentScan {
   readonly input: string;
   readonly reading: Job['reading'];
+  readonly coverage: SharedCoverage;
 }
 
 /** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
@@ -15,13 +17,13 @@ const MODULE = new URL(`./scan-worker${import.meta.url.slice(import.meta.url.las
 /** Scans a file in threads and this one; gives the segments in the order of the file. */
 export async function* scanInThreads(
   file: RowSegments,
-  setup: ScanThreadSetup,
+  setup: Omit<ScanThreadSetup, 'coverage'>,
   threads: number,
 ): AsyncGenerator<Chained<ScannedSegment>> {
   await file.assertSame();
   const here = (segment: Segment) => scanSegment(file, segment, setup);
-  await using pool = new ThreadPool(MODULE, setup, threads, here);
-  yield* chained(file.segments, 2 * (threads + 1), (segment) => pool.run(segment));
+  await using pool = new ThreadPool(MODULE, { ...setup, coverage: sharedCoverage() }, threads, here);
+  yield* chained(file.segments, tasksAtOnce(threads), (segment) => pool.run(segment));
   // The threads have opened the file themselves: it was the same one before and is now.
   await file.assertSame();
 }

@@ -1,5 +1,5 @@
 import { type Cell, cellOf } from '../../geo/coordinates.ts';
-import { checkPlace, type LocationFinding } from '../../geo/parse-location.ts';
+import type { LocationFinding } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { DegreeBatch, ReadSegment, Row, RowSegments, Segment } from '../../rows/port.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
@@ -71,9 +71,8 @@ async function allOf<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (bat
   }
 }
 
-/** Numbers of degrees whose texts are plain decimals: they need no text. */
-const isPlain = (value: number | null): value is number =>
-  value !== null && Math.abs(value) < 1_000 && Math.abs(value) >= 1e-6;
+/** Whether the text of a number is a plain decimal: then the text is not needed. */
+const isPlain = (value: number): boolean => Math.abs(value) < 1_000 && Math.abs(value) >= 1e-6;
 
 /** Gathers the rows of a segment. */
 class SegmentRows {
@@ -97,18 +96,18 @@ class SegmentRows {
     for (const row of batch) this.#addRow(row);
   }
 
-  addDegrees({ lats, lngs, rowAt }: DegreeBatch): void {
-    this.#makeRoom(lats.length);
-    for (let index = 0; index < lats.length; index++) {
-      const [lat, lng] = [lats[index]!, lngs[index]!];
-      const parsed = isPlain(lat) && isPlain(lng) ? checkPlace({ lat, lng }, isCovered) : null;
-      if (!parsed?.ok) {
+  addDegrees({ count, lats, lngs, rowAt }: DegreeBatch): void {
+    this.#makeRoom(count);
+    for (let index = 0; index < count; index++) {
+      const location = { lat: lats[index]!, lng: lngs[index]! };
+      // Neither is 0, so that it is no missing place. All others are checked by their texts.
+      if (!(isPlain(location.lat) && isPlain(location.lng) && isCovered(location))) {
         this.#addRow(rowAt(index));
         continue;
       }
-      this.types.noteDecimal(0, parsed.location.lat);
-      this.types.noteDecimal(1, parsed.location.lng);
-      this.#addCell(cellOf(parsed.location, this.#settings.precision));
+      this.types.noteDecimal(0, location.lat);
+      this.types.noteDecimal(1, location.lng);
+      this.#addCell(cellOf(location, this.#settings.precision));
       this.#rows++;
     }
   }

@@ -1,6 +1,7 @@
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import type { ReadSegment, Row, RowSegments, Segment } from '../port.ts';
 import type { Dialect } from './dialect.ts';
+import { readDegrees } from './read-degrees.ts';
 import { csvBatches } from './record-batches.ts';
 
 /** A thread takes 0.15 s to start, which is the scan of 16 MB. */
@@ -29,7 +30,8 @@ export function csvSegments(
   const read = (segment: Segment, columns: readonly number[], needed: number | undefined) =>
     rowsOfSegment(input, dialect, segment, columns, needed);
   const isLarge = input.size >= LARGE_BYTES;
-  return { inSegments: { segments, isLarge, read, assertSame: () => assertSameFile(input) } };
+  const degrees: RowSegments['readDegrees'] = (segment, lat, lng) => readDegrees(input, dialect, segment, lat, lng);
+  return { inSegments: { segments, isLarge, read, readDegrees: degrees, assertSame: () => assertSameFile(input) } };
 }
 
 async function* rowsOfSegment(

@@ -17,6 +17,8 @@ export interface CsvBatch {
   readonly to: number;
   /** Three numbers a row: where its kept fields end, how many delimiters stand for fields that it lacks, where it ends. */
   readonly cuts: Int32Array;
+  /** A row of the batch by the place of its first byte. */
+  readonly rowFrom: (start: number, place: RecordPlace, columns: readonly number[]) => Row;
 }
 
 export interface BatchRequest {
@@ -30,12 +32,21 @@ export interface BatchRequest {
   readonly signal?: AbortSignal | undefined;
   /** Left out: all records behind the header. */
   readonly segment?: Segment;
+  /** Gets each record as it is found; `place` is that of its first byte. */
+  readonly onRecord?: (bytes: Buffer, span: RecordSpan, place: RecordPlace) => void;
+}
+
+/** The number and the line of a record. */
+export interface RecordPlace {
+  readonly number: number;
+  readonly line: number;
 }
 
 export const CUT_WIDTH = 3;
 
-const WINDOW_BYTES = 512 * 1024;
-const ROWS_A_BATCH = 1024;
+/** A segment of half a mebibyte and the rest of its last record: one read for each. */
+const WINDOW_BYTES = 576 * 1024;
+export const ROWS_A_BATCH = 1024;
 /** Longer records are refused as damaged. A quoted field may have 16 MiB. */
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
@@ -51,22 +62,22 @@ export async function* csvBatches(
 ): AsyncGenerator<CsvBatch, ReadSegment> {
   const { header, firstLine } = dialect;
   const { segment = { from: header.next, to: Number.POSITIVE_INFINITY, isGuess: false, line: firstLine } } = request;
-  await using pass = await input.startPass();
+  await using pass = await input.startPass(request.segment !== undefined);
   const start = segment.isGuess ? segment.from - 1 : segment.from;
   const window = readWindow(pass, spareWindow ?? Buffer.allocUnsafeSlow(WINDOW_BYTES), start);
   spareWindow = null;
-  if (segment.isGuess) await skipToLine(window);
+  await window.refill();
+  if (segment.isGuess) skipToLine(window);
+  const memory = { span: newRecordSpan(), cuts: new Int32Array(ROWS_A_BATCH * CUT_WIDTH) };
   const begin = window.start + window.from;
   const place = { number: 0, line: segment.line };
   while ((!window.atEnd || window.from < window.to) && window.start + window.from < segment.to) {
     request.signal?.throwIfAborted();
-    if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, place.line);
-    await window.refill();
-    for (;;) {
-      const batch = takeBatch(window, dialect, request, place, segment.to);
-      if (batch.to === batch.from) break;
-      yield batch;
-    }
+    const batch = takeBatch(window, dialect, request, place, memory);
+    if (batch.to > batch.from) yield batch;
+    else if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, place.line);
+    // The window holds the beginning of a record at most.
+    else await window.refill();
   }
   await pass.assertSame();
   if (window.bytes.length === WINDOW_BYTES) spareWindow = window.bytes;
@@ -74,11 +85,16 @@ export async function* csvBatches(
   return { from: begin, next: window.start + window.from, rows: place.number, lines };
 }
 
+/** What one pass uses for all its batches. */
+interface BatchMemory {
+  readonly span: RecordSpan;
+  readonly cuts: Int32Array;
+}
+
 const [LF, CR] = [10, 13];
 
 /** Moves the window to the first line that begins behind its first byte, or to its end. */
-async function skipToLine(window: ReadWindow): Promise<void> {
-  await window.refill();
+function skipToLine(window: ReadWindow): void {
   const { bytes, to } = window;
   let at = window.from;
   while (at < to && bytes[at] !== LF && bytes[at] !== CR) at++;
@@ -91,15 +107,14 @@ function takeBatch(
   dialect: Dialect,
   request: BatchRequest,
   place: { number: number; line: number },
-  end: number,
+  { span, cuts }: BatchMemory,
 ): CsvBatch {
   const { bytes, from, to, atEnd } = window;
+  const end = request.segment?.to ?? Number.POSITIVE_INFINITY;
   const limit = Math.min(to, end - window.start);
   const { columns, needed = columns?.length ?? 0, isWanted } = request;
   const delimiter = dialect.delimiter.charCodeAt(0);
   const rows: Row[] = [];
-  const cuts = new Int32Array(ROWS_A_BATCH * CUT_WIDTH);
-  const span = newRecordSpan();
   let at = from;
   let count = 0;
   while (count < ROWS_A_BATCH && at < limit && scanRecord(bytes, at, to, atEnd, delimiter, span)) {
@@ -109,18 +124,23 @@ function takeBatch(
       if (columns !== null && (isWanted === undefined || isWanted(place.number))) {
         rows.push(rowOf(bytes, span, place, dialect, columns, needed));
       }
+      request.onRecord?.(bytes, span, place);
     }
     place.line += span.lineEnds;
     at = span.next;
   }
   window.from = at;
-  return { count, rows, bytes, from, to: at, cuts };
+  const rowFrom: CsvBatch['rowFrom'] = (start, where, asked) => {
+    scanRecord(bytes, start, to, atEnd, delimiter, span);
+    return rowOf(bytes, span, where, dialect, asked, asked.length);
+  };
+  return { count, rows, bytes, from, to: at, cuts, rowFrom };
 }
 
 function rowOf(
   bytes: Buffer,
   span: RecordSpan,
-  { number, line }: { readonly number: number; readonly line: number },
+  { number, line }: RecordPlace,
   dialect: Dialect,
   columns: readonly number[],
   needed: number,

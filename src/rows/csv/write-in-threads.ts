@@ -1,7 +1,7 @@
 import { type ByteBuffer, byteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile } from '../files/input-file.ts';
 import type { PlacedFields, RowPiece, WriteRequest } from '../port.ts';
-import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
+import { inOrder, ThreadPool, tasksAtOnce } from '../threads/thread-pool.ts';
 import { addBatch, placeAdder } from './add-fields.ts';
 import type { Dialect } from './dialect.ts';
 import type { PlaceBytes } from './place-bytes.ts';
@@ -33,7 +33,7 @@ export interface WrittenPiece {
 const MODULE = new URL(`./write-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 
 /** Writes the pieces that the scan has found: threads make their bytes, and this one makes its share and writes all in order. Memory:
- * the output of two pieces a thread. */
+ * the output of three pieces a thread. */
 export async function writeInThreads(
   gathered: ByteBuffer,
   input: InputFile,
@@ -52,7 +52,7 @@ export async function writeInThreads(
     return pool.run({ piece, places, memory }, [places.buffer, memory]);
   };
   let rows = 0;
-  for await (const [, written] of inOrder(pieces, 2 * (threads + 1), write)) {
+  for await (const [, written] of inOrder(pieces, tasksAtOnce(threads), write)) {
     signal?.throwIfAborted();
     await gathered.addBlock(Buffer.from(written.memory, 0, written.used));
     free.push(written.memory);

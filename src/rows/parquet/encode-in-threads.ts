@@ -1,6 +1,6 @@
 import { byteBuffer } from '../files/byte-buffer.ts';
 import type { PlacedFields } from '../port.ts';
-import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
+import { inOrder, ThreadPool, tasksAtOnce } from '../threads/thread-pool.ts';
 import { type ChunkFacts, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, columnsAt, forThreads } from './column-builder.ts';
 import { reusableArrays } from './encode.ts';
@@ -50,7 +50,7 @@ export async function* columnsInThreads(
     const memory = free.pop() ?? new ArrayBuffer(0);
     return pool.run({ places, from, to, memory }, [memory]);
   };
-  for await (const [{ group }, encoded] of inOrder(tasks(), 2 * (threads + 1), encode)) {
+  for await (const [{ group }, encoded] of inOrder(tasks(), tasksAtOnce(threads), encode)) {
     signal?.throwIfAborted();
     yield { group, ...encoded };
     free.push(encoded.memory);

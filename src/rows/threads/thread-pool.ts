@@ -1,5 +1,6 @@
 import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { errorOf, type PlainError } from './plain-error.ts';
 
@@ -8,6 +9,9 @@ export type TaskReply<Result> = { readonly result: Result } | { readonly error: 
 
 /** More threads than this gain nothing: one thread writes what the others make. */
 const MOST_THREADS = 3;
+
+/** Enough tasks in work that none of the threads waits for this one. */
+export const tasksAtOnce = (threads: number): number => 3 * (threads + 1);
 
 /** How many threads work on a large file beside this one; 0 where there is one core. */
 export function threadsOfMachine(): number {
@@ -52,12 +56,15 @@ function ownLane<Task, Result>(here: (task: Task) => Promise<Result>): Lane<Task
   let waiting = 0;
   let isEnded = false;
   return {
-    waiting: () => waiting,
+    // This thread does other work as well: it takes a third of what a thread does.
+    waiting: () => 2 * waiting,
     run(task) {
       waiting++;
-      const result = last.then(() => {
+      const result = last.then(async () => {
+        // A task may wait for nothing: the answers of the threads come before it, so that they get their next tasks.
+        await nextTurn();
         if (isEnded) throw new Error('The threads have ended');
-        return here(task);
+        return await here(task);
       });
       last = result.then(
         () => waiting--,

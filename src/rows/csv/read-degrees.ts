@@ -1,0 +1,73 @@
+import type { InputFile } from '../files/input-file.ts';
+import type { DegreeBatch, ReadSegment, Segment } from '../port.ts';
+import type { Dialect } from './dialect.ts';
+import { csvBatches, ROWS_A_BATCH } from './record-batches.ts';
+import { fieldEnd, type RecordSpan } from './scan-records.ts';
+
+/** Reads two columns of a segment as numbers. To make texts of them first took a third of the time of a scan. */
+export async function* readDegrees(
+  input: InputFile,
+  dialect: Dialect,
+  segment: Segment,
+  lat: number,
+  lng: number,
+): AsyncGenerator<DegreeBatch, ReadSegment> {
+  const [lats, lngs] = [new Float64Array(ROWS_A_BATCH), new Float64Array(ROWS_A_BATCH)];
+  const [starts, numbers, lines] = [0, 1, 2].map(() => new Uint32Array(ROWS_A_BATCH)) as [
+    Uint32Array,
+    Uint32Array,
+    Uint32Array,
+  ];
+  const width = dialect.columns.length;
+  let next = 0;
+  const onRecord = (bytes: Buffer, span: RecordSpan, place: { readonly number: number; readonly line: number }) => {
+    // A row with too many fields has a problem, which its texts come with.
+    const isWhole = span.fields <= width;
+    lats[next] = isWhole ? degreesIn(bytes, span, lat) : Number.NaN;
+    lngs[next] = isWhole ? degreesIn(bytes, span, lng) : Number.NaN;
+    starts[next] = span.start;
+    numbers[next] = place.number;
+    lines[next] = place.line;
+    next++;
+  };
+  const batches = csvBatches(input, dialect, { columns: null, dropFrom: null, segment, onRecord });
+  for (;;) {
+    next = 0;
+    const { done, value } = await batches.next();
+    if (done) return value;
+    const rowAt = (index: number) =>
+      value.rowFrom(starts[index]!, { number: numbers[index]!, line: lines[index]! }, [lat, lng]);
+    if (value.count > 0) yield { count: value.count, lats, lngs, rowAt };
+  }
+}
+
+const [MINUS, POINT, ZERO] = [45, 46, 48];
+/** Degrees have three digits before the point at most. */
+const MOST_WHOLE = 3;
+const POWERS = Float64Array.from({ length: 17 }, (_, power) => 10 ** power);
+
+/** The number in a field: NaN unless it is a plain decimal of at most 16 digits. Digits below 2^53 and a power of ten are both exact,
+ * so that their quotient is the double that `Number` reads. */
+function degreesIn(bytes: Buffer, span: RecordSpan, column: number): number {
+  if (column >= span.fields) return Number.NaN;
+  const to = fieldEnd(span, column);
+  let at = span.starts[column]!;
+  const isNegative = bytes[at] === MINUS;
+  if (isNegative) at++;
+  const first = at;
+  let digits = 0;
+  let point = -1;
+  for (; at < to; at++) {
+    const digit = bytes[at]! - ZERO;
+    if (digit >= 0 && digit <= 9) digits = digits * 10 + digit;
+    else if (bytes[at] === POINT && point < 0) point = at;
+    else return Number.NaN;
+  }
+  const whole = (point < 0 ? to : point) - first;
+  const decimals = point < 0 ? 0 : to - point - 1;
+  // Zeros in front make a code, and a point at the end is no plain number.
+  if (whole < 1 || whole > MOST_WHOLE || (whole > 1 && bytes[first] === ZERO)) return Number.NaN;
+  if ((point >= 0 && decimals === 0) || decimals >= POWERS.length || digits > Number.MAX_SAFE_INTEGER)
+    return Number.NaN;
+  return (isNegative ? -digits : digits) / POWERS[decimals]!;
+}
