@@ -71,6 +71,7 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
   const columns = addedTo(scan, job);
   const next = scan.places.placesFrom(scan.cells.size);
   let fields: OutputFields | null = null;
+  let row = 0;
   const nextPlaces = (count: number) => {
     writing.onRows?.(count);
     return next(count);
@@ -81,7 +82,12 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
     each: async (sink: PlaceSink) => {
       fields = await outputFields(writing, sink);
     },
-    next: nextPlaces,
+    next: (count: number) => {
+      // The writer has encoded the fields of all places.
+      if (row === 0) writing.cells.release();
+      row += count;
+      return nextPlaces(count);
+    },
     inThreads: scan.inThreads,
   };
   const result = await rowFile.write({

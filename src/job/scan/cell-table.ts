@@ -52,7 +52,7 @@ export class CellTable {
   /** The number of a cell that was added; -1 for one that was not. Cells in the order of the file are found without the slots. */
   numberOf({ lat7, lng7 }: Cell): number {
     const next = this.#asked + 1;
-    const isNext = next < this.#size && this.#lat7[next] === lat7 && this.#lng7[next] === lng7;
+    const isNext = next < this.#size && this.#keys[2 * next] === lat7 && this.#keys[2 * next + 1] === lng7;
     this.#asked = isNext ? next : this.#slots[this.#find(lat7, lng7)]! - 1;
     return this.#asked;
   }

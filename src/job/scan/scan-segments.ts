@@ -1,6 +1,6 @@
 import { type SharedCoverage, sharedCoverage } from '../../geo/us-coverage.ts';
 import type { ReadSegment, RowSegments, Segment } from '../../rows/port.ts';
-import { inOrder, ThreadPool, tasksAtOnce } from '../../rows/threads/thread-pool.ts';
+import { inOrder, ThreadPool } from '../../rows/threads/thread-pool.ts';
 import type { Job } from '../settings/settings.ts';
 import { type ScannedSegment, type SegmentScan, scanSegment } from './scanned-rows.ts';
 
@@ -23,7 +23,7 @@ export async function* scanInThreads(
   await file.assertSame();
   const here = (segment: Segment) => scanSegment(file, segment, setup);
   await using pool = new ThreadPool(MODULE, { ...setup, coverage: sharedCoverage() }, threads, here);
-  yield* chained(file.segments, tasksAtOnce(threads), (segment) => pool.run(segment));
+  yield* chained(file.segments, 3 * (threads + 1), (segment) => pool.run(segment));
   // The threads have opened the file themselves: it was the same one before and is now.
   await file.assertSame();
 }

@@ -37,7 +37,7 @@ export interface BatchRequest {
 }
 
 /** The number and the line of a record. */
-export interface RecordPlace {
+interface RecordPlace {
   readonly number: number;
   readonly line: number;
 }

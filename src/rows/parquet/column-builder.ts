@@ -40,7 +40,7 @@ export interface NumberCodes {
 export interface NumberColumn {
   readonly kind: 'number' | 'count' | 'time';
   readonly name: string;
-  /** For times the milliseconds since the epoch. */
+  /** For times the milliseconds since the epoch. Empty where there are codes. */
   readonly values: Float64Array;
   /** The distinct values and the index of each entry's among them, where row groups are made from places; null for too many. */
   readonly codes: NumberCodes | null;
@@ -120,7 +120,10 @@ export function forThreads(built: BuiltColumns): BuiltColumns {
  * look for the distinct values again. */
 export function codedColumns(built: BuiltColumns, codesOf: (values: Float64Array) => NumberCodes | null): BuiltColumns {
   const columns = built.columns.map((column): StoredColumn => {
-    if (column.kind !== 'text') return { ...column, codes: codesOf(column.values.subarray(0, built.entries)) };
+    if (column.kind !== 'text') {
+      const codes = codesOf(column.values.subarray(0, built.entries));
+      return codes === null ? column : { ...column, codes, values: new Float64Array() };
+    }
     if (column.texts.length > 0xffff) return column;
     const ids = new Uint16Array(new SharedArrayBuffer(2 * built.entries));
     ids.set(column.ids.subarray(0, built.entries));

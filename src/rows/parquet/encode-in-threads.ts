@@ -1,6 +1,6 @@
 import { byteBuffer } from '../files/byte-buffer.ts';
 import type { PlacedFields } from '../port.ts';
-import { inOrder, ThreadPool, tasksAtOnce } from '../threads/thread-pool.ts';
+import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
 import { type ChunkFacts, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, columnsAt, forThreads } from './column-builder.ts';
 import { reusableArrays } from './encode.ts';
@@ -22,8 +22,9 @@ export interface EncodedColumns {
   readonly chunks: readonly ChunkFacts[];
 }
 
-/** Few enough that the threads end together and hold little; most of them share the levels of their nulls. */
-const COLUMNS_A_TASK = 10;
+/** Few enough that the threads end together and hold little (5 MB of the row groups of DuckDB); most of them share the levels of their
+ * nulls. */
+const COLUMNS_A_TASK = 5;
 
 /** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
 const MODULE = new URL(`./encode-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
@@ -50,7 +51,7 @@ export async function* columnsInThreads(
     const memory = free.pop() ?? new ArrayBuffer(0);
     return pool.run({ places, from, to, memory }, [memory]);
   };
-  for await (const [{ group }, encoded] of inOrder(tasks(), tasksAtOnce(threads), encode)) {
+  for await (const [{ group }, encoded] of inOrder(tasks(), 2 * (threads + 1), encode)) {
     signal?.throwIfAborted();
     yield { group, ...encoded };
     free.push(encoded.memory);

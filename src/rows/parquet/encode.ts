@@ -92,7 +92,11 @@ export function numberValues(
   const pack = PACKERS[kind];
   const coded = codes && codedNumbers(codes, places, arrays);
   if (coded) return withDictionary(kind, coded);
-  const plain = isPlain ? values.subarray(0, places.length) : gather(values, places, arrays);
+  const plain = codes
+    ? Float64Array.from(places, (place) => codes.distinct[codes.ids[place]!]!)
+    : isPlain
+      ? values.subarray(0, places.length)
+      : gather(values, places, arrays);
   const distinct = codes || looksDistinct(plain) ? null : distinctNumbers(plain, mostDistinct(plain.length), arrays);
   if (distinct) return withDictionary(kind, distinct);
   return { dictionary: null, encode: (from, to) => [pack(plain.subarray(from, to))], ...packedBounds(kind, plain) };

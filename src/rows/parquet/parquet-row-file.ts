@@ -260,6 +260,7 @@ function doubleSource(at: GroupReader, node: SchemaNode) {
           isThere[filled] = there ? 1 : 0;
           values[filled] = there ? valueAt(next++) : Number.NaN;
         }
+        if (entry === page.values) page.release();
       }
     },
   };

@@ -10,9 +10,6 @@ export type TaskReply<Result> = { readonly result: Result } | { readonly error: 
 /** More threads than this gain nothing: one thread writes what the others make. */
 const MOST_THREADS = 3;
 
-/** Enough tasks in work that none of the threads waits for this one. */
-export const tasksAtOnce = (threads: number): number => 3 * (threads + 1);
-
 /** How many threads work on a large file beside this one; 0 where there is one core. */
 export function threadsOfMachine(): number {
   return Math.min(availableParallelism() - 1, MOST_THREADS);
