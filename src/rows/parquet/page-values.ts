@@ -1,5 +1,7 @@
+import type { InputPass } from '../files/input-file.ts';
+import { type ParquetFile, placeOfChunk, type RowGroup } from './footer.ts';
 import { bitsOf, decodeHybrid } from './hybrid.ts';
-import type { Page } from './pages.ts';
+import { type Page, pagesOf } from './pages.ts';
 import type { Leaf, SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { decodeValues } from './value-encodings.ts';
@@ -43,7 +45,7 @@ function entriesOf<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue)
 }
 
 /** Decodes the pages of one column of one row group. `form` makes a stored value into what the caller needs. */
-export function pageDecoder<T>(
+function pageDecoder<T>(
   node: SchemaNode,
   form: (value: StoredValue) => T,
 ): (page: Page) => DecodedPage<T> | null {
@@ -114,4 +116,34 @@ function readLevels(page: Page, { maxRepetition, maxDefinition }: SchemaNode) {
 function checked(levels: Uint32Array, most: number): Uint32Array {
   for (const level of levels) if (level > most) throw new Damage(`a page has a level of ${level} over ${most}`);
   return levels;
+}
+
+/** A row group whose columns are read. */
+export interface GroupReader {
+  readonly file: ParquetFile;
+  readonly pass: InputPass;
+  readonly group: RowGroup;
+}
+
+/** The pages of a column, decoded. */
+export async function* decodedPages<T>(
+  { file, pass, group }: GroupReader,
+  node: SchemaNode,
+  form: (value: StoredValue) => T,
+) {
+  const decode = pageDecoder(node, form);
+  for await (const page of pagesOf(pass, placeOfChunk(file, group, node), file.bodyEnd)) {
+    const decoded = decode(page);
+    if (decoded !== null) yield decoded;
+  }
+}
+
+/** @throws Damage where there is none */
+export async function nextPage<T>(
+  pages: AsyncGenerator<DecodedPage<T>>,
+  { name }: SchemaNode,
+): Promise<DecodedPage<T>> {
+  const { done, value } = await pages.next();
+  if (done) throw new Damage(`column ${name} has fewer values than it promises`);
+  return value;
 }

@@ -1,5 +1,6 @@
 import { assertSameFile, type InputFile, type InputPass, isPlainFile } from '../files/input-file.ts';
-import type { DegreeBatch, ReadSegment, Row, RowFile, RowSegments, Segment } from '../port.ts';
+import type { ReadSegment, Row, RowFile, RowSegments, Segment } from '../port.ts';
+import { degreesOfGroup, doubleIn } from './degree-batches.ts';
 import {
   assertDegrees,
   type FileColumn,
@@ -10,10 +11,9 @@ import {
   placeOf,
   placeOfWkb,
 } from './file-columns.ts';
-import { openParquet, orUnreadable, type ParquetFile, placeOfChunk, type RowGroup } from './footer.ts';
+import { openParquet, orUnreadable, type ParquetFile, type RowGroup } from './footer.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
-import { type DecodedPage, pageDecoder } from './page-values.ts';
-import { pagesOf } from './pages.ts';
+import { type DecodedPage, decodedPages, type GroupReader, nextPage } from './page-values.ts';
 import type { SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { textForm } from './value-text.ts';
@@ -83,12 +83,6 @@ async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): Asyn
     firstRow += group.rows;
   }
   await pass.assertSame();
-}
-
-interface GroupReader {
-  readonly file: ParquetFile;
-  readonly pass: InputPass;
-  readonly group: RowGroup;
 }
 
 /** Streams the rows of one row group in batches, decoding only the columns that are asked for. Memory: the dictionary and
@@ -188,14 +182,6 @@ function flatSource<T>(at: GroupReader, node: SchemaNode, form: (value: StoredVa
   };
 }
 
-async function* decodedPages<T>({ file, pass, group }: GroupReader, node: SchemaNode, form: (value: StoredValue) => T) {
-  const decode = pageDecoder(node, form);
-  for await (const page of pagesOf(pass, placeOfChunk(file, group, node), file.bodyEnd)) {
-    const decoded = decode(page);
-    if (decoded !== null) yield decoded;
-  }
-}
-
 function nestedSource(at: GroupReader, field: SchemaNode): ValueSource<string> {
   let nextRow: (() => string) | null = null;
   return async (count) => {
@@ -224,76 +210,4 @@ async function allEntries(at: GroupReader, leaf: SchemaNode): Promise<LeafEntrie
     }
   }
   return { repetitions, definitions, values, next: 0 };
-}
-
-/** The leaf of a column with one double a row at most; null for other columns. */
-function doubleIn(column: FileColumn): SchemaNode | null {
-  if (column.kind === 'place') return null;
-  const node = column.kind === 'member' ? column.leaf : column.field;
-  return node.leaf?.type === 'DOUBLE' && node.maxRepetition === 0 ? node : null;
-}
-
-const DEGREES_A_BATCH = 4096;
-
-/** A column of doubles, a batch at a time in the same array. */
-function doubleSource(at: GroupReader, node: SchemaNode) {
-  const pages = decodedPages(at, node, (value) => value as number);
-  const values = new Float64Array(DEGREES_A_BATCH);
-  const isThere = new Uint8Array(DEGREES_A_BATCH);
-  const text = textForm(node);
-  let page: DecodedPage<number> | null = null;
-  let entry = 0;
-  let next = 0;
-  return {
-    values,
-    textAt: (index: number) => (isThere[index] === 1 ? text(values[index]!) : ''),
-    async next(count: number): Promise<void> {
-      for (let filled = 0; filled < count; ) {
-        if (page === null || entry === page.values) {
-          page = await nextPage(pages, node);
-          entry = 0;
-          next = 0;
-        }
-        const { definitions, valueAt } = page;
-        for (; filled < count && entry < page.values; entry++, filled++) {
-          const there = definitions === null || definitions[entry] === node.maxDefinition;
-          isThere[filled] = there ? 1 : 0;
-          values[filled] = there ? valueAt(next++) : Number.NaN;
-        }
-        if (entry === page.values) page.release();
-      }
-    },
-  };
-}
-
-async function nextPage<T>(pages: AsyncGenerator<DecodedPage<T>>, { name }: SchemaNode): Promise<DecodedPage<T>> {
-  const { done, value } = await pages.next();
-  if (done) throw new Damage(`column ${name} has fewer values than it promises`);
-  return value;
-}
-
-/** To make texts of doubles and numbers of the texts again took a third of the time of a scan. */
-async function* degreesOfGroup(
-  file: ParquetFile,
-  number: number,
-  latitude: SchemaNode,
-  longitude: SchemaNode,
-): AsyncGenerator<DegreeBatch, ReadSegment> {
-  await using pass = await file.input.startPass(true);
-  const group = file.rowGroups[number]!;
-  const at: GroupReader = { file, pass, group };
-  const [lats, lngs] = [doubleSource(at, latitude), doubleSource(at, longitude)];
-  for (let done = 0; done < group.rows; done += DEGREES_A_BATCH) {
-    const count = Math.min(DEGREES_A_BATCH, group.rows - done);
-    await orUnreadable(file.input.name, async () => {
-      await lats.next(count);
-      await lngs.next(count);
-    });
-    const rowAt = (index: number): Row => {
-      const number = done + index + 1;
-      return { number, line: number, fields: [lats.textAt(index), lngs.textAt(index)] };
-    };
-    yield { count, lats: lats.values, lngs: lngs.values, rowAt };
-  }
-  return { from: number, next: number + 1, rows: group.rows, lines: group.rows };
 }
