@@ -45,10 +45,7 @@ function entriesOf<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue)
 }
 
 /** Decodes the pages of one column of one row group. `form` makes a stored value into what the caller needs. */
-function pageDecoder<T>(
-  node: SchemaNode,
-  form: (value: StoredValue) => T,
-): (page: Page) => DecodedPage<T> | null {
+function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (page: Page) => DecodedPage<T> | null {
   const leaf = node.leaf!;
   let dictionary: Dictionary<T> | null = null;
   return (page) => {
