@@ -13,6 +13,7 @@ import { lookUp } from './lookup/look-up.ts';
 import { checkOutputs } from './parts/part-outputs.ts';
 import { writeParts } from './parts/write-parts.ts';
 import type { Effects, Prepared } from './prepare.ts';
+import type { TopicRatings } from './rating-counts.ts';
 import { createBodyReader } from './reading/body-readers.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import { type Written, writeOutput } from './writing.ts';
@@ -30,6 +31,8 @@ export interface RunEnded {
   readonly summary: RunSummary;
   readonly state: EndState;
   readonly stop: Stop | null;
+  /** The rows by their highest ratings, for the natural topics. */
+  readonly ratings: readonly TopicRatings[];
 }
 
 /**
@@ -52,7 +55,7 @@ export async function run(prepared: Prepared, surroundings: RunSurroundings): Pr
     const ended = runSummary({ planned, areas: plan.areas, job, run: number, spent, written, stop });
     const state = stateOf(stop, ended);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
-    return { summary: ended, state, stop };
+    return { summary: ended, state, stop, ratings: written.ratings };
   } catch (error) {
     // Where the store itself failed, this fails too: the first error is the one to report.
     await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null }).catch(() => {});

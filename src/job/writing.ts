@@ -6,6 +6,7 @@ import type { PlaceSink, RowFile, WriteResult } from '../rows/port.ts';
 import { type CellCache, type CellReader, type CellSource, cachedFields, cellReader } from './cell-fields.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
 import { type FieldsAt, withPoints } from './point-fields.ts';
+import { ratingCounter, type TopicRatings } from './rating-counts.ts';
 import { otherRows, type Unlocated } from './scan/row-places.ts';
 import type { Scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
@@ -22,6 +23,8 @@ export interface Written extends WriteResult {
   readonly isComplete: (cell: number) => boolean;
   /** What is complete at least up to each of the job's tiers, the leanest first. */
   readonly tiers: readonly TierReached[];
+  /** The rows by their highest ratings, for the natural topics. */
+  readonly ratings: readonly TopicRatings[];
   /** What became of the part files; left out for one file. */
   readonly parts?: PartCounts;
 }
@@ -59,7 +62,7 @@ export interface OutputWriting extends FieldsSource {
 /** The fields that are added to rows, and what became of the rows in all. */
 export interface OutputFields {
   readonly at: FieldsAt;
-  sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'>;
+  sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete' | 'ratings'>;
 }
 
 /**
@@ -116,7 +119,7 @@ export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, count
 
 /** Reads the cells that the plan has not read.
  * @param sink gets the fields of each cell and of each finding, in the order of their numbers */
-export async function outputFields(source: FieldsSource, sink?: PlaceSink): Promise<OutputFields> {
+export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
   const { job, scan, sampleRows, freshness, cells: cache } = source;
   const { cells, places } = scan;
   const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
@@ -124,12 +127,14 @@ export async function outputFields(source: FieldsSource, sink?: PlaceSink): Prom
     ends.statuses[number] = ROW_STATUSES.indexOf(status);
     ends.tiers[number] = tiersReached(status, record, job, freshness);
   });
-  await endCells(ends, job.tiers.length, cache, readCells, sink);
+  const { counting, ratings } = ratingCounter(job, cells);
+  const counted = counting(sink);
+  await endCells(ends, job.tiers.length, cache, readCells, counted);
   const bare = places.unlocated.map((kind) => {
     const note = { status: statusOf(kind), note: kind.note };
     const fields = bareFields(job.topics, note, sampleRows.still, job.counts);
     const make = () => fields;
-    if (sink) putPlace(sink, fields);
+    putPlace(counted, fields);
     return make;
   });
   const known = { get: (number: number) => cache.get(number) ?? bare[number - cells.size] };
@@ -137,7 +142,7 @@ export async function outputFields(source: FieldsSource, sink?: PlaceSink): Prom
     at: job.geoparquet
       ? withPoints(cells, (numbers) => cachedFields(numbers, known, readCells))
       : (numbers) => cachedFields(numbers, known, readCells),
-    sums: () => sumsOf(scan, ends, job.tiers.length),
+    sums: () => ({ ...sumsOf(scan, ends, job.tiers.length), ratings }),
   };
 }
 
@@ -158,7 +163,7 @@ async function endCells(
   tierCount: number,
   cache: CellCache,
   readCells: CellReader,
-  sink?: PlaceSink,
+  sink: PlaceSink,
 ): Promise<void> {
   const cells = ends.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
@@ -171,7 +176,6 @@ async function endCells(
     }
     const read = await readCells(unread);
     for (const [index, fields] of read.entries()) cache.put(unread[index]!, fields);
-    if (!sink) continue;
     let next = 0;
     for (let cell = from; cell < to; cell++) {
       if (unread[next] === cell) putPlace(sink, read[next++]!());
@@ -182,6 +186,8 @@ async function endCells(
     }
   }
 }
+
+const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 
 /** A sink that gives the fields of each place as an array. */
 export function placeFields(take: (place: number, fields: readonly Field[]) => void): PlaceSink {

@@ -95,7 +95,7 @@ async function runJob(
     const fields = { exit_code: exitCode, state: ended.state, message: next.join(' '), summary: ended.summary };
     if (!flags.quiet || isWrong) context.log(level, 'finished', fields);
   } else if (!flags.quiet) {
-    const findings = findingMessages(ratingFindings(prepared) ?? [], style.width, valueName(job));
+    const findings = findingMessages(ratingFindings(prepared, ended.ratings), style.width, valueName(job));
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
     talk([...facts, ...findings, ...(reported === null ? [] : [`For the report: ${reported}`]), ...next, ...sample]);
   } else if (isWrong) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));

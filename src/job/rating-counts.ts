@@ -1,0 +1,71 @@
+import { addedColumns, wantedColumns } from '../columns/row.ts';
+import type { Field } from '../contract/answer.ts';
+import { topicOf } from '../contract/topics.ts';
+import type { PlaceSink } from '../rows/port.ts';
+import type { CellTable } from './scan/cell-table.ts';
+import type { Job } from './settings/settings.ts';
+
+/** The ratings that are counted, the highest first. */
+export const HIGHEST_RATINGS = ['Very High', 'Relatively High'] as const;
+
+/** The rows of a natural topic, and those of its highest ratings. */
+export interface TopicRatings {
+  readonly title: string;
+  /** Rows whose topic was answered. */
+  answered: number;
+  /** By rating, in the order of `HIGHEST_RATINGS`. */
+  readonly highest: readonly { rows: number; value: number }[];
+}
+
+/**
+ * Counts ratings while fields go by to a writer: when they have been written, most of them are no longer in memory, and reading them
+ * again would double the time of writing.
+ */
+export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTable) {
+  const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
+  const ratings: TopicRatings[] = [];
+  /** By field: the topic whose rating it is. */
+  const topicAt: (TopicRatings | undefined)[] = names.map(() => undefined);
+  for (const slug of job.topics.filter((slug) => topicOf(slug).category === 'natural')) {
+    const topic = {
+      title: topicOf(slug).title,
+      answered: 0,
+      highest: HIGHEST_RATINGS.map(() => ({ rows: 0, value: 0 })),
+    };
+    ratings.push(topic);
+    // The rating is the first column of a natural topic.
+    topicAt[names.indexOf(wantedColumns(slug, job.counts)[0]!.name)] = topic;
+  }
+  let place = 0;
+  let at = 0;
+  const see = (field: Field) => {
+    const topic = topicAt[at++];
+    // Places behind the cells are of rows that were not looked up: all their ratings are null.
+    if (topic === undefined || field === null) return;
+    topic.answered += cells.rows(place);
+    const count = topic.highest[HIGHEST_RATINGS.indexOf(field as (typeof HIGHEST_RATINGS)[number])];
+    if (count === undefined) return;
+    count.rows += cells.rows(place);
+    count.value += cells.value(place);
+  };
+  const counting = (sink: PlaceSink): PlaceSink => ({
+    put(field) {
+      see(field);
+      sink.put(field);
+    },
+    putMillionths(millionths) {
+      at++;
+      sink.putMillionths(millionths);
+    },
+    putText(text, number) {
+      see(text);
+      sink.putText(text, number);
+    },
+    endPlace() {
+      place++;
+      at = 0;
+      sink.endPlace();
+    },
+  });
+  return { counting, ratings: ratings as readonly TopicRatings[] };
+}
