@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { systemClock } from '../src/clock.ts';
 import { loadFiles } from '../src/data/loaders/load-files.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
+import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
@@ -87,7 +88,7 @@ if (process.argv[1] === import.meta.filename) {
   const begun = performance.now();
   const { rows, records } = await loadFiles(database, 'tri', [file], {}, systemClock);
   database.close();
-  const megabytes = process.resourceUsage().maxRSS / 1024;
+  const megabytes = peakMegabytes();
   const seconds = (performance.now() - begun) / 1_000;
   console.log(JSON.stringify({ rows, sites: records, seconds, megabytes }));
 }

@@ -9,6 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { writePortfolio } from './oed-portfolio.ts';
+import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 import { FLAGS, filesIn, makeAnswers, runWarm } from './warm.ts';
@@ -34,7 +35,7 @@ async function measure(folder: string, threads: number | null): Promise<void> {
   const begun = performance.now();
   await runWarm(job, threads === null ? {} : { partThreads: threads });
   const seconds = (performance.now() - begun) / 1_000;
-  console.log(JSON.stringify({ seconds, megabytes: process.resourceUsage().maxRSS / 1024 }));
+  console.log(JSON.stringify({ seconds, megabytes: peakMegabytes() }));
 }
 
 const median = (figures: readonly number[]): number => figures.toSorted((a, b) => a - b)[figures.length >> 1]!;

@@ -12,6 +12,7 @@ import { PassThrough } from 'node:stream';
 import { systemClock } from '../src/clock.ts';
 import { reportOfLatestRun } from '../src/report/make-report.ts';
 import { writePortfolio } from './oed-portfolio.ts';
+import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 import { FLAGS, filesIn, jobIn, makeAnswers, SOURCE, storeOf } from './warm.ts';
@@ -85,7 +86,7 @@ async function measure(folder: string): Promise<void> {
   const seconds = (performance.now() - begun) / 1000;
   const told: Told = {
     seconds,
-    megabytes: process.resourceUsage().maxRSS / 1024,
+    megabytes: peakMegabytes(),
     bytes: Buffer.byteLength(page),
   };
   console.log(JSON.stringify(told));

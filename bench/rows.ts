@@ -10,6 +10,7 @@ import type { Field } from '../src/contract/answer.ts';
 import { openRowFile } from '../src/rows/open-row-file.ts';
 import type { AddedColumn, RowFields } from '../src/rows/port.ts';
 import { LATITUDE, LONGITUDE, writePortfolio } from './oed-portfolio.ts';
+import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
@@ -99,7 +100,7 @@ async function runJob(name: string, input: string, output: string): Promise<void
   const start = performance.now();
   await JOBS[name]!(input, output);
   const seconds = (performance.now() - start) / 1000;
-  console.log(JSON.stringify({ seconds, megabytes: process.resourceUsage().maxRSS / 1024 }));
+  console.log(JSON.stringify({ seconds, megabytes: peakMegabytes() }));
 }
 
 /** Runs every job, each in a process of its own. */
