@@ -149,7 +149,7 @@ function findingWords({ title, rating, rows, answered, value }, currency) {
 
 const statusWords = (status) => STATUS_WORDS[status] ?? status;
 
-/** `invalid: Latitude or longitude is not a number`. Where answers come from is said above; the topics that a place lacks, and all of
+/** `invalid: Latitude or longitude is not a number`. The lines above name the source of the answers; the topics that a place lacks, and all of
  * the note, are the cell's title. */
 function statusAndReason(status, note) {
   const reason = note.replace(/^(?:sample data|local data: [^;]*)(?:; |$)/, '');

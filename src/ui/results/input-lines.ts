@@ -4,7 +4,7 @@ import type { OutputRow } from './output-table.ts';
 
 /**
  * Finds the lines of an output's rows in its input, which is read beside it. Rows are compared by some fields: where these differ,
- * or the file is gone, it has changed since the run, and no line is said.
+ * or the file is gone, it has changed since the run, and no line is given.
  *
  * @returns takes the rows of the output in their order
  */
