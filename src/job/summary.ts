@@ -1,5 +1,4 @@
 import type { TopicSlug } from '../contract/topics.ts';
-import { eventDatasetsOf } from '../data/tables/describe-data.ts';
 import { cheapestCalls, type PriceList } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
@@ -197,10 +196,8 @@ function wayOf(
 /** The datasets of a local source, those that the job's topics use, and what none of them answers: topics, and places to look up. */
 function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan }: Plan) {
   if (connection.kind === 'service') return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
-  const { datasets, topics: here } = connection.data;
+  const { datasets, topics: here, topicsWithoutRecords } = connection.data;
   const used = datasetsOf(topics, counts);
-  const loaded = new Set(datasets.map(({ name }) => name));
-  const lacksRecords = (topic: TopicSlug) => eventDatasetsOf(topic).some((name) => !loaded.has(name));
   return {
     kind: 'local' as const,
     datasets: datasets
@@ -212,7 +209,7 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
       })),
     topics_without_data: topics.filter((topic) => !here.has(topic)),
     /** These are answered, but a count of theirs stays empty: records of their events are not loaded. */
-    topics_without_records: topics.filter((topic) => here.has(topic) && counts && lacksRecords(topic)),
+    topics_without_records: topics.filter((topic) => counts && topicsWithoutRecords.has(topic)),
     places_without_data: placesWithoutData(connection.data, topics, order, scan.cells),
   };
 }

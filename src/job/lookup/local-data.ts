@@ -17,6 +17,8 @@ export interface LocalData {
   readonly datasets: readonly LoadedDataset[];
   /** The topics that can be answered, some of them perhaps for some states only. */
   readonly topics: ReadonlySet<TopicSlug>;
+  /** Those of them that are answered without the records of some events. */
+  readonly topicsWithoutRecords: ReadonlySet<TopicSlug>;
   /** The states whose boundaries are loaded, territories included. */
   readonly boundaryStates: readonly string[];
   /** The counties in which some or all places get no natural topic, though their state has data. */
@@ -34,11 +36,12 @@ export function readLocalData(file: string, now: number): LocalData | null {
 
 /** Describes an open data file. To be called within a transaction. */
 export function localDataIn(database: DataDatabase, file: string, now: number): LocalData {
-  const { datasets, topics, sample } = describeData(database);
+  const { datasets, topics, withoutRecords, sample } = describeData(database);
   // Where the clock was set back since a load, answers of now would seem older than the data: never fresh.
   const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt));
   return {
     ...{ file, version: createDataVersion(database)(), asOf, datasets, topics: new Set(topics), sample },
+    topicsWithoutRecords: new Set(withoutRecords.map(({ topic }) => topic)),
     boundaryStates: boundaryStates(database),
     countiesWithoutRatings: countiesWithoutRatings(database),
   };
