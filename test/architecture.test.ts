@@ -23,6 +23,7 @@ const LAYERS = [
     'nearest-name.ts',
     'running-processes.ts',
     'shown-path.ts',
+    'start-thread.ts',
     'commit.ts',
   ],
 ];

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { sleepUntilSteady, steadyTime } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
+import { threadModule } from '../../start-thread.ts';
 import { type Progress, record } from '../buying/progress.ts';
 import { type Stop, stopFor, timeIsOver } from '../buying/stop.ts';
 import type { Effects, Prepared } from '../prepare.ts';
@@ -25,8 +26,7 @@ const BATCHES_PER_WORKER = 4;
 /** The answers of a batch die together: a young generation that holds them copies fewer. */
 const YOUNG_MB = 64;
 
-/** Compiled, the worker is a .js file next to this one; run from source, a .ts file. */
-const MODULE = new URL(`./lookup-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const MODULE = threadModule('lookup-worker', import.meta.url);
 
 /**
  * Looks up what the plan's cells lack in the local data, on all cores. Each worker reads the data file and writes its batches

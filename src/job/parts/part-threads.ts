@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { RowFields, WriteResult } from '../../rows/port.ts';
 import { errorOf } from '../../rows/threads/plain-error.ts';
+import { threadModule } from '../../start-thread.ts';
 import type { FromThread, ThreadSettings, ToThread } from './part-messages.ts';
 import { type PartTask, writePart } from './write-part.ts';
 
@@ -25,8 +26,7 @@ export function localPartWriter({ fieldsAt, onRows }: WriterSurroundings): PartW
   };
 }
 
-/** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
-const MODULE = new URL(`./part-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const MODULE = threadModule('part-worker', import.meta.url);
 
 /** A writer in a thread of its own. The store stays in this one: a thread asks here for the fields of cells, and keeps some. */
 export function threadPartWriter({ fieldsAt, onRows }: WriterSurroundings, settings: ThreadSettings): PartWriter {

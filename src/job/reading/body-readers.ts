@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { MAX_BODY_BYTES } from '../../contract/body-limits.ts';
 import { type EnvelopeReading, unread } from '../../fetch/envelope.ts';
+import { threadModule } from '../../start-thread.ts';
 import { BodyMemory } from './body-memory.ts';
 import { type ParsedAnswer, parseAnswer, type ReadRequest } from './parsed-answer.ts';
 
@@ -47,8 +48,7 @@ const HEAP_MB = 1_024;
  * time). */
 const YOUNG_MB = 64;
 
-/** Compiled, the worker is a .js file next to this one; run from source, a .ts file. */
-const MODULE = new URL(`./body-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const MODULE = threadModule('body-worker', import.meta.url);
 
 interface ReadTask {
   readonly task: ReadRequest;

@@ -1,6 +1,7 @@
 import { type SharedCoverage, sharedCoverage } from '../../geo/us-coverage.ts';
 import type { ReadSegment, RowSegments, Segment } from '../../rows/port.ts';
 import { inOrder, ThreadPool } from '../../rows/threads/thread-pool.ts';
+import { threadModule } from '../../start-thread.ts';
 import type { Job } from '../settings/settings.ts';
 import { type ScannedSegment, type SegmentScan, scanSegment } from './scanned-rows.ts';
 
@@ -11,8 +12,7 @@ export interface ScanThreadSetup extends SegmentScan {
   readonly coverage: SharedCoverage;
 }
 
-/** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
-const MODULE = new URL(`./scan-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const MODULE = threadModule('scan-worker', import.meta.url);
 
 /** Scans a file in threads and this one; gives the segments in the order of the file. */
 export async function* scanInThreads(

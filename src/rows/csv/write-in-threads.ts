@@ -1,3 +1,4 @@
+import { threadModule } from '../../start-thread.ts';
 import { type ByteBuffer, byteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile } from '../files/input-file.ts';
 import type { PlacedFields, RowPiece, WriteRequest } from '../port.ts';
@@ -29,8 +30,7 @@ export interface WrittenPiece {
   readonly memory: ArrayBuffer;
 }
 
-/** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
-const MODULE = new URL(`./write-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const MODULE = threadModule('write-worker', import.meta.url);
 
 /** The output of a piece with the fields of 18 topics takes 2.5 MB. To double the memory up to there left as much behind. */
 const PIECE_BYTES = 3 * 1024 * 1024;

@@ -1,3 +1,4 @@
+import { threadModule } from '../../start-thread.ts';
 import { byteBuffer } from '../files/byte-buffer.ts';
 import type { PlacedFields } from '../port.ts';
 import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
@@ -26,8 +27,7 @@ export interface EncodedColumns {
  * nulls. */
 const COLUMNS_A_TASK = 5;
 
-/** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
-const MODULE = new URL(`./encode-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const MODULE = threadModule('encode-worker', import.meta.url);
 
 /** Encodes the row groups of a file in threads and this one; gives their columns in order, each valid until the next, with the number of
  * the row group. */

@@ -1,7 +1,6 @@
-import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import { startThread } from '../../start-thread.ts';
 import { errorOf, type PlainError } from './plain-error.ts';
 
 /** What a thread sends back for a task. */
@@ -76,17 +75,8 @@ function ownLane<Task, Result>(here: (task: Task) => Promise<Result>): Lane<Task
   };
 }
 
-/** Rows die young: with more each thread takes more memory and is no faster. */
-const YOUNG_MB = 6;
-
 function threadLane<Task, Result>(module: URL, setup: unknown): Lane<Task, Result> {
-  const cache = getCompileCacheDir();
-  const worker = new Worker(module, {
-    workerData: setup,
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
-    // A thread does not inherit the cache of compiled code: without it each takes 0.15 s and 20 MB more.
-    ...(cache === undefined ? {} : { env: { NODE_COMPILE_CACHE: cache } }),
-  });
+  const worker = startThread(module, setup);
   const waiting: PromiseWithResolvers<Result>[] = [];
   /** Why it runs no more tasks; the first reason counts. */
   let lost: Error | null = null;

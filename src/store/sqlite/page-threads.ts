@@ -1,5 +1,4 @@
-import { getCompileCacheDir } from 'node:module';
-import { Worker } from 'node:worker_threads';
+import { startThread, threadModule } from '../../start-thread.ts';
 import type { SoughtAnswer } from '../answer-finder.ts';
 import type { CellPage } from './cell-pages.ts';
 
@@ -37,24 +36,12 @@ export function pageCounters(): PageCounters {
   return { next: next!, sent: sent!, visited: visited! };
 }
 
-/** The heap of a thread stays small: all that it makes dies young. */
-const YOUNG_MB = 6;
-
-/** Compiled, the thread's module is a .js file next to this one; run from source, a .ts file. */
-const MODULE = new URL(`./page-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+const MODULE = threadModule('page-worker', import.meta.url);
 
 /** Starts threads that take pages until none are left. A thread that fails only leaves pages unread. Disposing of them ends them. */
 export function readInThreads(count: number, setup: PageThreadSetup, visit: (read: ReadPage) => void) {
   const { visited } = setup.counters;
-  const cache = getCompileCacheDir();
-  const workers = Array.from({ length: count }, () => {
-    return new Worker(MODULE, {
-      workerData: setup,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
-      // A thread does not inherit the cache of compiled code.
-      ...(cache === undefined ? {} : { env: { NODE_COMPILE_CACHE: cache } }),
-    });
-  });
+  const workers = Array.from({ length: count }, () => startThread(MODULE, setup));
   const ends = workers.map((worker) => {
     return new Promise<void>((resolve, reject) => {
       worker.on('message', (read: ReadPage) => {
