@@ -1,7 +1,6 @@
 import { PerilbookError } from '../errors.ts';
 import { didYouMean, nearestName } from '../nearest-name.ts';
 import { type Command, dashed, type Flags, nameOfCommand, optionNames } from './command.ts';
-import { RENAMED_OPTIONS } from './job-options.ts';
 import { notANumber } from './option-values.ts';
 
 /** Names that yargs itself puts among the flags. */
@@ -14,7 +13,6 @@ const OF_YARGS = ['_', '$0', '', 'help', 'h', 'version'];
  * @throws USAGE
  */
 export function checkArguments(command: Command, args: readonly string[], flags: Flags): void {
-  refuseMovedActions(command, flags);
   refuseUnknownOptions(command, flags);
   const [, ...extra] = flags._ as readonly (string | number)[];
   if (extra.length > 0 && !command.takesFiles) throw usage(`Unexpected argument: ${extra.join(', ')}`, command);
@@ -64,16 +62,6 @@ function usage(message: string, command: Command): PerilbookError {
   return new PerilbookError('USAGE', message, `See perilbook ${nameOfCommand(command)} --help.`);
 }
 
-/** Comes first, because the options of a former action may be unknown too. */
-function refuseMovedActions(command: Command, flags: Flags): void {
-  for (const [name, { moved = {} }] of Object.entries(command.positionals ?? {})) {
-    const now = moved[String(flags[name])];
-    if (now === undefined) continue;
-    const former = `perilbook ${nameOfCommand(command)} ${flags[name]}`;
-    throw new PerilbookError('USAGE', `\`${former}\` is now \`perilbook ${now}\``, `Write: perilbook ${now}`);
-  }
-}
-
 function refuseUnknownOptions(command: Command, flags: Flags): void {
   const options = optionNames(command.options);
   const known = new Set([...OF_YARGS, ...options, ...Object.keys(command.positionals ?? {})]);
@@ -81,7 +69,7 @@ function refuseUnknownOptions(command: Command, flags: Flags): void {
   if (unknown.length === 0) return;
   const long = options.filter((name) => name.length > 1);
   const near = unknown
-    .map((name) => RENAMED_OPTIONS[name] ?? nearestName(name, long))
+    .map((name) => nearestName(name, long))
     .filter((name) => name !== null && known.has(name))
     .map((name) => dashed(name!));
   const meant = near.length === 0 ? '' : `; did you mean ${near.join(' and ')}?`;

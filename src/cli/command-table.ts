@@ -247,7 +247,6 @@ export const COMMANDS: readonly Command[] = [
       action: {
         describe: 'start, check, account or key',
         choices: ['start', 'check', 'account', 'key'],
-        moved: { load: 'data load', data: 'data' },
       },
       what: {
         type: 'string',

@@ -10,8 +10,6 @@ export type RunCommand = (context: CliContext, flags: Flags) => Promise<number>;
 interface PositionalArgument extends Omit<PositionalOptions, 'choices'> {
   /** The only values that it takes. We check them ourselves: yargs' error cannot suggest the nearest one. */
   readonly choices?: readonly string[];
-  /** Former values, each with the command that replaces it. */
-  readonly moved?: Readonly<Record<string, string>>;
 }
 
 /** A command as plain data: what parsing, help and completion need. Its code is loaded when it is run. */

@@ -328,9 +328,6 @@ export const JOB_OPTIONS: readonly JobOption[] = [
   },
 ];
 
-/** Options that had another name before: a command line that still uses it is told the new one. */
-export const RENAMED_OPTIONS: Readonly<Record<string, string>> = { sockets: 'concurrency', counts: 'no-counts' };
-
 /** The options for yargs: all, or those in `flags`. */
 export function yargsJobOptions(flags?: readonly string[]): Record<string, Options> {
   return Object.fromEntries(

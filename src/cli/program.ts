@@ -130,7 +130,7 @@ async function parse(parser: Argv, args: readonly string[]) {
 }
 
 function withArguments(y: Argv, { positionals = {}, options = {} }: Command): Argv {
-  for (const [name, { choices: _, moved: __, ...settings }] of Object.entries(positionals)) {
+  for (const [name, { choices: _, ...settings }] of Object.entries(positionals)) {
     y.positional(name, settings as PositionalOptions);
   }
   for (const [name, option] of Object.entries(options)) {

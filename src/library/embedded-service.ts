@@ -12,7 +12,6 @@ import { isPostgresAddress } from '../postgres/postgres-address.ts';
 import { createAccount, listAccounts } from '../service/accounts/sqlite/accounts.ts';
 import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/sqlite/accounts-database.ts';
 import { createKey, revokeKey } from '../service/accounts/sqlite/keys.ts';
-import { moveAccounts } from '../service/accounts/sqlite/move-accounts.ts';
 import { sqliteAccounts } from '../service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
 
@@ -41,7 +40,6 @@ export async function startEmbeddedService(
     addSample(data, topics, context.clock);
   }
   const accounts = opened.use(openAccounts(accountsFileFor(file)));
-  moveAccounts(data, accounts);
   refreshSampleReadings(data, context.clock);
   const account = embeddedAccount(accounts, job, context.clock);
   const { key: secret, id } = createKey(accounts, account, ['bundle', ...TOPIC_SLUGS], context.clock);

@@ -7,8 +7,9 @@ import type { PostgresPool, Session } from './postgres-pool.ts';
 const MIGRATION_LOCK = 7_374_551;
 
 /**
- * Brings a schema up to date with a folder of numbered SQL files, in one transaction and under a lock: two processes may open a
- * new schema at the same time. A schema that is up to date is only read, so a role without the right to change it can run.
+ * Brings a schema up to date with a folder of numbered SQL files, of which the first makes all of it, in one transaction and under a
+ * lock: two processes may open a new schema at the same time. A schema that is up to date is only read, so a role without the right to
+ * change it can run.
  *
  * @throws the errors of the database's use
  */
@@ -17,32 +18,44 @@ export async function migratePostgres(
   { use, address, schema }: PostgresLocation,
   migrations: URL,
 ): Promise<void> {
-  const names = readdirSync(migrations)
+  const steps = readdirSync(migrations)
     .filter((name) => name.endsWith('.sql'))
-    .sort();
+    .map((name) => ({ number: Number.parseInt(name, 10), name }))
+    .sort((a, b) => a.number - b.number);
+  const [first, last] = [steps[0]!.number, steps.at(-1)!.number];
   const version = await pool.read((session) => versionOf(session, schema));
-  if (version > names.length) {
+  if (version > 0 && version < first) {
+    throw new PerilbookError(
+      use.unusable,
+      `The ${use.name} ${address} was made by an earlier development version of Perilbook`,
+      `Name another ${use.name} with ${use.option}, or another schema in its address.`,
+      { file: address },
+    );
+  }
+  if (version > last) {
     throw new PerilbookError(
       use.tooNew,
-      `The ${use.name} ${address} was written by a later Perilbook (version ${version}, this one knows ${names.length})`,
+      `The ${use.name} ${address} was written by a later Perilbook (version ${version}, this one knows ${last})`,
       `Update Perilbook, or name another ${use.name} with ${use.option}.`,
       { file: address },
     );
   }
-  if (version === names.length) return;
+  if (version === last) return;
   await pool.read(async (session) => {
     await session.rows('BEGIN');
     try {
       await session.rows('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-      const name = `"${schema}"`;
+      const quoted = `"${schema}"`;
       // IF NOT EXISTS asks for the right to create it all the same.
       const [known] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
-      if (!known) await session.rows(`CREATE SCHEMA ${name}`);
-      await session.rows(`CREATE TABLE IF NOT EXISTS ${name}.schema_version (version integer NOT NULL)`);
-      for (let next = await versionOf(session, schema); next < names.length; next++) {
-        await session.rows(readFileSync(new URL(names[next]!, migrations), 'utf8'));
-        await session.rows(`DELETE FROM ${name}.schema_version`);
-        await session.rows(`INSERT INTO ${name}.schema_version VALUES ($1)`, [next + 1]);
+      if (!known) await session.rows(`CREATE SCHEMA ${quoted}`);
+      await session.rows(`CREATE TABLE IF NOT EXISTS ${quoted}.schema_version (version integer NOT NULL)`);
+      const reached = await versionOf(session, schema);
+      for (const { number, name } of steps) {
+        if (number <= reached) continue;
+        await session.rows(readFileSync(new URL(name, migrations), 'utf8'));
+        await session.rows(`DELETE FROM ${quoted}.schema_version`);
+        await session.rows(`INSERT INTO ${quoted}.schema_version VALUES ($1)`, [number]);
       }
       await session.rows('COMMIT');
     } catch (error) {

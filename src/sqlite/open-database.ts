@@ -6,15 +6,15 @@ export type SqliteDatabase = Database.Database & Disposable;
 
 /** How one kind of SQLite file is opened and brought up to its newest version. */
 export interface DatabaseFormat {
-  /** Folder of numbered SQL files. A database's `user_version` is the number of those that have run. */
+  /** Folder of numbered SQL files. The first makes the whole schema; a database's `user_version` is the number of the last that has run. */
   readonly migrations: URL;
   /** What a migration does beyond its SQL, in the same transaction; by the name of its file. */
   readonly steps?: Readonly<Record<string, (database: Database.Database) => void>>;
   readonly pragmas: readonly string[];
   /** Longest wait for another process's transaction, in milliseconds. */
   readonly busyTimeoutMs: number;
-  /** Makes the error for a file that a later program has written. */
-  readonly tooNew: (version: number, known: number) => Error;
+  /** Makes the error for a file that cannot be brought to the version `known`: it is of a later program, or from before the first step. */
+  readonly otherVersion: (version: number, known: number) => Error;
 }
 
 /**
@@ -81,34 +81,38 @@ function isNewest(file: string, format: DatabaseFormat): boolean {
     throw error;
   }
   try {
-    return versionOf(database) === migrationsOf(format).length;
+    return versionOf(database) === stepsOf(format).at(-1)!.number;
   } finally {
     database.close();
   }
 }
 
 function migrate(database: Database.Database, format: DatabaseFormat): void {
-  const names = migrationsOf(format);
+  const steps = stepsOf(format);
+  const [first, last] = [steps[0]!.number, steps.at(-1)!.number];
   const version = versionOf(database);
-  if (version > names.length) throw format.tooNew(version, names.length);
-  if (version === names.length) return;
+  if (version > last || (version > 0 && version < first)) throw format.otherVersion(version, last);
+  if (version === last) return;
   // IMMEDIATE, and the version is read again: two processes may open a new file at the same time.
   database
     .transaction(() => {
-      for (let next = versionOf(database); next < names.length; next++) {
-        const name = names[next]!;
+      const reached = versionOf(database);
+      for (const { number, name } of steps) {
+        if (number <= reached) continue;
         database.exec(readFileSync(new URL(name, format.migrations), 'utf8'));
         format.steps?.[name]?.(database);
-        database.pragma(`user_version = ${next + 1}`);
+        database.pragma(`user_version = ${number}`);
       }
     })
     .immediate();
 }
 
-function migrationsOf({ migrations }: DatabaseFormat): string[] {
+/** The SQL files of a format, by the numbers that their names begin with. */
+function stepsOf({ migrations }: DatabaseFormat): { readonly number: number; readonly name: string }[] {
   return readdirSync(migrations)
     .filter((name) => name.endsWith('.sql'))
-    .sort();
+    .map((name) => ({ number: Number.parseInt(name, 10), name }))
+    .sort((a, b) => a.number - b.number);
 }
 
 function versionOf(database: Database.Database): number {

@@ -116,8 +116,7 @@ test('without a command the examples are shown, as a mistake', async () => {
 const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
   ['rnu book.csv --topic x', /^perilbook: Unknown command: rnu; did you mean run\?/],
   ['plan book.csv --topcis x --bugdet 5', /did you mean --topics and --budget\?/],
-  ['service load hail x.csv --lat y', /`perilbook service load` is now `perilbook data load`/],
-  ['service data', /`perilbook service data` is now `perilbook data`\n {2}Write: perilbook data \[USAGE\]/],
+  ['service load', /Unknown service action "load"\n {2}Use one of: start, check, account, key\. \[USAGE\]/],
   ['data laod', /Unknown data action "laod"; did you mean load\?/],
   ['data load hial x.csv --db s.db', /no loader "hial"; did you mean hail\?/],
   ['data load wells book.csv --states CA,XX --db s.db', /"XX" is not the two letters of a state/],
@@ -130,8 +129,6 @@ const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
   ['plan book.csv --subscription strater', /did you mean starter\?/],
   ['plan book.csv --budget many', /^perilbook: --budget expects a number\n/],
   ['plan book.csv -b 5 -b 6', /^perilbook: --budget is given twice\n/],
-  ['plan book.csv --counts no', /did you mean --no-counts\?/],
-  ['plan book.csv --sockets 4', /did you mean --concurrency\?/],
   ['plan book.csv --time-to-live hial=3d', /did you mean hail\?/],
   ['plan boook.csv', /boook\.csv does not exist; did you mean book\.csv\?/],
   ['plan jbo.yaml', /Job file jbo\.yaml does not exist; did you mean job\.yaml\?/],

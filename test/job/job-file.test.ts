@@ -88,12 +88,6 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a list instead of settings', '- input: a\n', '1:1', /expected a map, found/],
   ['a text instead of settings', 'in.csv\n', '1:1', /expected a map, found/],
   ['an unknown setting', 'input: a\ntopcis: all\n', '2', /unknown setting "topcis"; did you mean topics\?/],
-  [
-    'a setting of an earlier version',
-    'input: a\nsockets: 4\n',
-    '2',
-    /unknown setting "sockets"; did you mean concurrency\?/,
-  ],
   ['an unknown setting near none', 'zzzzzz: 1\n', '1', /unknown setting "zzzzzz"$/m],
   ['a misspelt topic', 'topics: wildfir\n', '1:9', /unknown topic "wildfir"; did you mean wildfire\?/],
   ['a misspelt topic of a list', 'topics:\n  - park\n  - wildfir\n', '3:5', /topics\.1: .*"wildfir"; did you mean/],

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
 import { type DatabaseFormat, openSqlite } from '../../src/sqlite/open-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const FORMAT: DatabaseFormat = {
   migrations: new URL('../../src/store/sqlite/migrations/', import.meta.url),
-  steps: {},
   pragmas: [],
   busyTimeoutMs: 30_000,
-  tooNew: () => new Error('too new'),
+  otherVersion: (version, known) => new Error(`version ${version}, not ${known}`),
 };
 
 /** A new file whose first write another program holds for some milliseconds. */
@@ -33,4 +35,37 @@ test('a new file that another program writes first is waited for', async (t) => 
 test('a file that is held for longer than the timeout is refused as busy', async (t) => {
   const file = await heldFile(t, 60_000);
   assert.throws(() => openSqlite(file, { ...FORMAT, busyTimeoutMs: 50 }), { code: 'SQLITE_BUSY' });
+});
+
+/** A format whose steps have these numbers; each makes a table of its own. */
+function formatOf(folder: string, steps: readonly number[]): DatabaseFormat {
+  const migrations = join(folder, `steps-${steps.join('-')}`);
+  mkdirSync(migrations);
+  for (const step of steps) {
+    writeFileSync(join(migrations, `${String(step).padStart(4, '0')}-step.sql`), `CREATE TABLE t${step} (a);`);
+  }
+  return { ...FORMAT, migrations: pathToFileURL(`${migrations}/`) };
+}
+
+test('a new file gets the number of the last step, and a later program adds the steps that it lacks', (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'a.db');
+  openSqlite(file, formatOf(folder, [7])).close();
+  using database = openSqlite(file, formatOf(folder, [7, 8, 9]));
+  assert.equal(database.pragma('user_version', { simple: true }), 9);
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 't%'").pluck().all();
+  assert.deepEqual(tables, ['t7', 't8', 't9']);
+});
+
+test('a file from before the first step, or after the last, is refused and left as it is', (t) => {
+  const folder = temporaryFolder(t);
+  const format = formatOf(folder, [7, 8]);
+  for (const version of [1, 6, 9]) {
+    const file = join(folder, `${version}.db`);
+    new Database(file).exec(`CREATE TABLE old (a); PRAGMA user_version = ${version}`).close();
+    assert.throws(() => openSqlite(file, format), { message: `version ${version}, not 8` });
+    const left = new Database(file, { readonly: true });
+    assert.deepEqual(left.prepare('SELECT name FROM sqlite_schema').pluck().all(), ['old']);
+    left.close();
+  }
 });

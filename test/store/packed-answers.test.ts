@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import Database from 'better-sqlite3';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import type { WidthOf } from '../../src/store/cell-answers.ts';
 import { cellStatements } from '../../src/store/sqlite/answers.ts';
 import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
-import { MovedClock } from '../moved-clock.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const owner = { name: 'me', isAlive: () => true };
-const MIGRATIONS = new URL('../../src/store/sqlite/migrations/', import.meta.url);
 const TOPICS = NATURAL_SLUGS.slice(0, 5);
 const CELL = { lat7: 1, lng7: 2 };
 
@@ -124,39 +118,6 @@ test('a transaction that is rolled back takes its texts along: their numbers go 
   merge(1, { lat7: 3, lng7: 4 }, told('lost'), []);
   assert.deepEqual(read(1, CELL)!.answers.get('hail')!.fields, ['kept']);
   assert.deepEqual(read(1, { lat7: 3, lng7: 4 })!.answers.get('hail')!.fields, ['lost']);
-});
-
-test('a store whose answers are JSON is brought up to date with all of them', async (t) => {
-  const file = join(temporaryFolder(t), 'store.db');
-  const database = new Database(file);
-  const steps = readdirSync(MIGRATIONS).filter((name) => name < '0005');
-  for (const name of steps.sort()) database.exec(readFileSync(new URL(name, MIGRATIONS), 'utf8'));
-  database.exec("INSERT INTO sources VALUES (1, 'somewhere')");
-  const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, answers, failures) VALUES (1, ?, 5, ?, ?)');
-  const fieldsOf = (cell: number) =>
-    columnsOf('hail').map((_, index) => [null, 'Very High', cell / 7, cell][index % 4]!);
-  const failures = JSON.stringify({ ozone: ['unavailable', 'no monitor', 9] });
-  const CELLS = 2_500;
-  database.exec('BEGIN');
-  for (let cell = 0; cell < CELLS; cell++) {
-    const packed = { hail: [cell, fieldsOf(cell)], topicOfALaterVersion: [3, ['x', 1]] };
-    insert.run(cell, cell === 0 ? '{}' : JSON.stringify(packed), failures);
-  }
-  database.exec('COMMIT');
-  database.pragma(`user_version = ${steps.length}`);
-  database.close();
-  const store = openSqliteStore(file, new MovedClock(10), owner);
-  t.after(() => store.close());
-  const cells = Array.from({ length: CELLS }, (_, cell) => ({ lat7: cell, lng7: 5 }));
-  for (const [cell, record] of (await store.read(1, cells)).entries()) {
-    const expected = cell === 0 ? [] : [{ topic: 'hail', asOf: cell, fields: fieldsOf(cell) }];
-    assert.deepEqual([...record!.answers.values()], expected);
-    assert.deepEqual([...record!.failures], [['ozone', { reason: 'unavailable', note: 'no monitor', at: 9 }]]);
-  }
-  const { sources } = await store.stats();
-  // What a later version has written is kept, and counted, though this one cannot read it.
-  assert.deepEqual(sources, [{ source: 'somewhere', cells: CELLS, answers: 2 * (CELLS - 1), oldest: 1 }]);
-  assert.equal(await store.prune(4), 3 + (CELLS - 1));
 });
 
 test('damaged answers end in our own error, or read as some answers: never in another error, never without end', (t) => {

@@ -25,6 +25,20 @@ test('a store of a later version is refused, and left as it is', async (t) => {
   assert.throws(() => openSqliteStore(file, clock, owner), { code: 'STORE_TOO_NEW' });
 });
 
+test('a store of an earlier development version is refused in one sentence, and left as it is', (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  for (const version of [1, 12]) {
+    const database = new Database(file);
+    database.exec('CREATE TABLE IF NOT EXISTS cells (answers TEXT)');
+    database.pragma(`user_version = ${version}`);
+    database.close();
+    assert.throws(() => openSqliteStore(file, clock, owner), {
+      code: 'STORE_UNUSABLE',
+      message: `The store ${file} was made by an earlier development version of Perilbook`,
+    });
+  }
+});
+
 test('a file that is no database is refused with its name and a way out', (t) => {
   const file = join(temporaryFolder(t), 'store.db');
   writeFileSync(file, 'policy,lat,lng\n'.repeat(100));

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import Database from 'better-sqlite3';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import type { ClaimLimits, Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -117,59 +115,3 @@ function sumOf(rows: Awaited<ReturnType<Store['statement']>>) {
   }
   return sum;
 }
-
-test('a store of an earlier version forgets its rejections, which may be of any 4xx, and keeps the rest', async (t) => {
-  const file = join(temporaryFolder(t), 'store.db');
-  const folder = new URL('../../src/store/sqlite/migrations/', import.meta.url);
-  const before = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql') && name < '0008')
-    .sort();
-  const database = new Database(file);
-  for (const name of before) database.exec(readFileSync(new URL(name, folder), 'utf8'));
-  database.exec(`ALTER TABLE cells DROP COLUMN answers_json; INSERT INTO sources VALUES (1, 'somewhere')`);
-  const insert = database.prepare('INSERT INTO cells (source, lat7, lng7, failures) VALUES (1, ?, 0, ?)');
-  const rejected = ['rejected', 'the service refused this place (402)', 5];
-  const failed = ['failed', 'é "rejected"', 6];
-  insert.run(1, JSON.stringify({ hail: rejected }));
-  insert.run(2, JSON.stringify({ hail: rejected, drought: failed }));
-  insert.run(3, JSON.stringify({ hail: failed }));
-  insert.run(4, null);
-  database.pragma(`user_version = ${before.length}`);
-  database.close();
-  const store = openSqliteStore(file, new MovedClock(10), owner);
-  t.after(() => store.close());
-  const records = await store.read(
-    1,
-    [1, 2, 3, 4].map((lat7) => ({ lat7, lng7: 0 })),
-  );
-  const kept = { reason: 'failed', note: 'é "rejected"', at: 6 };
-  assert.deepEqual(
-    records.map((record) => [...record!.failures]),
-    [[], [['drought', kept]], [['hail', kept]], []],
-  );
-});
-
-test('a store of the first version is brought up to date with its ledger whole', async (t) => {
-  const file = join(temporaryFolder(t), 'store.db');
-  const database = new Database(file);
-  database.exec(readFileSync(new URL('../../src/store/sqlite/migrations/0001-book.sql', import.meta.url), 'utf8'));
-  database.exec(`
-    INSERT INTO sources VALUES (1, 'somewhere');
-    INSERT INTO runs (id, job, input, output, account, owner, started_at, state, planned_credits, budget, charged)
-      VALUES (7, 'nightly', 'in', 'out', 'a', 'x', 0, 'complete', 15, 15, 15);
-    INSERT INTO calls (run, source, account, period_start, key, kind, lat7, lng7, price, charge, credits, owner, claimed_at, lease_until, settled_at)
-      VALUES (7, 1, 'a', 0, 'k', 'standard', 0, 0, 15, 'charged', 15, 'x', 5, 9, 6);
-    INSERT INTO periods (account, period_start, charged, exhausted_at) VALUES ('a', 0, 15, 8);
-    PRAGMA user_version = 1`);
-  database.close();
-  const store = openSqliteStore(file, new MovedClock(10), owner);
-  t.after(() => store.close());
-  const period = { start: 0, end: 1 };
-  assert.deepEqual(await store.spending('a', period), { charged: 15, unknown: 0, open: 0, exhaustedAt: 8 });
-  assert.deepEqual((await store.statement({ by: 'day' }))[0]!.name, '1970-01-01');
-  await store.correct('a', period, 20);
-  assert.deepEqual(await store.spending('a', period), {
-    ...{ charged: 15, unknown: 0, open: 0, exhaustedAt: null },
-    correction: { elsewhere: 5, at: 10 },
-  });
-});

@@ -8,7 +8,6 @@ import { isPostgresAddress, shownAddress } from '../../postgres/postgres-address
 import type { ServiceAccounts } from '../../service/accounts/port.ts';
 import { openPostgresAccounts } from '../../service/accounts/postgres/open-accounts.ts';
 import { accountsFileFor, openAccounts } from '../../service/accounts/sqlite/accounts-database.ts';
-import { moveAccounts } from '../../service/accounts/sqlite/move-accounts.ts';
 import { sqliteAccounts } from '../../service/accounts/sqlite/sqlite-accounts.ts';
 import { type MetricsAddress, metricsAddress, startMetricsServer } from '../../service/http/metrics-server.ts';
 import { startService } from '../../service/http/start-service.ts';
@@ -44,37 +43,25 @@ interface ServiceFiles {
   readonly accounts:
     | { readonly kind: 'file'; readonly path: string }
     | { readonly kind: 'postgres'; readonly url: string };
-  /** Whether a former version may have kept these accounts in this data file: not when only the accounts are named. */
-  readonly belongTogether: boolean;
 }
 
 function filesOf(context: CliContext, { db, accounts }: Flags): ServiceFiles {
   const pathOf = (file: unknown, otherwise: string) => resolve(context.workingFolder, (file as string) ?? otherwise);
   const data = pathOf(db, `${dataFolder(context)}/service.db`);
   if (typeof accounts === 'string' && isPostgresAddress(accounts)) {
-    return { data, accounts: { kind: 'postgres', url: accounts }, belongTogether: false };
+    return { data, accounts: { kind: 'postgres', url: accounts } };
   }
   const path = pathOf(accounts, accountsFileFor(data));
   if (path === data) {
     throw new PerilbookError('USAGE', `--db and --accounts name one file, ${data}`, 'Name two files.');
   }
-  return { data, accounts: { kind: 'file', path }, belongTogether: db !== undefined || accounts === undefined };
+  return { data, accounts: { kind: 'file', path } };
 }
 
-/** Opens the accounts. A former version kept those of a file in the data file. */
-async function openAccountsOf(
-  { clock }: CliContext,
-  { data, accounts, belongTogether }: ServiceFiles,
-): Promise<ServiceAccounts> {
+async function openAccountsOf({ clock }: CliContext, { accounts }: ServiceFiles): Promise<ServiceAccounts> {
   if (accounts.kind === 'postgres') return await openPostgresAccounts(accounts.url, clock);
-  using opening = new DisposableStack();
-  const opened = opening.use(openAccounts(madeFolder(accounts.path)));
-  if (belongTogether && existsSync(data)) {
-    using former = openDataReadOnly(data);
-    moveAccounts(former, opened);
-  }
-  const kept = opening.move();
-  return { ...sqliteAccounts(opened, clock), [Symbol.asyncDispose]: async () => kept.dispose() };
+  const opened = openAccounts(madeFolder(accounts.path));
+  return { ...sqliteAccounts(opened, clock), [Symbol.asyncDispose]: async () => void opened.close() };
 }
 
 function madeFolder(file: string): string {
@@ -90,9 +77,9 @@ function placeOf({ accounts }: ServiceFiles): string {
 const NEEDS_ACCOUNTS = ['list', 'statement', 'rotate', 'revoke'];
 
 /** A misspelled name must not make an empty file, whose list of accounts is empty. */
-function refuseNoAccounts({ data, accounts, belongTogether }: ServiceFiles, flags: Flags): void {
+function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: Flags): void {
   if (accounts.kind === 'postgres') return;
-  if (flags.accounts !== undefined && !(belongTogether && existsSync(data))) refuseMissing(accounts.path, '--accounts');
+  if (flags.accounts !== undefined) refuseMissing(accounts.path, '--accounts');
   else if (flags.db !== undefined && !existsSync(accounts.path)) refuseMissing(data, '--db');
 }
 
@@ -109,7 +96,7 @@ async function startAction(
 ): Promise<number> {
   const descriptor = socketOfSystemd(context, process.pid) ?? undefined;
   const metrics = metricsAt && (await import('../../service/http/service-metrics.ts')).createServiceMetrics();
-  await using accounts = await openAccountsOf(context, { ...files, belongTogether: true });
+  await using accounts = await openAccountsOf(context, files);
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
   const onError = (error: unknown) =>

@@ -42,7 +42,7 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
       // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'cache_size = -65536'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
-      tooNew: (version, known) =>
+      otherVersion: (version, known) =>
         new PerilbookError(
           'SERVICE_DATA',
           `Cannot read the data file: it has version ${version}, and this program knows up to ${known}`,

@@ -318,9 +318,6 @@ export const jobFileSchema = z.strictObject({
     .describe(`most calls in flight at once (default ${DEFAULTS.concurrency})`),
 });
 
-/** Settings that had another name before: a job file that still uses it is told the new one. */
-export const RENAMED_SETTINGS: Readonly<Record<string, string>> = { sockets: 'concurrency' };
-
 export type JobFile = z.infer<typeof jobFileSchema>;
 
 /** The JSON Schema, for editors. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { nearestName } from '../../nearest-name.ts';
-import { jobFileSchema, RENAMED_SETTINGS } from './job-file.ts';
+import { jobFileSchema } from './job-file.ts';
 import { holdsKey } from './key-shapes.ts';
 
 /** An error in one setting. */
@@ -28,7 +28,7 @@ const startsWith = (path: readonly PropertyKey[], start: readonly PropertyKey[])
 
 function unknownSetting(path: readonly PropertyKey[], name: string): SettingIssue {
   const topLevel = Object.keys(jobFileSchema.shape);
-  const near = RENAMED_SETTINGS[name] ?? nearestName(name, namesAt(jobFileSchema, path));
+  const near = nearestName(name, namesAt(jobFileSchema, path));
   const isMisplaced = path.length > 0 && topLevel.includes(name);
   const hint = isMisplaced ? ', which belongs at the top level' : near ? `; did you mean ${near}?` : '';
   return { path: [...path, name], message: `unknown setting ${JSON.stringify(name)}${hint}`, isName: true };

@@ -25,7 +25,7 @@ export interface PeriodStatement {
 export interface ChargedPeriod extends Readonly<Record<CallKind, number>> {
   readonly periodStart: number;
   readonly credits: number;
-  readonly allowance: number | null;
+  readonly allowance: number;
   readonly overageRate: number | null;
 }
 
@@ -40,16 +40,15 @@ export function statementsOf(rows: readonly ChargedPeriod[], account: ServiceAcc
   const current = billingPeriod(day, now).start;
   const charged = rows.map((row) => statementOf(row, account, billingPeriod(day, row.periodStart).end, now));
   if (rows.some((row) => row.periodStart === current)) return charged;
-  const unused = { credits: 0, single: 0, standard: 0, enterprise: 0, allowance: null, overageRate: null };
+  const unused = { credits: 0, single: 0, standard: 0, enterprise: 0, allowance: 0, overageRate: null };
   const own = statementOf({ ...unused, periodStart: current }, account, billingPeriod(day, current).end, now);
   return [...charged, own].sort((a, b) => a.periodStart - b.periodStart);
 }
 
 function statementOf(row: ChargedPeriod, { subscription }: ServiceAccount, end: number, now: number): PeriodStatement {
   const isClosed = now >= end;
-  const hasOwnTerms = isClosed && row.allowance !== null;
-  const allowance = hasOwnTerms ? row.allowance! : subscription.creditsPerMonth;
-  const overageRate = hasOwnTerms ? row.overageRate : subscription.overageRate;
+  const allowance = isClosed ? row.allowance : subscription.creditsPerMonth;
+  const overageRate = isClosed ? row.overageRate : subscription.overageRate;
   const overageCredits = Math.max(0, row.credits - allowance);
   return {
     periodStart: row.periodStart,

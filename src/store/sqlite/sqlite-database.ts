@@ -2,8 +2,6 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { openSqlite, type SqliteDatabase } from '../../sqlite/open-database.ts';
-import { joinSources } from './join-sources.ts';
-import { packJsonAnswers } from './pack-json-answers.ts';
 import { asStoreError } from './store-errors.ts';
 
 /** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means trouble. */
@@ -15,7 +13,7 @@ const BUSY_TIMEOUT_MS = 30_000;
  * WAL lets several processes read while one writes. `synchronous=FULL`, because a charge that was written before its
  * call left must survive a power cut; in WAL mode the default, NORMAL, may lose the last transactions.
  *
- * @throws STORE_TOO_NEW for a file of a later version, STORE_UNUSABLE for one that cannot be opened or is no store
+ * @throws STORE_TOO_NEW for a file of a later version, STORE_UNUSABLE for one of an earlier version, that cannot be opened or is no store
  */
 export function openDatabase(file: string): SqliteDatabase {
   try {
@@ -23,19 +21,22 @@ export function openDatabase(file: string): SqliteDatabase {
     refuseSecondName(file);
     return openSqlite(file, {
       migrations: new URL('./migrations/', import.meta.url),
-      steps: {
-        '0005-packed-answers.sql': (database) => packJsonAnswers(database, file),
-        '0008-spellings-of-sources.sql': joinSources,
-      },
       pragmas: ['synchronous = FULL', 'foreign_keys = ON'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
-      tooNew: (version, known) =>
-        new PerilbookError(
-          'STORE_TOO_NEW',
-          `The store ${file} was written by a later Perilbook (version ${version}, this one knows ${known})`,
-          'Update Perilbook, or name another file with --store.',
-          { file },
-        ),
+      otherVersion: (version, known) =>
+        version < known
+          ? new PerilbookError(
+              'STORE_UNUSABLE',
+              `The store ${file} was made by an earlier development version of Perilbook`,
+              'Name another file with --store.',
+              { file },
+            )
+          : new PerilbookError(
+              'STORE_TOO_NEW',
+              `The store ${file} was written by a later Perilbook (version ${version}, this one knows ${known})`,
+              'Update Perilbook, or name another file with --store.',
+              { file },
+            ),
     });
   } catch (error) {
     const known = asStoreError(file, error);

@@ -21,7 +21,7 @@ export function accountsFileFor(dataFile: string): string {
  * Opens the accounts file, makes it when there is none, and brings it up to the newest version.
  *
  * @param file path of the SQLite file; its directory must exist. `:memory:` makes one that only this handle sees
- * @throws PerilbookError SERVICE_ACCOUNT when the file cannot be opened, is another database, or was written by a newer
+ * @throws PerilbookError SERVICE_ACCOUNT when the file cannot be opened, is another database, or is of another
  *   version
  */
 export function openAccounts(file: string): AccountsDatabase {
@@ -32,7 +32,12 @@ export function openAccounts(file: string): AccountsDatabase {
       // A checkpoint waits for the disk for 6 to 20 ms, whether it is of 1,000 pages, SQLite's default, or of 4,000 (16 MB).
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'wal_autocheckpoint = 4000'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
-      tooNew: (version, known) => new Error(`it has version ${version}, and this program knows up to ${known}`),
+      otherVersion: (version, known) =>
+        new Error(
+          version < known
+            ? 'it was made by an earlier development version of Perilbook'
+            : `it has version ${version}, and this program knows up to ${known}`,
+        ),
     });
     return database as AccountsDatabase;
   } catch (error) {

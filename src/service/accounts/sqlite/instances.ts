@@ -73,17 +73,14 @@ export function removeCrashedInstances(accounts: AccountsDatabase): void {
 
 /** The lock file of an instance. By the true path, so that every process looks at the same file however it names the
  * database. */
-export function lockFile(databaseFile: string, token: string): string {
+function lockFile(databaseFile: string, token: string): string {
   return `${realpathSync(databaseFile)}-instance-${token}`;
 }
 
-function isRunning(accounts: AccountsDatabase, token: string): boolean {
-  return accounts.memory || isLocked(accounts.name, token);
-}
-
 /** Whether a process holds an instance's lock. */
-export function isLocked(databaseFile: string, token: string): boolean {
-  const file = lockFile(databaseFile, token);
+function isRunning(accounts: AccountsDatabase, token: string): boolean {
+  if (accounts.memory) return true;
+  const file = lockFile(accounts.name, token);
   if (!existsSync(file)) return false;
   let probe: Database.Database | null = null;
   try {

@@ -1,4 +1,5 @@
--- Who may ask, and what was charged. Times are milliseconds since the epoch; credits are whole.
+-- Who may ask, and what was charged. Times are milliseconds since the epoch; credits are whole. Number 1 was that of development versions,
+-- whose files are refused.
 CREATE TABLE accounts (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
@@ -55,8 +56,7 @@ CREATE TABLE minutes (
 ) STRICT;
 
 -- `allowance` and `overage_rate` are those under which the period's last call was charged, so that a statement of a past
--- period does not change with the account's subscription. `allowance` is null in periods older than these columns: the
--- account's subscription is used for them.
+-- period does not change with the account's subscription.
 CREATE TABLE periods (
   account INTEGER NOT NULL REFERENCES accounts (id),
   period_start INTEGER NOT NULL,
@@ -64,10 +64,7 @@ CREATE TABLE periods (
   single INTEGER NOT NULL,
   standard INTEGER NOT NULL,
   enterprise INTEGER NOT NULL,
-  allowance INTEGER,
+  allowance INTEGER NOT NULL,
   overage_rate REAL,
   PRIMARY KEY (account, period_start)
 ) STRICT, WITHOUT ROWID;
-
--- Data files of former versions whose accounts have been copied here, by the token that the move gave them.
-CREATE TABLE moves (token TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;

@@ -1,2 +1,0 @@
--- A source that is an address is named by one spelling of it (contract/service-address.ts): the step of the same name in
--- database.ts renames the others, and joins what was bought under several. Nothing changes in the tables.
