@@ -50,7 +50,8 @@ export async function downloadSpans(
       const url = addressOf(download.url, span);
       const entry = entries.get(key);
       const target = join(folder, file);
-      if (entry !== undefined && isWhole(entry, target) && (await isUnchanged(download, span, entry, context))) {
+      const isSame = entry?.url === url && isWhole(entry, target);
+      if (isSame && (await isUnchanged(download, span, entry, context))) {
         outcomes.push({ key, file, url, bytes: entry.bytes, count: span.count, isNew: false });
         continue;
       }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { FileDownload, LayerDownload, Source } from '../sources/source.ts';
 import { boxesOfState } from '../sources/states-near.ts';
 import { spellingsOf } from '../tables/states.ts';
+import { DEFAULT_RADII, isSearched } from '../topics/search-radii.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { FileRequest } from './download-file.ts';
 import type { LayerRequest } from './layer-queries.ts';
@@ -89,6 +90,11 @@ export function fileNameOf(url: string): string {
   throw downloadFailed(`${url} does not end in the name of a file`, ADDRESS_MOVED);
 }
 
+/** The largest search radius of a source's topics, in metres. */
+function radiusOf({ topics }: Source): number {
+  return Math.max(0, ...topics.map((topic) => (isSearched(topic) ? DEFAULT_RADII[topic] : 0)));
+}
+
 /** One request, or one per box of a state (Alaska has two). */
 export function layerRequests(
   source: Source,
@@ -106,7 +112,7 @@ export function layerRequests(
     isState && stateWhere !== 'box' ? filled(stateWhere, slice) : undefined,
   ].filter((filter) => filter !== undefined);
   const where = filters.length === 0 ? '1=1' : filters.join(' AND ');
-  const boxes = isState && stateWhere === 'box' ? boxesOfState(slice) : [null];
+  const boxes = isState && stateWhere === 'box' ? boxesOfState(slice, radiusOf(source)) : [null];
   return boxes.map((box, index) => ({
     ...{ layer, where, as },
     ...(box === null ? {} : { box }),

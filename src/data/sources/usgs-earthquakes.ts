@@ -17,15 +17,17 @@ export const USGS_EARTHQUAKES: readonly Source[] = [
       countUrl: `${SERVICE}/count?format=text&${QUERY}`,
       // The catalog rejects larger queries.
       mostRows: 20_000,
+      // 100 km, the search radius, around every place of the US, which may lie 25 km off the drawn coast (search-boxes.test.ts).
       boxes: {
-        states: { minLat: 24, maxLat: 50, minLng: -126, maxLng: -66 },
-        alaska: { minLat: 50, maxLat: 72, minLng: -180, maxLng: -129 },
+        states: { minLat: 23.3, maxLat: 50.6, minLng: -126.6, maxLng: -65.2 },
+        alaska: { minLat: 50, maxLat: 72.6, minLng: -180, maxLng: -127.8 },
         // The Aleutian Islands beyond the 180th meridian.
-        aleutians: { minLat: 50, maxLat: 54, minLng: 171, maxLng: 180 },
-        hawaii: { minLat: 18, maxLat: 23, minLng: -161, maxLng: -154 },
-        caribbean: { minLat: 17, maxLat: 20, minLng: -68, maxLng: -64 },
-        marianas: { minLat: 12, maxLat: 21, minLng: 143, maxLng: 147 },
-        samoa: { minLat: -15, maxLat: -10, minLng: -172, maxLng: -168 },
+        aleutians: { minLat: 50, maxLat: 54.2, minLng: 170.4, maxLng: 180 },
+        // As far as Kure Atoll.
+        hawaii: { minLat: 17.7, maxLat: 29.6, minLng: -179.8, maxLng: -153.5 },
+        caribbean: { minLat: 16.5, maxLat: 19.7, minLng: -69.2, maxLng: -63.3 },
+        marianas: { minLat: 12, maxLat: 21.8, minLng: 143.4, maxLng: 147.4 },
+        samoa: { minLat: -15.7, maxLat: -9.9, minLng: -172.4, maxLng: -166.9 },
       },
     },
     bytes: 50 * MB,

@@ -39,6 +39,11 @@ export const DEFAULT_RADII: Radii = {
   'wildfire.perimeters': 50 * KM,
 };
 
+/** Whether a name is that of something that is searched. */
+export function isSearched(name: string): name is Searched {
+  return Object.hasOwn(DEFAULT_RADII, name);
+}
+
 /** Beyond this, distances to lines on a plane are inaccurate, and a search reads half a layer. */
 const LARGEST_METERS = 500 * KM;
 
@@ -50,7 +55,7 @@ const LARGEST_METERS = 500 * KM;
  */
 export function radiiWith(changed: Partial<Radii>): Radii {
   for (const [searched, meters] of Object.entries(changed)) {
-    if (!Object.hasOwn(DEFAULT_RADII, searched) || !(meters > 0 && meters <= LARGEST_METERS)) {
+    if (!isSearched(searched) || !(meters > 0 && meters <= LARGEST_METERS)) {
       throw new PerilbookError(
         'USAGE',
         `Cannot search "${searched}" within ${meters} m`,

@@ -83,3 +83,17 @@ test('a count that is a web page stops the download, and what was there stays', 
   await assert.rejects(fetchSlice(earthquakes(), 'US', here.folder, here.context), /in place of a count/);
   assert.equal(timesIn(here).length, 30);
 });
+
+test('a span of another box is downloaded again, though it has as many events', async (t) => {
+  const here = await downloading(t);
+  here.mirror.quakes = [{ time: Date.UTC(2020, 0, 1), lat: 37, lng: -78 }];
+  const source = earthquakes();
+  assert.ok(source.download.kind === 'spans');
+  await fetchSlice(source, 'US', here.folder, here.context);
+  here.mirror.quakes = [{ time: Date.UTC(2020, 0, 1), lat: 37, lng: -40 }];
+  const boxes = { ...source.download.boxes, states: { minLat: 30, maxLat: 40, minLng: -50, maxLng: -30 } };
+  assert.equal(
+    await fetchSlice({ ...source, download: { ...source.download, boxes } }, 'US', here.folder, here.context),
+    1,
+  );
+});
