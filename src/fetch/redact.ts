@@ -1,18 +1,20 @@
 /*
  * Removes keys from what a service sent: some services repeat a refused key in their message. Works on strings after HTTP,
- * compression and JSON were decoded: before that, the same key has too many forms.
+ * compression and JSON were decoded: before that, the same key has too many forms. docs/reliability.md lists the forms.
  */
-import { canonical, type DecodedLayer, layersOf, textsOf } from './decoded-layers.ts';
 
 /** Shorter keys would match ordinary words; no real key is that short. */
 const SHORTEST_KEY = 4;
 
 const REDACTED = '[key]';
 
-/** A longer text that contains a key is replaced as a whole. */
-const LONGEST_SEARCHED = 64 * 1024;
+/** Format characters and combining marks: nobody sees them, and the key could be read around them. */
+const INVISIBLE = /[\p{Cf}\p{Mn}]+/gu;
 
-/** Removes certain keys, in any encoding, from parts of a service's answer. */
+/** The five characters for which HTML has names that every library knows. */
+const HTML_NAMES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
+
+/** Removes certain keys from parts of a service's answer. */
 export interface Redactor {
   text(text: string): string;
   /** A parsed JSON value without a key in any string, number or member name. Changes the value in place. */
@@ -26,28 +28,26 @@ const MOST_KEPT = 16;
 export function redactorOf(keys: readonly string[]): Redactor {
   // A key has no line break: a header could not carry it.
   const name = keys.join('\n');
-  const known = made.get(name);
-  if (known !== undefined) return known;
+  const cached = made.get(name);
+  if (cached !== undefined) return cached;
   if (made.size >= MOST_KEPT) made.clear();
-  const redactor = createRedactor(keys);
+  const redactor = createRedactor(keys.filter((key) => key.length >= SHORTEST_KEY));
   made.set(name, redactor);
   return redactor;
 }
 
 function createRedactor(keys: readonly string[]): Redactor {
-  const real = keys.filter((key) => key.length >= SHORTEST_KEY);
-  const forms = [...new Set(real.flatMap(formsOf))];
-  const shortest = Math.min(...forms.map((form) => form.length));
-  const mayBeNumber = real.some((key) => /^[\d.e+-]+$/i.test(key));
+  if (keys.length === 0) return { text: (from) => from, json: (value) => value };
+  const pattern = new RegExp(keys.flatMap(patternsOf).join('|'), 'gi');
+  const shortest = Math.min(...keys.map((key) => key.length));
+  const mayBeNumber = keys.some((key) => /^[\d.e+-]+$/i.test(key));
 
   function text(from: string): string {
-    // A key in any encoding is no shorter than its shortest form: nearly every string of a bundle is done here.
+    // No form is shorter than the key: nearly every string of a bundle is done here.
     if (from.length < shortest) return from;
-    if (!textsOf(from).some((decoded) => forms.some((form) => decoded.includes(form)))) return from;
-    // The positions take 16 bytes a character and layer.
-    if (from.length > LONGEST_SEARCHED) return REDACTED;
-    const spans = layersOf(from).flatMap((layer) => forms.flatMap((form) => spansOf(layer, form)));
-    return spans.length === 0 ? REDACTED : withoutSpans(from, spans);
+    const visible = from.replace(INVISIBLE, '');
+    const rest = visible.replace(pattern, REDACTED);
+    return rest === visible ? from : rest;
   }
 
   function json(value: unknown): unknown {
@@ -78,49 +78,46 @@ function createRedactor(keys: readonly string[]): Redactor {
     return isRenamed ? Object.fromEntries(Object.entries(object).map(([name, value]) => [text(name), value])) : object;
   }
 
-  return forms.length === 0 ? { text: (from) => from, json: (value) => value } : { text, json };
+  return { text, json };
 }
 
 const PLAIN = { writable: true, enumerable: true, configurable: true };
 
-/** The forms of a key in decoded text: as it is, in base64 at each of the three offsets, and in hexadecimal. */
-function formsOf(key: string): string[] {
-  const encoded = encodeURIComponent(key);
-  const inBase64 = encoded === key ? [key] : [key, encoded];
-  const forms = [
-    key,
-    ...inBase64.flatMap((text) => [0, 1, 2].map((before) => base64Form(text, before))),
+/** Patterns of a key: character by character, in base64 at each of the three offsets, and in hexadecimal. */
+function patternsOf(key: string): string[] {
+  return [
+    [...key].map(characterPattern).join(''),
+    ...[0, 1, 2].map((before) => base64Pattern(key, before)),
     Buffer.from(key).toString('hex'),
   ];
-  return forms.flatMap((form) => canonical(form)).filter((form) => form.length >= SHORTEST_KEY);
 }
 
-/** The base64 characters that depend on the text alone where so many bytes come before it. */
-function base64Form(text: string, before: number): string {
-  const encoded = Buffer.from(' '.repeat(before) + text).toString('base64');
-  return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + text.length) * 8) / 6));
+/** A character as it is, percent-encoded once or twice, escaped as in JSON, or as an entity of HTML. */
+function characterPattern(character: string): string {
+  const code = character.codePointAt(0)!;
+  const units = Array.from({ length: character.length }, (_, index) => hex(character.charCodeAt(index), 4));
+  // In a pattern, \uXXXX is the character and \\uXXXX are its six letters.
+  const literal = units.map((unit) => `\\u${unit}`).join('');
+  const forms = [
+    literal,
+    Array.from(Buffer.from(character), (byte) => `%(?:25)?${hex(byte, 2)}`).join(''),
+    units.map((unit) => `\\\\u${unit}`).join(''),
+    `&#(?:0*${code}|x0*${code.toString(16)});`,
+  ];
+  if ('"\\/'.includes(character)) forms.push(`\\\\${literal}`);
+  if (HTML_NAMES[character]) forms.push(`&${HTML_NAMES[character]};`);
+  return `(?:${forms.join('|')})`;
 }
 
-type TextSpan = readonly [from: number, to: number];
-
-/** Where a form occurs in a layer, as positions in the original text. */
-function spansOf({ text, starts, ends }: DecodedLayer, form: string): TextSpan[] {
-  const spans: TextSpan[] = [];
-  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) {
-    const last = at + form.length - 1;
-    spans.push(starts === null ? [at, last + 1] : [starts[at]!, ends![last]!]);
-  }
-  return spans;
+/** The base64 characters that depend on the key alone where so many bytes come before it, in both alphabets. */
+function base64Pattern(key: string, before: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
+  const inner = bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  return inner.replaceAll('+', '[+-]').replaceAll('/', '[/_]');
 }
 
-function withoutSpans(text: string, spans: TextSpan[]): string {
-  let rest = '';
-  let done = 0;
-  for (const [from, to] of spans.sort((a, b) => a[0] - b[0])) {
-    if (from >= done) rest += text.slice(done, from) + REDACTED;
-    done = Math.max(done, to);
-  }
-  return rest + text.slice(done);
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
 }
 
 /** Makes a foreign text safe for a terminal, a log and a table's cell: one line, no control or direction characters, at most `most`

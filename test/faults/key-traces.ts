@@ -1,59 +1,42 @@
 /*
  * How a service may write a key, and how a key is found in whatever was written. The finder is made on purpose in another way
- * than src/fetch/redact.ts: one pattern a character in place of decoding.
+ * than src/fetch/redact.ts: it decodes the text in place of one pattern a character.
  */
 
-const HTML_NAMES: Readonly<Record<string, string>> = {
-  '"': 'quot',
-  '&': 'amp',
-  "'": 'apos',
-  '+': 'plus',
-  '/': 'sol',
-  '<': 'lt',
-  '=': 'equals',
-  '>': 'gt',
-  '%': 'percnt',
-  '\\': 'bsol',
-};
+const HTML_NAMES: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', "'": 'apos', '<': 'lt', '>': 'gt' };
+const HTML_CHARACTERS = new Map(Object.entries(HTML_NAMES).map(([character, name]) => [name, character]));
 
 const hex = (character: string) => character.charCodeAt(0).toString(16).padStart(2, '0');
-const literal = (character: string) => character.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
-const BACKSLASHES = '\\\\{1,8}';
 
-function characterPattern(character: string): string {
-  const digits = hex(character);
-  const forms = [
-    literal(character),
-    `${BACKSLASHES}${literal(character)}`,
-    `${BACKSLASHES}u00${digits}`,
-    `%(?:25){0,3}${digits}`,
-    `&(?:amp;){0,3}#(?:${character.charCodeAt(0)}|x${digits});?`,
-  ];
-  if (HTML_NAMES[character]) forms.push(`&(?:amp;){0,3}${HTML_NAMES[character]};`);
-  return `(?:${forms.join('|')})`;
-}
-
-function base64Pattern(key: string, before: number): string {
-  const encoded = Buffer.from('x'.repeat(before) + key).toString('base64');
-  const inner = encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + key.length) * 8) / 6));
-  const of: Readonly<Record<string, string>> = {
-    '+': `(?:${characterPattern('+')}|-)`,
-    '/': `(?:${characterPattern('/')}|_)`,
-  };
-  return [...inner].map((character) => of[character] ?? character).join('');
+/** A text with the escapes of addresses, JSON and HTML decoded once. */
+function decoded(text: string): string {
+  return text.replace(
+    /%([0-9a-f]{2})|\\(?:u([0-9a-f]{4})|(["\\/]))|&(?:#(\d{1,5})|#x([0-9a-f]{1,4})|(amp|lt|gt|quot|apos));/gi,
+    (_, percent, unit, plain, decimal, hexadecimal, name) => {
+      if (plain !== undefined) return plain;
+      if (name !== undefined) return HTML_CHARACTERS.get(name.toLowerCase())!;
+      const digits = percent ?? unit ?? hexadecimal;
+      return String.fromCharCode(digits === undefined ? Number(decimal) : Number.parseInt(digits, 16));
+    },
+  );
 }
 
 /** A function that says how a key stands in some bytes, or null. */
 export function keyFinder(key: string): (bytes: Buffer) => string | null {
-  const patterns: [string, RegExp][] = [
-    ['as text', new RegExp([...key].map(characterPattern).join(''), 'i')],
-    ...[0, 1, 2].map((before): [string, RegExp] => ['in base64', new RegExp(base64Pattern(key, before))]),
-    ['in hexadecimal', new RegExp([...key].map(hex).join('[ :]?'), 'i')],
-  ];
+  const plain = key.toLowerCase();
+  const inHex = Buffer.from(key).toString('hex');
+  const inBase64 = [0, 1, 2].map((before) => {
+    const encoded = Buffer.from('x'.repeat(before) + key).toString('base64url');
+    return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + key.length) * 8) / 6));
+  });
   return (bytes) => {
-    for (const encoding of ['latin1', 'utf16le'] as const) {
-      const text = bytes.toString(encoding);
-      for (const [how, pattern] of patterns) if (pattern.test(text)) return how;
+    for (const encoding of ['latin1', 'utf8', 'utf16le'] as const) {
+      const text = bytes.toString(encoding).replace(/[\p{Cf}\p{Mn}]/gu, '');
+      if ([text, decoded(text), decoded(decoded(text))].some((form) => form.toLowerCase().includes(plain)))
+        return 'as text';
+      const forAddresses = text.replaceAll('+', '-').replaceAll('/', '_');
+      if (inBase64.some((form) => forAddresses.includes(form))) return 'in base64';
+      if (text.toLowerCase().includes(inHex)) return 'in hexadecimal';
     }
     return null;
   };
@@ -67,12 +50,12 @@ export const CHARACTER_FORMS = {
   'percent-encoded twice': (character: string) => `%25${hex(character)}`,
   'escaped as in JSON': (character: string) => `\\u00${hex(character)}`,
   'escaped as in JSON, upper case': (character: string) => `\\u00${hex(character).toUpperCase()}`,
-  'escaped as in JSON twice': (character: string) => `\\\\u00${hex(character)}`,
-  'behind a backslash': (character: string) => (/[a-z0-9]/i.test(character) ? character : `\\${character}`),
+  'behind a backslash': (character: string) => (/["\\/]/.test(character) ? `\\${character}` : character),
   'an entity': (character: string) => `&#${character.charCodeAt(0)};`,
   'an entity in hexadecimal': (character: string) => `&#x${hex(character)};`,
   'a named entity': (character: string) => (HTML_NAMES[character] ? `&${HTML_NAMES[character]};` : character),
-  'an entity twice': (character: string) => `&amp;#${character.charCodeAt(0)};`,
+  'before an invisible space': (character: string) => `${character}\u200b`,
+  'before a variation selector': (character: string) => `${character}\ufe0f`,
 } as const satisfies Record<string, (character: string) => string>;
 
 /** Ways to write a key as a whole. */
@@ -81,16 +64,11 @@ export const WHOLE_FORMS = {
   'in base64 behind a name': (key: string) => Buffer.from(`user:${key}`).toString('base64'),
   'in base64 between bytes': (key: string) => Buffer.from(`{"k":"${key}"}`).toString('base64'),
   'in base64 for addresses': (key: string) => Buffer.from(`a${key}`).toString('base64url'),
-  'in base64, percent-encoded': (key: string) => encodeURIComponent(Buffer.from(key).toString('base64')),
   'in hexadecimal': (key: string) => Buffer.from(key).toString('hex'),
   'in upper hexadecimal': (key: string) => Buffer.from(key).toString('hex').toUpperCase(),
-  'in hexadecimal with colons': (key: string) =>
-    Buffer.from(key)
-      .toString('hex')
-      .replace(/..(?=.)/g, '$&:'),
   'by encodeURIComponent': (key: string) => encodeURIComponent(key),
-  'as a JSON string in a string': (key: string) => JSON.stringify(JSON.stringify(key)),
-  'in UTF-16': (key: string) => Buffer.from(key, 'utf16le').toString('latin1'),
+  'by encodeURIComponent twice': (key: string) => encodeURIComponent(encodeURIComponent(key)),
+  'as a JSON string': (key: string) => JSON.stringify(key),
 } as const satisfies Record<string, (key: string) => string>;
 
 export type CharacterForm = keyof typeof CHARACTER_FORMS;

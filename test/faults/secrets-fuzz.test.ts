@@ -94,7 +94,9 @@ function reply(url: URL, response: ServerResponse, said: Echo): void {
   const { written, status, how, mask, gzip } = said;
   const refusal = { error: { code: written, message: `No such key: ${written}` }, meta: { request_id: written } };
   const json = escapedJson(JSON.stringify(status === 200 ? answerWith(url, said) : refusal), mask);
-  const text = how === 'page' ? `<html><p>${written}</p>` : how === 'cut' ? json.slice(0, -1) : json;
+  // What is cut cannot be decoded: the key stands in it in one writing, without JSON's escapes around it.
+  const cut = `{"message": "No such key: ${written}`;
+  const text = how === 'page' ? `<html><p>${written}</p>` : how === 'cut' ? cut : json;
   const inHeader = written.replace(/[^\x20-\x7e]/g, '').trim();
   response.writeHead(status, {
     'content-type': 'application/json',

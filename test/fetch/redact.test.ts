@@ -25,7 +25,7 @@ const anyKey = fc
 const form = fc.constantFrom(...(Object.keys(CHARACTER_FORMS) as CharacterForm[]));
 const around = fc.constantFrom('', ' ', 'No such key: ', '"', ' (again)', '\n', 'https://h.example/?key=');
 
-test('any key with its characters written in any two ways is taken out of any text', () => {
+test('any key with its characters written in any two of the listed ways is taken out of any text', () => {
   fc.assert(
     fc.property(
       anyKey,
@@ -43,7 +43,7 @@ test('any key with its characters written in any two ways is taken out of any te
   );
 });
 
-test('any key as a whole in base64, hexadecimal and other encodings is taken out', () => {
+test('any key as a whole in base64, hexadecimal and the other listed encodings is taken out', () => {
   const whole = fc.constantFrom(...(Object.keys(WHOLE_FORMS) as WholeForm[]));
   fc.assert(
     fc.property(anyKey, whole, around, (key, how, before) => {
@@ -65,6 +65,15 @@ test('what holds no key stays as it is, to the character', () => {
   );
 });
 
+test('invisible letters and marks do not hide a key', () => {
+  const { text } = redactorOf(['k3y/with+odd=chars']);
+  for (const mark of ['\u200b', '\u00ad', '\u2066', '\ufe0f', '\u034f', '\u0301', '\u{e0061}', '\u{e0101}']) {
+    const hidden = [...'k3y/with+odd=chars'].join(mark);
+    assert.equal(text(`No such key: ${hidden}!`), 'No such key: [key]!', mark.codePointAt(0)!.toString(16));
+  }
+  assert.equal(text('cafe\u0301 and \u200b, no key'), 'cafe\u0301 and \u200b, no key');
+});
+
 test('only the key goes, and what stands around it stays', () => {
   const { text } = redactorOf(['k3y/with+odd=chars', 'second-key']);
   for (const [from, to] of [
@@ -72,7 +81,7 @@ test('only the key goes, and what stands around it stays', () => {
     ['?key=k3y%2fwith%2Bodd%3dchars&x=1', '?key=[key]&x=1'],
     ['twice k3y/with+odd=chars second-key', 'twice [key] [key]'],
     ['a &lt; b, k3y\\/with\\u002bodd=chars', 'a &lt; b, [key]'],
-    ['k3y/with\u200b+odd=\u00adchars.', '[key].'],
+    ['?key=k3y%252Fwith%252bodd=chars', '?key=[key]'],
     ['K3Y/WITH+ODD=CHARS', '[key]'],
     ['k3y/with+odd', 'k3y/with+odd'],
   ] as const) {
@@ -94,18 +103,13 @@ test('in parsed JSON: strings, member names, and numbers where a key is one', ()
   assert.equal(json(value), value, 'without a copy where there is no key');
 });
 
-test('a text too long to be searched for places is dropped whole, and quickly', () => {
+test('a long text is searched as well, and quickly', () => {
   const { text } = redactorOf(['k3y/with+odd=chars']);
   const long = 'some words '.repeat(100_000);
   assert.equal(text(long), long);
-  assert.equal(text(`${long}k3y%2fwith+odd=chars`), '[key]');
+  assert.equal(text(`${long}k3y%2fwith+odd=chars`), `${long}[key]`);
 });
 
 test('a key of one, two or three characters would be part of ordinary words, and is left', () => {
   assert.equal(redactorOf(['abc', '']).text('abc'), 'abc');
-});
-
-test('a text that names a member of every object, in the form of an HTML entity, stays as it is', () => {
-  const text = 'an unknown &constructor; and a known &amp; one';
-  assert.equal(redactorOf(['abcdefgh1234']).text(text), text);
 });
