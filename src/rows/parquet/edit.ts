@@ -1,5 +1,6 @@
 import type { AddedColumn } from '../port.ts';
-import { binary, flag, i32, i64, list, numberAt, setField, struct, structAt, structsAt } from './fields.ts';
+import { extendArrowSchema } from './arrow-schema.ts';
+import { binary, flag, i32, i64, list, numberAt, setField, struct, structAt, structsAt, textAt } from './fields.ts';
 import { type ParquetFile, placeOfChunk } from './footer.ts';
 import { PHYSICAL_TYPES, type SchemaNode } from './schema.ts';
 import { THRIFT, type ThriftField, type ThriftStruct } from './thrift.ts';
@@ -27,6 +28,7 @@ export function editFooter(
   const fields = file.footer.fields.map((field): ThriftField => {
     if (field.id === 2) return editSchema(file, kept, added);
     if (field.id === 4) return editRowGroups(file, leavesKept, addedTo);
+    if (field.id === 5) return editSchemaCopies(file, kept, added);
     if (field.id === 7) return editOrders(field, leavesKept, added.length);
     return field;
   });
@@ -65,6 +67,50 @@ export function schemaElement({ name, type }: AddedColumn): ThriftStruct {
     case 'time':
       return common('INT64', i32(6, 9), struct(10, struct(8, flag(1, true), struct(2, struct(1)))));
   }
+}
+
+type ExtendSchema = (value: string, kept: readonly string[], added: readonly AddedColumn[]) => string | null;
+
+/** The keys under which programs keep the schema in their own form, and read it there: without the added columns in it they do
+ * not see them. pandas and GeoParquet describe some columns only, and stay. */
+const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
+  'ARROW:schema': extendArrowSchema,
+  'org.apache.spark.sql.parquet.row.metadata': extendRecord((name, type) => {
+    const types = { text: 'string', point: 'binary', number: 'double', count: 'integer', time: 'timestamp' } as const;
+    return { name, type: types[type], nullable: true, metadata: {} };
+  }),
+  'parquet.avro.schema': extendRecord((name, type) => {
+    const time = { type: 'long', logicalType: 'timestamp-millis' };
+    const types = { text: 'string', point: 'bytes', number: 'double', count: 'int', time } as const;
+    return { name, type: ['null', types[type]], default: null };
+  }),
+};
+
+/** Extends a schema in JSON that has its columns as a list of `fields`; null where it is of other columns. */
+function extendRecord(describe: (name: string, type: AddedColumn['type']) => object): ExtendSchema {
+  return (value, kept, added) => {
+    try {
+      const schema = JSON.parse(value) as { fields: { name: string }[] };
+      const fields = schema.fields.slice(0, kept.length);
+      if (fields.length < kept.length || fields.some(({ name }, index) => name !== kept[index])) return null;
+      return JSON.stringify({ ...schema, fields: [...fields, ...added.map(({ name, type }) => describe(name, type))] });
+    } catch {
+      return null;
+    }
+  };
+}
+
+/** Extends the other programs' copies of the schema. One that cannot be read is left out: they then read Parquet's own. */
+function editSchemaCopies(file: ParquetFile, kept: readonly SchemaNode[], added: readonly AddedColumn[]): ThriftField {
+  const names = kept.map(({ name }) => name);
+  const entries = structsAt(file.footer, 5)!.flatMap((entry): ThriftStruct[] => {
+    const key = textAt(entry, 1) ?? '';
+    const extend = SCHEMA_COPIES[key];
+    if (extend === undefined) return [entry];
+    const value = extend(textAt(entry, 2) ?? '', names, added);
+    return value === null ? [] : [{ fields: [binary(1, key), binary(2, value)] }];
+  });
+  return list(5, THRIFT.STRUCT, entries);
 }
 
 function editRowGroups(file: ParquetFile, leavesKept: number, addedTo: readonly AddedChunks[]): ThriftField {
