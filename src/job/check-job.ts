@@ -10,6 +10,7 @@ import { openJobInput } from './parts/job-input.ts';
 import { checkPartFolder } from './parts/part-outputs.ts';
 import type { Effects } from './prepare.ts';
 import { layoutOf } from './scan/layout.ts';
+import { shownKeyPlace } from './settings/key-shapes.ts';
 import { relativeToFile } from './settings/merge-settings.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
 import { type Job, makeJob, type Surroundings } from './settings/settings.ts';
@@ -122,11 +123,11 @@ function missingKeys(
 ): { index: number; message: string; isWrong: boolean }[] {
   if (service.kind !== 'remote') return [];
   return service.keys.flatMap(({ env: variable, file }, index): ReturnType<typeof missingKeys> => {
-    if (variable !== undefined && !env[variable]) {
-      return [{ index, message: `environment variable ${variable} is not set`, isWrong: false }];
-    }
-    if (file !== undefined && !existsSync(file))
-      return [{ index, message: `key file ${file} does not exist`, isWrong: true }];
-    return [];
+    const isVariable = variable !== undefined;
+    if (isVariable ? env[variable] : existsSync(file!)) return [];
+    const place = shownKeyPlace(isVariable ? { env: variable } : { file: file! });
+    const name = place ?? '(its name looks like a key itself, and is not shown)';
+    const message = isVariable ? `environment variable ${name} is not set` : `key file ${name} does not exist`;
+    return [{ index, message, isWrong: !isVariable }];
   });
 }

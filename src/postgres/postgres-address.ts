@@ -46,7 +46,10 @@ export function refusePassword(text: string, { name, unusable }: DatabaseUse): v
   if (!isPostgresAddress(text)) return;
   const authority = /^[^:]+:\/\/([^/?#]*)/.exec(text)?.[1] ?? '';
   const login = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
-  if (!login.includes(':') && !/[?&]password=/i.test(text)) return;
+  const parameters = new URLSearchParams(/\?([^#]*)/.exec(text)?.[1]);
+  const hasPassword = [...parameters.keys()].some((name) => /^password$/i.test(name));
+  // The driver decodes the user: `me%3Aword` is a password too.
+  if (!/:|%3a/i.test(login) && !hasPassword) return;
   throw new PerilbookError(
     unusable,
     `The address of the ${name} contains a password`,

@@ -4,6 +4,7 @@ import { redactorOf } from '../../fetch/redact.ts';
 import { postWebhook } from '../../fetch/webhook.ts';
 import { readKeys } from '../../job/planning/api-keys.ts';
 import type { FinishHook } from '../../job/settings/finish-hook.ts';
+import { shownKeyPlace } from '../../job/settings/key-shapes.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { type CliContext, say } from '../context.ts';
 import type { FinishedRun } from './finished-run.ts';
@@ -61,9 +62,10 @@ function secretOf(source: Extract<FinishHook, { kind: 'webhook' }>['secret'], en
     )[0]!.secret;
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
+    const place = shownKeyPlace(source.env === undefined ? { file: source.file! } : { env: source.env });
     throw new PerilbookError(
       'KEY_MISSING',
-      `The secret of on_finish is not there: ${source.env ?? source.file}`,
+      `The secret of on_finish is not there: ${place ?? 'its name looks like a secret itself, and is not shown'}`,
       'Set the variable, or put the secret on the first line of the file.',
     );
   }

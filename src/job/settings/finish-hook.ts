@@ -47,10 +47,14 @@ export const onFinishSchema = z
     error: 'the webhook is on another machine and not encrypted: use https://, or add allow_http: true',
     path: ['url'],
   })
-  .refine(({ url }) => url === undefined || !URL.canParse(url) || new URL(url).username === '', {
+  .refine(({ url }) => url === undefined || !URL.canParse(url) || hasNoLogin(new URL(url)), {
     error: 'must be an address without user and password; a secret can sign the requests',
     path: ['url'],
   });
+
+function hasNoLogin({ username, password }: URL): boolean {
+  return username === '' && password === '';
+}
 
 function isProtected(url: string): boolean {
   if (!URL.canParse(url)) return true;

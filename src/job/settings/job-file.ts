@@ -51,7 +51,10 @@ const scopeName = z
   .string()
   .check((context) => {
     if (SCOPE_NAMES.includes(context.value)) return;
-    context.issues.push({ code: 'custom', input: context.value, message: noTopic(context.value, SCOPE_NAMES) });
+    const near = didYouMean(context.value, SCOPE_NAMES);
+    // A key may have been typed in place of a scope.
+    const message = near === '' ? 'unknown scope (a topic or bundle)' : noTopic(context.value, SCOPE_NAMES);
+    context.issues.push({ code: 'custom', input: context.value, message });
   })
   .meta({ id: 'scope', enum: [...SCOPE_NAMES] });
 

@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+
 const OF_TOKEN = String.raw`[A-Za-z0-9_\-+=~]`;
 
 /** Long with lower case, upper case and digits, or hexadecimal: unlike the name of a variable or a file. */
@@ -8,6 +10,15 @@ const KEY_WITHIN = new RegExp(`(?<!${OF_TOKEN})(?:${KEY_SHAPE})`);
 
 /** An address with a user, password, query or fragment. */
 const LOADED_ADDRESS = /https?:\/\/\S*[@?#]/i;
+
+/** The name of a variable, as it is usual. */
+const VARIABLE = /^(?=.{1,64}$)[A-Z_][A-Z0-9]{0,15}(?:_[A-Z0-9]{0,15})*$/;
+
+/** Unlike the name of a file, which is short, has an extension, or has no number. */
+const LONG_WORD = /^(?=.*\d)[\w+=~-]{20,}$/;
+
+/** Settings that name keys and secrets: people type the key itself at any place in them. */
+const KEY_SETTINGS: readonly PropertyKey[] = ['service', 'on_finish'];
 
 /** Names of settings in which people write a key instead of its file. */
 const KEY_NAME = /key|token|secret|password|credential/i;
@@ -25,6 +36,18 @@ export function holdsKey(line: string): boolean {
 /** Whether a setting of this name would hold a key. */
 export function namesKey(name: string): boolean {
   return KEY_NAME.test(name);
+}
+
+/** Whether a key may stand below a setting: then no message repeats a name, a value or a line from there. */
+export function mayHoldKey(path: readonly PropertyKey[]): boolean {
+  return path.some((name) => KEY_SETTINGS.includes(name));
+}
+
+/** How a message names the place of a key; null where the name looks like the key itself, typed in its place. */
+export function shownKeyPlace({ env, file }: { readonly env?: string; readonly file?: string }): string | null {
+  if (env !== undefined) return VARIABLE.test(env) && !looksLikeKey(env) ? env : null;
+  const name = basename(file!);
+  return looksLikeKey(name) || LONG_WORD.test(name) ? null : file!;
 }
 
 /** The hint where a job file seems to contain a key. */

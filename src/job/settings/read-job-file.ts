@@ -6,7 +6,7 @@ import type { Document } from 'yaml';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { didYouMeanFile } from '../../rows/files/input-file.ts';
 import { type JobFile, jobFileSchema } from './job-file.ts';
-import { holdsKey, KEY_HINT, namesKey } from './key-shapes.ts';
+import { holdsKey, KEY_HINT, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 import { issuesOf, type SettingIssue } from './setting-issues.ts';
 
 /** Loaded for a job file alone: its 72 modules take 15 ms of each start. */
@@ -74,16 +74,19 @@ export function checkJobText(text: string): CheckedJobFile {
   const { LineCounter, parseDocument, visit } = yaml();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const isOfKeys = keyLines(document, lines);
   const at = (offset: number, message: string, isSecret = false): JobProblem => {
     const { line, col } = lines.linePos(offset);
-    return { line, column: col, message, shown: isSecret ? '' : shownLine(text, line, col), isSecret };
+    const isHidden = isSecret || isOfKeys(line);
+    return { line, column: col, message, shown: isHidden ? '' : shownLine(text, line, col), isSecret };
   };
   const placeOf = (path: readonly PropertyKey[], message: string) => at(offsetOf(document, { path, message }), message);
-  const broken = document.errors.map(({ pos, message }) => at(pos[0], message));
+  // Some of the library's messages end with a part of the text.
+  const broken = document.errors.map(({ pos, message }) => at(pos[0], message.replace(/: ".*"$/s, '')));
   visit(document, {
     Alias(_, alias) {
       if (alias.resolve(document) !== undefined) return;
-      const message = `YAML reads *${alias.source} as an alias, which is not defined; put the value in quotes`;
+      const message = 'YAML reads what begins with * as an alias, and it is not defined; put the value in quotes';
       broken.push(at(alias.range![0], message));
     },
   });
@@ -99,8 +102,11 @@ export function checkJobText(text: string): CheckedJobFile {
   if (checked.success) return { content: checked.data, problems: [], placeOf };
   const problems = issuesOf(checked.error.issues, said).map((issue) => {
     const path = issue.isName ? issue.path.slice(0, -1) : issue.path;
-    const name = path.length > 0 ? `${path.join('.')}: ` : '';
-    const isSecret = issue.isName ? namesKey(String(issue.path.at(-1))) : isScalarKey(document, issue.path);
+    const shownPath = path.map((part) => (looksLikeKey(String(part)) ? '…' : String(part))).join('.');
+    const name = path.length > 0 ? `${shownPath}: ` : '';
+    const isSecret = issue.isName
+      ? issue.isHidden === true || namesKey(String(issue.path.at(-1)))
+      : isScalarKey(document, issue.path);
     return at(offsetOf(document, issue), name + issue.message, isSecret);
   });
   return { content: {}, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), placeOf };
@@ -110,6 +116,22 @@ export function checkJobText(text: string): CheckedJobFile {
 function isScalarKey(document: Document.Parsed, path: readonly PropertyKey[]): boolean {
   const isPlace = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
   return isPlace && yaml().isScalar(document.getIn(path, true));
+}
+
+/** The lines on which a key may stand: those of the settings that name keys, and of misspelt ones. */
+function keyLines(document: Document.Parsed, lines: Yaml.LineCounter): (line: number) => boolean {
+  const { isScalar, visit } = yaml();
+  const ranges: [from: number, to: number][] = [];
+  visit(document, {
+    Pair(_, { key, value }) {
+      if (!isScalar(key) || !key.range || !(mayHoldKey([String(key.value)]) || namesKey(String(key.value)))) return;
+      const end = (value as { range?: readonly number[] | null } | null)?.range?.[1] ?? key.range[1];
+      ranges.push([lines.linePos(key.range[0]).line, lines.linePos(end).line]);
+    },
+  });
+  // Where the YAML is broken, nobody can tell where the setting ends.
+  const last = document.errors.length > 0 ? Number.POSITIVE_INFINITY : null;
+  return (line) => ranges.some(([from, to]) => line >= from && line <= (last ?? to));
 }
 
 /** Of a longer line only the part around the place is shown. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { nearestName } from '../../nearest-name.ts';
 import { jobFileSchema } from './job-file.ts';
-import { holdsKey } from './key-shapes.ts';
+import { holdsKey, looksLikeKey, mayHoldKey } from './key-shapes.ts';
 
 /** An error in one setting. */
 export interface SettingIssue {
@@ -9,9 +9,12 @@ export interface SettingIssue {
   readonly message: string;
   /** The name is wrong, not the value. */
   readonly isName?: boolean;
+  /** The name may be a key, and the message does not repeat it. */
+  readonly isHidden?: boolean;
 }
 
 type Issue = z.core.$ZodIssue;
+type SettingPath = readonly PropertyKey[];
 
 /** zod's issues of `said` in terms of the job file, with the nearest known name. */
 export function issuesOf(issues: readonly Issue[], said: unknown): SettingIssue[] {
@@ -30,6 +33,10 @@ function unknownSetting(path: readonly PropertyKey[], name: string): SettingIssu
   const topLevel = Object.keys(jobFileSchema.shape);
   const near = nearestName(name, namesAt(jobFileSchema, path));
   const isMisplaced = path.length > 0 && topLevel.includes(name);
+  if (near === null && !isMisplaced && (mayHoldKey(path) || looksLikeKey(name))) {
+    const message = 'unknown setting, whose name may be a key and is not shown';
+    return { path: [...path, name], message, isName: true, isHidden: true };
+  }
   const hint = isMisplaced ? ', which belongs at the top level' : near ? `; did you mean ${near}?` : '';
   return { path: [...path, name], message: `unknown setting ${JSON.stringify(name)}${hint}`, isName: true };
 }
@@ -41,12 +48,12 @@ function issuesFor(issue: Issue, said: unknown): SettingIssue[] {
     case 'unrecognized_keys':
       return issue.keys.map((name) => unknownSetting(path, name));
     case 'invalid_value':
-      return [{ path, message: noSuchValue(value, issue.values.map(String)) }];
+      return [{ path, message: noSuchValue(path, value, issue.values.map(String)) }];
     case 'invalid_union':
       return ofUnion(issue, value, said);
     default: {
       const isName = issue.code === 'custom' && issue.params?.isName === true;
-      return [{ path, message: plain(issue.message, value), ...(isName ? { isName } : {}) }];
+      return [{ path, message: plain(path, issue.message, value), ...(isName ? { isName } : {}) }];
     }
   }
 }
@@ -61,7 +68,7 @@ function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknow
     const words = all
       .flatMap((branch) => (branch.code === 'invalid_value' ? branch.values.map(String) : []))
       .filter((word) => word !== OLDER_NAME);
-    if (words.length > 0) return [{ path, message: noSuchValue(value, words, 'a map of settings') }];
+    if (words.length > 0) return [{ path, message: noSuchValue(path, value, words, 'a map of settings') }];
   }
   const depth = (issues: readonly SettingIssue[]) => Math.max(...issues.map((one) => one.path.length));
   const branches = issue.errors
@@ -73,7 +80,7 @@ function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknow
     )
     .sort((a, b) => depth(b) - depth(a));
   const [farthest] = branches;
-  if (farthest === undefined) return [{ path, message: plain(issue.message, value) }];
+  if (farthest === undefined) return [{ path, message: plain(path, issue.message, value) }];
   if (depth(farthest) > path.length) return farthest;
   return [{ path, message: [...new Set(branches.flat().map(({ message }) => message))].join('; or ') }];
 }
@@ -81,11 +88,12 @@ function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknow
 /** The older name of `service: sample`, still read and not suggested. */
 const OLDER_NAME = 'embedded';
 
-function noSuchValue(value: unknown, known: readonly string[], orElse?: string): string {
+function noSuchValue(path: SettingPath, value: unknown, known: readonly string[], orElse?: string): string {
   const near = typeof value === 'string' ? nearestName(value, known) : null;
   const all = [...known, ...(orElse ? [orElse] : [])];
   const choice = all.length === 1 ? all[0] : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
-  return `${shown(value)} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
+  const isHidden = near === null && mayHoldKey(path);
+  return `${isHidden ? 'this value' : shown(value)} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
 }
 
 /** A value as messages show it: never one that looks like a key. */
@@ -118,18 +126,19 @@ const PLAINER: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** In plainer words, with the value that was found. */
-function plain(message: string, value: unknown): string {
+function plain(path: SettingPath, message: string, value: unknown): string {
   const words = PLAINER.reduce((text, [zods, ours]) => text.replace(zods, ours), message);
-  if (typeof value === 'string') return words.replace(/received string$/, () => `found ${shown(value)}`);
+  if (typeof value === 'string') {
+    return words.replace(/received string$/, () => `found ${mayHoldKey(path) ? 'a text' : shown(value)}`);
+  }
   return words.replace(
     /received (number|boolean)$/,
     (_, kind: string) => `found ${kind === 'number' ? 'a number' : 'true or false'}`,
   );
 }
 
-/** The value at a path; undefined under `api_keys`, where a text is most likely a key. */
-function valueAt(said: unknown, path: readonly PropertyKey[]): unknown {
-  if (path.includes('api_keys')) return undefined;
+/** The value at a path. */
+function valueAt(said: unknown, path: SettingPath): unknown {
   return path.reduce<unknown>(
     (value, key) =>
       typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
