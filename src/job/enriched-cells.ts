@@ -12,6 +12,7 @@ export interface CellOfInput {
   readonly number: number;
   readonly location: Location;
   readonly rows: number;
+  /** In units (`CellTable`). */
   readonly value: number;
 }
 

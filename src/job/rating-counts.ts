@@ -13,7 +13,7 @@ export interface TopicRatings {
   readonly title: string;
   /** Rows whose topic was answered. */
   answered: number;
-  /** By rating, in the order of `HIGHEST_RATINGS`. */
+  /** By rating, in the order of `HIGHEST_RATINGS`; the value in units (`CellTable`). */
   readonly highest: readonly { rows: number; value: number }[];
 }
 

@@ -1,6 +1,7 @@
 import type { Prepared } from './prepare.ts';
 import { HIGHEST_RATINGS, type TopicRatings } from './rating-counts.ts';
 import { hasSeveralCurrencies } from './scan/scan-input.ts';
+import { valueOfUnits } from './scan/value.ts';
 
 /** The locations of the highest rating of a topic. */
 export interface RatingFinding {
@@ -23,12 +24,14 @@ export function ratingFindings(
   ratings: readonly TopicRatings[],
 ): RatingFinding[] {
   const hasValue = !hasSeveralCurrencies(plan.scan);
+  const { decimals } = plan.scan.cells;
   const currency = job.currency ?? plan.scan.currency;
   const found = ratings.flatMap(({ title, answered, highest }) => {
     const rating = highest.findIndex(({ rows }) => rows > 0);
     if (rating < 0) return [];
-    const { rows, value } = highest[rating]!;
-    return [{ title, answered, currency, rating: HIGHEST_RATINGS[rating]!, rows, value: hasValue ? value : 0 }];
+    const { rows, value: units } = highest[rating]!;
+    const value = hasValue ? valueOfUnits(units, decimals) : 0;
+    return [{ title, answered, currency, rating: HIGHEST_RATINGS[rating]!, rows, value }];
   });
   const rank = ({ rating }: RatingFinding) => HIGHEST_RATINGS.indexOf(rating);
   return found.sort((a, b) => rank(a) - rank(b) || b.value - a.value || b.rows - a.rows).slice(0, MOST_SHOWN);

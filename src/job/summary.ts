@@ -1,4 +1,5 @@
 import type { TopicSlug } from '../contract/topics.ts';
+import { shareOf } from '../format-numbers.ts';
 import { cheapestCalls, type PriceList } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
@@ -88,15 +89,15 @@ export function planSummary({ plan, job, connection, priceList, sample, rows }: 
     this_run: {
       credits: plan.reach.credits,
       cells: plan.reach.cells,
-      share_of_value: value === 0 ? null : plan.reach.value / value,
+      share_of_value: shareOf(plan.reach.value, value),
       minutes: Math.min(forecast.minutes, plan.reach.minutes),
     },
     /** What the available credits buy, from the leanest tier to the richest; shares of all cells and of all value, 0 to 1. */
     shares: plan.shares.map((share) => ({
       tier: share.tier.name,
       cells: share.cells,
-      share_of_cells: scan.cells.size === 0 ? 0 : share.cells / scan.cells.size,
-      share_of_value: value === 0 ? null : share.value / value,
+      share_of_cells: shareOf(share.cells, scan.cells.size) ?? 0,
+      share_of_value: shareOf(share.value, value),
     })),
     overage_dollars: ways.planned.overageDollars,
     /** Credits that buying the requested topics for each row on its own would have cost beyond this plan: for rows that share a
@@ -136,6 +137,7 @@ interface RunSummaryParts {
 
 export function runSummary({ planned, areas, job, run, spent, written, stop }: RunSummaryParts) {
   const { status, value, tiers, cellsComplete, isComplete } = written;
+  const located = locatedIn(status);
   // What one place costs, from the plan: it divides without a rest.
   const shared = planned.located - planned.cells;
   const each = shared === 0 ? 0 : planned.saved.by_cells / shared;
@@ -153,15 +155,15 @@ export function runSummary({ planned, areas, job, run, spent, written, stop }: R
     credits_unknown: spent.unknown + spent.open,
     status,
     /** Of the located rows, those that are complete: by number and by value (null in the order of the file), 0 to 1. */
-    complete: { rows: shareOf(status.ok, status, 1), value: shareOf(value.ok, value, null) },
+    complete: { rows: shareOf(status.ok, located) ?? 1, value: shareOf(value.ok, locatedIn(value)) },
     /** The same for each tier, from the leanest to the richest; empty where the job has one set of topics. */
     complete_tiers:
       job.tiers.length < 2
         ? []
         : tiers.map((tier, index) => ({
             tier: job.tiers[index]!.name,
-            rows: shareOf(tier.rows, status, 1),
-            value: shareOf(tier.value, value, null),
+            rows: shareOf(tier.rows, located) ?? 1,
+            value: shareOf(tier.value, locatedIn(value)),
           })),
     output: job.output,
     stopped: stop?.message ?? null,
@@ -175,10 +177,9 @@ function savedByAreas(areas: Plan['areas'], cells: number, isComplete: Written['
   return saved;
 }
 
-/** A share of the located rows, or of their value; `ifNone` where there are none. */
-function shareOf<None>(part: number, sums: Written['status'], ifNone: None): number | None {
-  const all = sums.ok + sums.partial + sums.deferred + sums.failed + sums.rejected;
-  return all === 0 ? ifNone : part / all;
+/** The sum over the statuses of located rows. */
+function locatedIn({ ok, partial, deferred, failed, rejected }: Written['status']): number {
+  return ok + partial + deferred + failed + rejected;
 }
 
 /** @param lacks requested topics that this way never returns */

@@ -15,7 +15,7 @@ type StatusCounts = Record<RowStatus, number>;
 
 export interface Written extends WriteResult {
   readonly status: StatusCounts;
-  /** The sum of the rows' values, by status; all 0 in the order of the file. */
+  /** The value of the located rows by status, in units (`CellTable`); all 0 in the order of the file. */
   readonly value: StatusCounts;
   /** Places all of whose rows are `ok`. */
   readonly cellsComplete: number;
@@ -239,7 +239,6 @@ function sumsOf(
   }
   for (const kind of places.unlocated) {
     status[statusOf(kind)] += kind.rows;
-    value[statusOf(kind)] += kind.value;
   }
   const isComplete = (cell: number) => ROW_STATUSES[ends.statuses[cell]!] === 'ok';
   return { status, value, tiers, cellsComplete, isComplete };

@@ -1,6 +1,6 @@
 import { type Scale, unansweredClass } from './scales.ts';
 
-/** The rows and the value in each class of a scale, in the order of its classes. */
+/** The rows and the value (in units of `CellTable`) in each class of a scale, in the order of its classes. */
 export interface Distribution {
   readonly rows: readonly number[];
   readonly value: readonly number[];

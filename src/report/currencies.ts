@@ -2,6 +2,7 @@ import type { Prepared } from '../job/prepare.ts';
 import { currencyColumn, currencyOf } from '../job/scan/currency.ts';
 import { FIRST_VALUE } from '../job/scan/layout.ts';
 import { rowValue } from '../job/scan/scanned-rows.ts';
+import { wholeUnits } from '../job/scan/value.ts';
 import type { RowsAndValue } from './figures.ts';
 
 /** The currencies of a file's values. Values of different currencies are never added. */
@@ -10,7 +11,7 @@ export interface BookCurrencies {
   readonly shown: string | null;
   /** By currency, most rows first; `code` is null where a row names none. Empty without values. */
   readonly totals: readonly CurrencyTotal[];
-  /** The value of a cell in the shown currency. */
+  /** The value of a cell in the shown currency, in units (`CellTable`). */
   readonly valueOfCell: (cell: number) => number;
 }
 
@@ -65,7 +66,7 @@ async function* rowsWithCurrency({ rowFile, plan }: Prepared, column: number) {
       const cell = numbers[index]!;
       if (cell >= cells.size) continue;
       const code = currencyOf(row.fields[layout.columns.length]);
-      yield { cell, code, value: rowValue(row, layout).value };
+      yield { cell, code, value: wholeUnits(rowValue(row, layout).value, cells.decimals) };
     }
   }
 }

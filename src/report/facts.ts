@@ -25,6 +25,8 @@ export interface Facts {
   readonly valueName: string | null;
   /** The currency of the values; null: not known. */
   readonly currency: string | null;
+  /** Sums of value are in units of 10^-decimals of the currency (`CellTable`). */
+  readonly decimals: number;
   readonly currencies: readonly CurrencyTotal[];
   readonly units: Units;
   readonly rows: number;

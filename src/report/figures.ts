@@ -27,6 +27,7 @@ export interface ReportFigures {
   readonly newest: string | null;
 }
 
+/** The value is in units (`CellTable`). */
 export interface RowsAndValue {
   readonly rows: number;
   readonly value: number;

@@ -112,6 +112,7 @@ export async function makeReport(
     topics: job.topics,
     valueName: valueColumns.length === 0 ? null : valueColumns.map((index) => rowFile.columns[index]!).join(' + '),
     currency: currencies.shown,
+    decimals: scan.cells.decimals,
     currencies: currencies.totals,
     units: job.units,
     rows: scan.rows,

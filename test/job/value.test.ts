@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseValue, valueColumns } from '../../src/job/scan/value.ts';
+import { CellTable } from '../../src/job/scan/cell-table.ts';
+import { parseValue, valueColumns, valueOfUnits } from '../../src/job/scan/value.ts';
 import { fc } from '../properties.ts';
 
 const tiv = { kind: 'tiv' } as const;
@@ -41,5 +42,32 @@ test('values: digits, with thousands and a dollar or without; nothing is 0, anyt
       assert.equal(parseValue(String(value)), value);
       assert.equal(parseValue(value.toLocaleString('en-US')), value);
     }),
+  );
+});
+
+test('sums of values are exact to the cent, in any order and grouping, up to trillions', () => {
+  const cents = fc.array(fc.integer({ min: -1e9, max: 1e11 }), { minLength: 1, maxLength: 300 });
+  fc.assert(
+    fc.property(cents, fc.nat(), (values, seed) => {
+      const table = new CellTable();
+      for (const [cell, value] of values.entries()) table.addAt(cell, 0, value / 100);
+      table.roundValues();
+      const order = [...values.keys()].sort((a, b) => ((a * 7_919 + seed) % 997) - ((b * 7_919 + seed) % 997));
+      const sumOf = (cells: readonly number[]) => cells.reduce((sum, cell) => sum + table.value(cell), 0);
+      const exact = values.reduce((sum, value) => sum + value, 0);
+      assert.equal(sumOf(order), table.total());
+      assert.equal(sumOf(order.slice(0, 7)) + sumOf(order.slice(7)), table.total());
+      assert.equal(valueOfUnits(table.total(), table.decimals), exact / 100);
+    }),
+  );
+});
+
+test('a column of small numbers keeps its order and its shares', () => {
+  const table = new CellTable();
+  for (const [cell, millions] of [0.0042, 0.0007, 0.0001].entries()) table.addAt(cell, 0, millions);
+  table.roundValues();
+  assert.deepEqual(
+    [0, 1, 2].map((cell) => table.value(cell)),
+    [4_200, 700, 100],
   );
 });

@@ -75,6 +75,7 @@ export function largeFacts(cells: number): Facts {
     ),
     ...{
       currency: 'USD',
+      decimals: 0,
       currencies: [{ code: 'USD', rows: 600_000, value: 1e14 }],
       units: 'miles',
       circles: [],

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { counted, dateTime, grouped, shareOf } from '../../format-numbers.ts';
 import type { Progress } from '../../job/buying/progress.ts';
 import {
   type Estimate,
@@ -34,11 +34,12 @@ export function stopwatch(ms: number): string {
 export function cellParts({ progress, facts }: ProgressView): string[] {
   const { done, of } =
     facts === null ? { done: progress.cellsDone, of: progress.cells } : reachedCells(progress, facts);
-  return [`${grouped(done)} of ${counted(of, 'place')}`, percent(of === 0 ? 1 : done / of)];
+  return [`${grouped(done)} of ${counted(of, 'place')}`, percent(shareOf(done, of) ?? 1)];
 }
 
 export function valueParts({ progress, facts }: ProgressView): string[] {
-  return facts === null || facts.value <= 0 ? [] : [`${percent(progress.valueDone / facts.value)} of the value`];
+  const share = facts && shareOf(progress.valueDone, facts.value);
+  return share === null ? [] : [`${percent(share)} of the value`];
 }
 
 /** What this run leaves: it is beyond the budget, the quota or the time. */

@@ -22,14 +22,14 @@ export interface Reach {
   readonly credits: number;
   /** Cells that get something. */
   readonly cells: number;
-  /** The value of these cells; 0 in the order of the file. */
+  /** The value of these cells, in units (`CellTable`); 0 in the order of the file. */
   readonly value: number;
   /** Minutes at the rate limit, where all accounts are used together. */
   readonly minutes: number;
   readonly shares: readonly TierShare[];
 }
 
-/** How many cells, and how much of the value, have or will have a tier. */
+/** How many cells, and how much of the value in units, have or will have a tier. */
 export interface TierShare {
   readonly tier: Tier;
   readonly cells: number;

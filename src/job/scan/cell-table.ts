@@ -1,4 +1,5 @@
 import type { Cell } from '../../geo/coordinates.ts';
+import { decimalsFor, wholeUnits } from './value.ts';
 
 const FIRST_CAPACITY = 1024;
 
@@ -17,6 +18,7 @@ export class CellTable {
   /** Number of the cell in each slot plus one; 0 is empty. */
   #slots = new Uint32Array(2 * FIRST_CAPACITY);
   #size = 0;
+  #decimals = 0;
   /** The number that was asked for last. */
   #asked = -1;
 
@@ -68,12 +70,28 @@ export class CellTable {
     return cells;
   }
 
-  /** The sum of the values of the rows in a cell. */
+  /**
+   * Makes the value of each cell a whole number of units. Sums of them are exact, whatever order they are added in. Called once, after
+   * the last row.
+   */
+  roundValues(): void {
+    let total = 0;
+    for (let cell = 0; cell < this.#size; cell++) total += Math.abs(this.#values[cell]!);
+    this.#decimals = decimalsFor(total);
+    for (let cell = 0; cell < this.#size; cell++) this.#values[cell] = wholeUnits(this.#values[cell]!, this.#decimals);
+  }
+
+  /** A unit of value is 10^-decimals of what the file's numbers are in. */
+  get decimals(): number {
+    return this.#decimals;
+  }
+
+  /** The sum of the values of the rows in a cell, in units. */
   value(number: number): number {
     return this.#values[number]!;
   }
 
-  /** The sum of the values of all cells. */
+  /** The sum of the values of all cells, in units. */
   total(): number {
     let sum = 0;
     for (let cell = 0; cell < this.#size; cell++) sum += this.#values[cell]!;

@@ -8,8 +8,6 @@ export interface Unlocated {
   readonly finding: LocationFinding | 'unreadable';
   readonly note: string;
   rows: number;
-  /** The sum of their values. */
-  value: number;
 }
 
 const ROWS_A_CHUNK = 256 * 1024;
@@ -51,11 +49,9 @@ export class RowPlaces implements Disposable {
     this.#add(cell);
   }
 
-  addUnlocated(finding: Unlocated['finding'], note: string, value: number): void {
+  addUnlocated(finding: Unlocated['finding'], note: string): void {
     const number = this.#numberOf(finding, note);
-    const kind = this.#unlocated[number]!;
-    kind.rows++;
-    kind.value += value;
+    this.#unlocated[number]!.rows++;
     this.#add(~number);
   }
 
@@ -96,7 +92,7 @@ export class RowPlaces implements Disposable {
     const known = isFull ? this.#numbers.get(kept) : undefined;
     if (known !== undefined) return known;
     this.#numbers.set(kept, this.#unlocated.length);
-    return this.#unlocated.push({ finding, note: kept, rows: 0, value: 0 }) - 1;
+    return this.#unlocated.push({ finding, note: kept, rows: 0 }) - 1;
   }
 
   #add(place: number): void {

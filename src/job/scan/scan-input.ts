@@ -104,7 +104,7 @@ export async function scan(
       return addCell(place.cell.lat7, place.cell.lng7, value);
     }
     rows++;
-    places.addUnlocated(place.finding, place.note, value);
+    places.addUnlocated(place.finding, place.note);
     found(place.finding, place.note, at);
     return -1;
   };
@@ -159,6 +159,7 @@ export async function scan(
       onRows(rows);
     }
   }
+  cells.roundValues();
   const outsideUs = findings.get('outside_us')?.rows ?? 0;
   const foundAreas = find && findAreas(cells, areas, find);
   const owned = opened.move();

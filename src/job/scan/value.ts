@@ -69,3 +69,33 @@ export function parseValue(text: string): number | null {
   const value = Number(digits.replaceAll(',', ''));
   return Number.isFinite(value) ? value : null;
 }
+
+/** More decimals than a file of money has: values may be shares, or millions of dollars. */
+const MOST_DECIMALS = 6;
+const CENTS = 2;
+
+/** Up to this total, a unit is finer than a cent: a thousandth of what a double counts, so that a sum of some rows rounds to its unit. */
+const FINE_TOTAL = 1e13;
+
+/**
+ * The decimals of the unit in which the values of a file are counted: cents, or finer where the total leaves room. Sums of whole
+ * units are exact up to 2^53 of them (90 trillion dollars in cents). Rejected: sums of doubles, by which all of the value was
+ * 99.99999999999987 % of it; one unit for all files, because a column of values below 0.01 would be all zeros.
+ *
+ * @param total the sum of the absolute values, in what the file's numbers are in
+ */
+export function decimalsFor(total: number): number {
+  let decimals = MOST_DECIMALS;
+  while (decimals > CENTS && total * 10 ** decimals > FINE_TOTAL) decimals--;
+  return decimals;
+}
+
+/** A value as a whole number of units of 10^-decimals. */
+export function wholeUnits(value: number, decimals: number): number {
+  return Math.round(value * 10 ** decimals);
+}
+
+/** The value of so many units, in what the file's numbers are in. */
+export function valueOfUnits(units: number, decimals: number): number {
+  return units / 10 ** decimals;
+}

@@ -9,7 +9,7 @@ import { currencyColumn, currencyOf } from '../../job/scan/currency.ts';
 import { FIRST_VALUE, type Layout, layoutOf } from '../../job/scan/layout.ts';
 import { locate } from '../../job/scan/locate.ts';
 import { rowValue } from '../../job/scan/scanned-rows.ts';
-import { parseValue } from '../../job/scan/value.ts';
+import { parseValue, wholeUnits } from '../../job/scan/value.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { Row, RowSource } from '../../rows/port.ts';
@@ -57,6 +57,7 @@ export async function compareWithOutput(
   const [idThen, idNow] = [idOf(output, layout), idOf(input, plan.scan.layout)];
   const isById = idThen !== null && idNow !== null && sameName(output.columns[idThen]!, input.columns[idNow]!);
   const { shown } = await currenciesOf(prepared);
+  const { decimals } = plan.scan.cells;
 
   async function* earlierRows() {
     const ratings = topics.map(ratingColumn);
@@ -82,7 +83,7 @@ export async function compareWithOutput(
       line: row.line,
       part: row.part ?? null,
       place,
-      value: knownValue(row, layout),
+      value: knownValue(row, layout, decimals),
       otherCurrency: code === shown ? null : code,
     };
   }
@@ -108,17 +109,18 @@ export async function compareWithOutput(
   return {
     earlier: name,
     currency: shown,
+    decimals,
     idColumn: isById ? input.columns[idNow]! : null,
     ...(await matchRows(earlierRows(), currentRows(), topics)),
     notCompared: natural.filter((slug) => !topics.includes(slug)),
   };
 }
 
-/** The value of a row; null where no value column has a number. */
-function knownValue(row: Row, layout: Layout): number | null {
+/** The value of a row in units; null where no value column has a number. */
+function knownValue(row: Row, layout: Layout, decimals: number): number | null {
   const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
   const isKnown = texts.some((text) => text.trim() !== '' && parseValue(text) !== null);
-  return isKnown ? rowValue(row, layout).value : null;
+  return isKnown ? wholeUnits(rowValue(row, layout).value, decimals) : null;
 }
 
 function idOf({ columns }: RowSource, { dropFrom, id }: Layout): number | null {

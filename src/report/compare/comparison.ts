@@ -1,5 +1,6 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { RowPlace } from '../../job/noted-rows.ts';
+import { valueOfUnits } from '../../job/scan/value.ts';
 import type { Distribution } from '../class-sums.ts';
 import type { CurrencyTotal } from '../currencies.ts';
 import type { RowsAndValue } from '../figures.ts';
@@ -11,6 +12,8 @@ export interface Comparison {
   readonly earlier: string;
   /** Of the values; those in other currencies are apart. Null: not known. */
   readonly currency: string | null;
+  /** Sums of value are in units of 10^-decimals of the currency. */
+  readonly decimals: number;
   /** The column that identifies rows; null: by place, and by order among the rows of one place. */
   readonly idColumn: string | null;
   readonly before: ComparedSum;
@@ -61,7 +64,7 @@ export interface ComparedRow {
   readonly part: string | null;
   /** Equal for equal places; '' without a usable location. */
   readonly place: string;
-  /** Null where it is empty or not a number. */
+  /** In units; null where it is empty or not a number. */
   readonly value: number | null;
   /** The currency where it is another than that of the comparison, '' where the row names none; else null. */
   readonly otherCurrency: string | null;
@@ -71,16 +74,19 @@ export interface ComparedRow {
 
 /** A comparison as `--json` prints it. */
 export function comparisonJson(comparison: Comparison): object {
-  const { earlier, currency, idColumn, before, now, added, gone, relocated, topics, notCompared } = comparison;
+  const { earlier, currency, decimals, idColumn, before, now, added, gone, relocated, topics, notCompared } =
+    comparison;
+  const inCurrency = (units: number) => valueOfUnits(units, decimals);
+  const valued = <Sum extends RowsAndValue>(sum: Sum): Sum => ({ ...sum, value: inCurrency(sum.value) });
   const side = ({ rows, value }: Distribution) => ({
-    at_risk: { rows: rows[HIGH]! + rows[VERY_HIGH]!, value: value[HIGH]! + value[VERY_HIGH]! },
+    at_risk: { rows: rows[HIGH]! + rows[VERY_HIGH]!, value: inCurrency(value[HIGH]! + value[VERY_HIGH]!) },
     ratings: Object.fromEntries(
-      HIGHEST.classes.map(({ name }, index) => [name, { rows: rows[index]!, value: value[index]! }]),
+      HIGHEST.classes.map(({ name }, index) => [name, { rows: rows[index]!, value: inCurrency(value[index]!) }]),
     ),
   });
   const sum = ({ rows, value, withoutValue, others }: ComparedSum) => ({
-    ...{ rows, value, without_value: withoutValue },
-    other_currencies: others.map(({ code, ...total }) => ({ currency: code, ...total })),
+    ...{ rows, value: value === null ? null : inCurrency(value), without_value: withoutValue },
+    other_currencies: others.map(({ code, ...total }) => ({ currency: code, ...valued(total) })),
   });
   return {
     ...{ earlier, matched_by: idColumn ?? 'place', currency, before: sum(before), now: sum(now) },
@@ -88,9 +94,9 @@ export function comparisonJson(comparison: Comparison): object {
     gone: { ...sum(gone), examples: gone.examples },
     relocated: sum(relocated),
     topics: topics.map((topic) => ({
-      ...{ topic: topic.slug, before: side(topic.before), now: side(topic.now), moved: topic.moved },
-      newly_answered: topic.newlyAnswered,
-      no_longer_answered: topic.noLongerAnswered,
+      ...{ topic: topic.slug, before: side(topic.before), now: side(topic.now), moved: topic.moved.map(valued) },
+      newly_answered: valued(topic.newlyAnswered),
+      no_longer_answered: valued(topic.noLongerAnswered),
     })),
     not_compared: notCompared,
   };

@@ -1,3 +1,4 @@
+import { shareOf } from '../../format-numbers.ts';
 import type { Tone } from '../scales.ts';
 import { type Html, html } from './html.ts';
 import { percent } from './numbers.ts';
@@ -7,7 +8,7 @@ type BarTone = Tone | 'rest' | 'plain';
 
 /** A bar for a share, beside its number. Hidden from screen readers, which read the number. */
 export function bar(part: number, whole: number, tone: BarTone = 'plain'): Html {
-  const width = whole === 0 ? 0 : Math.max(0, Math.min(100, (part / whole) * 100));
+  const width = Math.max(0, Math.min(100, 100 * (shareOf(part, whole) ?? 0)));
   // Widths as attributes: the page's policy forbids style attributes. In percent: a viewBox would stretch the hatching.
   return html`<svg class="bar" aria-hidden="true" focusable="false"><rect class="rail" width="100%" height="100%"/><rect class="t-${tone}" width="${width.toFixed(1)}%" height="100%"/></svg>`;
 }
@@ -17,7 +18,7 @@ export function stackedBar(parts: readonly { readonly tone: BarTone; readonly pa
   const whole = parts.reduce((all, { part }) => all + part, 0);
   let before = 0;
   const rects = parts.map(({ tone, part }) => {
-    const [x, width] = [before, whole === 0 ? 0 : (part / whole) * 100];
+    const [x, width] = [before, 100 * (shareOf(part, whole) ?? 0)];
     before += width;
     return width > 0 && html`<rect class="t-${tone}" x="${x.toFixed(2)}%" width="${width.toFixed(2)}%" height="100%"/>`;
   });

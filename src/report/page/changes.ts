@@ -5,8 +5,8 @@ import type { ComparedSum, Comparison, TopicChanges } from '../compare/compariso
 import type { Facts } from '../facts.ts';
 import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
 import { type Html, html, quoted } from './html.ts';
-import { type Measure, measureOf } from './measure.ts';
-import { amount, placeText } from './numbers.ts';
+import { type Measure, measureOf, worth } from './measure.ts';
+import { placeText } from './numbers.ts';
 import { block, section } from './section.ts';
 
 const MOVES_SHOWN = 40;
@@ -18,7 +18,7 @@ export function changesSection(facts: Facts): Html | null {
   const measure = measureOf(facts);
   const { earlier, idColumn, before, now, added, gone, relocated, notCompared } = comparison;
   const size = (sum: ComparedSum) =>
-    `${counted(sum.rows, 'row')}${measure.by === 'value' && sum.rows > 0 ? ` (${valuesOf(sum, measure)})` : ''}`;
+    `${counted(sum.rows, 'row')}${measure.by === 'value' && sum.rows > 0 ? ` (${valuesOf(sum, measure, facts)})` : ''}`;
   const examples = ({ examples: list, rows }: Comparison['added'], file: string) =>
     list.length > 0 &&
     html`: ${facts.unit}s of ${file} ${list.map(placeText).join(' · ')}${rows > list.length && ' …'}`;
@@ -38,9 +38,9 @@ ${comparison.topics.length > 0 && html`${byPeril(comparison, measure)}${moves(co
 }
 
 /** The values of rows by currency, and how many have none. */
-function valuesOf({ rows, value, withoutValue, others }: ComparedSum, measure: Measure): string {
-  const totals = others.map(({ code, value: total }) =>
-    code === null ? `${amount(total, null)} without a currency` : amount(total, code),
+function valuesOf({ rows, value, withoutValue, others }: ComparedSum, measure: Measure, facts: Facts): string {
+  const totals = others.map(
+    ({ code, value: total }) => `${worth(facts, total, code)}${code === null ? ' without a currency' : ''}`,
   );
   const own = value === null ? [] : [measure.shown(value)];
   const lacking =

@@ -1,5 +1,6 @@
 import { topicOf } from '../../contract/topics.ts';
 import { grouped } from '../../format-numbers.ts';
+import { valueOfUnits } from '../../job/scan/value.ts';
 import type { Facts } from '../facts.ts';
 import { CLASS_LETTERS, type LocationAtRisk } from '../figures.ts';
 import { LOCATIONS_KEPT } from '../location-lists.ts';
@@ -63,7 +64,8 @@ function lineOf(facts: Facts, one: LocationAtRisk, isHidden: boolean): Html {
   const ratings = (tone: '4' | '5', name: string, topics: readonly string[]) =>
     topics.length > 0 && html`<p>${swatch(tone)}<b>${name}</b> ${topics.join(', ')}</p>`;
   return html`<tr data-classes="${one.classes}" data-at="${one.lat},${one.lng}"${isHidden && html` hidden`}><td class="n" data-v="${label?.order ?? ''}"${label !== undefined && html` data-csv="${label.part === undefined ? '' : `${label.part}:`}${label.line}"`}>${label ? placeText(label) : '–'}</td><td>${label !== undefined && label.id !== '' && quoted(label.id)}</td><th scope="row">${label !== undefined && label.name !== '' && html`${quoted(label.name)}<br>`}<small>${one.lat}, ${one.lng}</small></th><td>${one.county}</td>${
-    facts.valueName !== null && html`<td class="n" data-v="${one.value}">${measureOf(facts).shown(one.value)}</td>`
+    facts.valueName !== null &&
+    html`<td class="n" data-v="${valueOfUnits(one.value, facts.decimals)}">${measureOf(facts).shown(one.value)}</td>`
   }<td class="n" data-v="${one.rows}">${grouped(one.rows)}</td><td>${ratings('5', 'Very High', rated(VERY_HIGH))}${ratings('4', 'Relatively High', rated(HIGH))}</td></tr>
 `;
 }

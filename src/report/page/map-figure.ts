@@ -1,5 +1,6 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { counted, grouped } from '../../format-numbers.ts';
+import { valueOfUnits } from '../../job/scan/value.ts';
 import type { Facts } from '../facts.ts';
 import { CLASS_LETTERS, type MapFigures, type MapLevel } from '../figures.ts';
 import { HEIGHT, type MapPoint, WIDTH } from '../map/frame.ts';
@@ -65,14 +66,15 @@ function lettersOf({ layers }: MapLevel, slug: TopicSlug | null): MapLevel['laye
 }
 
 /** What the script needs to draw the other layers. Most layers have the same answered locations: those lists are kept once. */
-function levelData(level: MapLevel, layers: readonly NamedLayer[], sizes: MarkSizes, { valueName }: Facts): object {
+function levelData(level: MapLevel, layers: readonly NamedLayer[], sizes: MarkSizes, facts: Facts): object {
+  const { valueName, decimals } = facts;
   const own = layers.map(({ slug }) => lettersOf(level, slug));
   const texts = own.map(({ answered }) => answered.join());
   const distinct = [...new Set(texts)];
   return {
     ...{ least: sizes.least, most: sizes.most },
     rows: level.bins.map(({ rows }) => rows),
-    value: valueName === null ? null : level.bins.map(({ value }) => Math.round(value)),
+    value: valueName === null ? null : level.bins.map(({ value }) => Math.round(valueOfUnits(value, decimals))),
     letters: { rows: own.map(({ rows }) => rows), value: valueName === null ? null : own.map(({ value }) => value) },
     answered: distinct.map((text) => (text === '' ? [] : text.split(',').map(Number))),
     answeredOf: texts.map((text) => distinct.indexOf(text)),

@@ -3,8 +3,7 @@ import type { Facts } from '../facts.ts';
 import type { MapFigures, MapLevel } from '../figures.ts';
 import { WIDTH } from '../map/frame.ts';
 import { type Html, html } from './html.ts';
-import { measureOf } from './measure.ts';
-import { amount } from './numbers.ts';
+import { measureOf, worth } from './measure.ts';
 
 /** The sizes of a level's marks, by rows and by value. */
 export interface MarkSizes {
@@ -64,5 +63,5 @@ export function sizeLegend(sizes: MarkSizes, level: number, facts: Facts): Html 
     )}</svg>
 `;
   };
-  return html`${one('rows', (rows) => counted(Math.ceil(rows), 'location'))}${facts.valueName !== null && one('value', (value) => amount(value, facts.currency))}`;
+  return html`${one('rows', (rows) => counted(Math.ceil(rows), 'location'))}${facts.valueName !== null && one('value', (units) => worth(facts, units))}`;
 }

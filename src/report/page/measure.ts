@@ -1,4 +1,5 @@
 import { grouped } from '../../format-numbers.ts';
+import { valueOfUnits } from '../../job/scan/value.ts';
 import type { Facts } from '../facts.ts';
 import type { RowsAndValue } from '../figures.ts';
 import { amount } from './numbers.ts';
@@ -14,7 +15,8 @@ export interface Measure {
   readonly shown: (measured: number) => string;
 }
 
-export function measureOf({ valueName, currency }: Facts): Measure {
+export function measureOf(facts: Facts): Measure {
+  const { valueName, currency } = facts;
   if (valueName === null)
     return {
       by: 'rows',
@@ -29,6 +31,15 @@ export function measureOf({ valueName, currency }: Facts): Measure {
     name,
     answeredName: 'Value answered',
     of: ({ value }) => value,
-    shown: (value) => amount(value, currency),
+    shown: (units) => worth(facts, units),
   };
+}
+
+/** A sum of value, as the page shows it. @param units as the figures have it @param currency of the sum; that of the page if left out */
+export function worth(
+  { decimals, currency: shown }: Pick<Facts, 'decimals' | 'currency'>,
+  units: number,
+  currency = shown,
+): string {
+  return amount(valueOfUnits(units, decimals), currency);
 }

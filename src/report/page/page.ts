@@ -11,9 +11,9 @@ import { heatSections } from './heat-tables.ts';
 import { type Html, html, markup, quoted } from './html.ts';
 import { sourcesSection } from './local-sources.ts';
 import { locationsSection } from './locations-table.ts';
-import { measureOf } from './measure.ts';
+import { measureOf, worth } from './measure.ts';
 import { moneySection } from './money.ts';
-import { amount, percent } from './numbers.ts';
+import { percent } from './numbers.ts';
 import { missingSection, qualitySection } from './quality.ts';
 
 /** In cascade order. */
@@ -110,7 +110,7 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
   if (valueName !== null) {
     const others = currencies.length > 1 ? `; other currencies below` : '';
     const unknown = currency === null ? '; the file names no currency' : '';
-    list.push(['Value', amount(figures.value, currency), `${valueName}${unknown}${others}`]);
+    list.push(['Value', worth(facts, figures.value), `${valueName}${unknown}${others}`]);
   }
   const { highest } = figures;
   if (highest !== null) {
@@ -130,11 +130,12 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
 }
 
 /** The totals of a file with several currencies, which are never added. */
-function currencyTotals({ currencies, currency }: Facts): Html | false {
+function currencyTotals(facts: Facts): Html | false {
+  const { currencies, currency } = facts;
   if (currencies.length < 2) return false;
   const totals = currencies.map(
     ({ code, rows, value }) =>
-      `${code === null ? `${amount(value, null)} without a currency` : amount(value, code)} (${counted(rows, 'row')})`,
+      `${worth(facts, value, code)}${code === null ? ' without a currency' : ''} (${counted(rows, 'row')})`,
   );
   return html`<p class="note" role="note"><strong>Several currencies:</strong> ${totals.join(', ')}. They are not added: values below are ${currency ?? 'without a currency'} only, and rows in other currencies count as locations. To see another currency, use <code>--currency</code>.</p>`;
 }

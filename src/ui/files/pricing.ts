@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { shareOf } from '../../format-numbers.ts';
 import type { Connection } from '../../job/connection-kinds.ts';
 import { reachOf } from '../../job/planning/reach.ts';
 import { type Effects, type Prepared, priced } from '../../job/prepare.ts';
@@ -71,10 +72,9 @@ export class Pricing implements Disposable {
       const { cells } = plan.scan;
       const request = { job, cells, order: plan.order, missing: plan.missing, priceList };
       const reach = reachOf(request, Math.min(budget, plan.available));
-      const value = cells.total();
       return {
         ...{ credits: reach.credits, cells: reach.cells, minutes: reach.minutes },
-        share_of_value: value === 0 ? null : reach.value / value,
+        share_of_value: shareOf(reach.value, cells.total()),
         share_of_tiers: job.tiers.length < 2 ? [] : sharesOfTiers(reach.shares, cells.size),
       };
     });

@@ -1,5 +1,6 @@
 import { intersection, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { shareOf } from '../../format-numbers.ts';
 import type { TierShare } from '../../job/planning/reach.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import { purchaseBySet } from '../../plan/prices.ts';
@@ -39,6 +40,6 @@ export function pricedTiers({ job, connection, plan, priceList }: Prepared): Pri
 export function sharesOfTiers(shares: readonly TierShare[], cells: number): number[] {
   return shares.map((_, index) => {
     const having = shares.slice(index).reduce((sum, share) => sum + share.cells, 0);
-    return cells === 0 ? 0 : having / cells;
+    return shareOf(having, cells) ?? 0;
   });
 }

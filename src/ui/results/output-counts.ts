@@ -1,4 +1,5 @@
 import { valueCurrency } from '../../job/scan/currency.ts';
+import { decimalsFor, valueOfUnits, wholeUnits } from '../../job/scan/value.ts';
 import { ORDERED_RATINGS, type OutputRow, type OutputTable, type Peril, worstPeril } from './output-table.ts';
 
 /** The locations of a peril's highest rating. */
@@ -80,12 +81,19 @@ export class OutputCounter {
       const { answered, ofRating } = this.#sums[index]!;
       const at = ofRating.findIndex((one) => one.rows > 0);
       if (at < 0 || at >= FINDING_RATINGS) return [];
-      const { rows, value } = ofRating[at]!;
-      return [{ ...peril, rating: ORDERED_RATINGS[at]!, answered, rows, value: this.#hasSeveral ? 0 : value }];
+      const { rows, value: sum } = ofRating[at]!;
+      const value = this.#hasSeveral ? 0 : withoutDust(sum);
+      return [{ ...peril, rating: ORDERED_RATINGS[at]!, answered, rows, value }];
     });
     const rank = ({ rating }: PerilFinding) => ORDERED_RATINGS.indexOf(rating);
     return findings.sort((a, b) => rank(a) - rank(b) || b.value - a.value || b.rows - a.rows);
   }
+}
+
+/** A sum of values without what the additions of doubles have put behind its last decimal. */
+function withoutDust(sum: number): number {
+  const decimals = decimalsFor(Math.abs(sum));
+  return valueOfUnits(wholeUnits(sum, decimals), decimals);
 }
 
 interface PerilSums {

@@ -1,3 +1,4 @@
+import { shareOf } from '../../format-numbers.ts';
 import type { Progress } from '../../job/buying/progress.ts';
 import {
   estimate,
@@ -98,7 +99,7 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
     cells_done: progress.cellsDone,
     credits_spent: progress.creditsSpent,
     credits_unknown: progress.creditsUnknown,
-    value_done: facts === null || facts.value <= 0 ? null : progress.valueDone / facts.value,
+    value_done: facts && shareOf(progress.valueDone, facts.value),
     credits_planned: facts === null ? progress.creditsPlanned : reachedCredits(progress, facts).of,
     credits_all: progress.creditsPlanned,
     budget,
