@@ -149,6 +149,8 @@ export function runSummary({ planned, areas, job, run, spent, written, stop }: R
       by_cells: Math.max(0, status.ok - cellsComplete) * each,
       by_areas: savedByAreas(areas, planned.cells, isComplete),
     },
+    /** What the plan would save of all places: with its credits, the price of each row on its own. */
+    saved_by_plan: planned.saved,
     run,
     parts: written.parts ?? null,
     credits_spent: spent.charged,

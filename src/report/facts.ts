@@ -87,6 +87,7 @@ export interface Money {
   readonly unknown: number;
   /** Most that it might spend; null before the first run. */
   readonly allowed: number | null;
+  /** What that plan saves, of all places. With `planned` it is the price without savings. */
   readonly saved: { readonly byCells: number; readonly byCache: number; readonly byAreas: number };
 }
 

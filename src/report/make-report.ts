@@ -210,13 +210,13 @@ function addressOf(baseUrl: string): string {
 const storedSummary = z
   .object({
     stopped: z.string().nullable(),
-    saved: z.object({ by_cells: z.number(), by_cache: z.number(), by_areas: z.number() }),
+    saved_by_plan: z.object({ by_cells: z.number(), by_cache: z.number(), by_areas: z.number() }),
   })
   .nullable()
   .catch(null);
 
 function moneyOf({ summary }: Prepared, run: RunRecord | null): Money {
-  const saved = (storedSummary.parse(run?.summary ?? null) ?? summary).saved;
+  const saved = storedSummary.parse(run?.summary ?? null)?.saved_by_plan ?? summary.saved;
   return {
     planned: run?.plannedCredits ?? summary.credits,
     charged: run?.charged ?? 0,

@@ -113,6 +113,28 @@ test('a run that stops at its budget says on the page what is left and why', asy
   assert.ok(page.includes('<code>deferred</code></th><td class="n">1</td>'));
 });
 
+test('a run that stops at its budget leaves the price without savings as it is: each row on its own', async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  // 4 places of 2 rows each, 3 topics: 24 credits for each row on its own.
+  const rows = Array.from({ length: 8 }, (_, row) => `${row},${40 + Math.floor(row / 2) / 10},-99.9\n`);
+  writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${rows.join('')}`);
+  const words = ['book.csv', '-t', 'hail,wildfire,park', '--store', 'store.db', '-o', 'out.csv', '--report', 'p.html'];
+  const price = () =>
+    /Price without savings<\/th><td class="n">(\d+)</.exec(readFileSync(join(folder, 'p.html'), 'utf8'))![1];
+  const saved = () =>
+    /Saved: rows at the same place<\/th><td class="n">(\d+)</.exec(readFileSync(join(folder, 'p.html'), 'utf8'))![1];
+  for (const [budget, code] of [
+    ['3', 4],
+    ['3', 4],
+    ['100', 0],
+  ] as const) {
+    const ran = await perilbook(['run', ...words, '--budget', budget], { folder });
+    assert.equal(ran.code, code, ran.stderr);
+    assert.deepEqual([price(), saved()], ['24', '12'], `after the run with a budget of ${budget}`);
+  }
+});
+
 test('the rows of standard input are reported on too', async (t) => {
   const folder = folderWithBook(t);
   const words = [
@@ -160,8 +182,8 @@ test('the report over part files: the same figures as over one file, lines with 
   assert.ok(section(book, 'quality').includes('<td class="n">1</td><td>4</td>'));
   assert.ok(section(parts, 'quality').includes('<td class="n">1</td><td>3.csv:2</td>'));
   assert.match(section(parts, 'accumulation'), /<bdi>1 · Tower<\/bdi>.*?<td class="n">1\.csv:2<\/td>/);
-  const inParts = [...section(parts, 'locations').matchAll(/data-csv="(.*?)"/g)].map(([, place]) => place);
-  const inBook = [...section(book, 'locations').matchAll(/data-csv="(.*?)"/g)].map(([, line]) => line);
+  const inParts = [...section(parts, 'locations').matchAll(/data-v="\d+" data-csv="(.*?)"/g)].map(([, place]) => place);
+  const inBook = [...section(book, 'locations').matchAll(/data-v="\d+" data-csv="(.*?)"/g)].map(([, line]) => line);
   assert.ok(inBook.length > 0);
   assert.deepEqual(
     inParts,

@@ -62,7 +62,7 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
   await store.finishRun(run, {
     state: 'paused',
     resumeAfter: Date.parse('2026-03-31T00:00:00Z'),
-    summary: { stopped: 'The quota is used up <b>.', saved: { by_cells: 30, by_cache: 4, by_areas: 0 } },
+    summary: { stopped: 'The quota is used up <b>.', saved_by_plan: { by_cells: 30, by_cache: 4, by_areas: 0 } },
   });
   clock.move(60_000);
   const effects = {

@@ -61,11 +61,14 @@ function lineOf(facts: Facts, one: LocationAtRisk, isHidden: boolean): Html {
     natural
       .filter((_, index) => CLASS_LETTERS.indexOf(one.classes[index]!) === wanted)
       .map((slug) => topicOf(slug).title);
-  const ratings = (tone: '4' | '5', name: string, topics: readonly string[]) =>
-    topics.length > 0 && html`<p>${swatch(tone)}<b>${name}</b> ${topics.join(', ')}</p>`;
+  const ratings = [
+    { tone: '5', name: 'Very High', topics: rated(VERY_HIGH) },
+    { tone: '4', name: 'Relatively High', topics: rated(HIGH) },
+  ] as const;
+  const shown = ratings.filter(({ topics }) => topics.length > 0);
   return html`<tr data-classes="${one.classes}" data-at="${one.lat},${one.lng}"${isHidden && html` hidden`}><td class="n" data-v="${label?.order ?? ''}"${label !== undefined && html` data-csv="${label.part === undefined ? '' : `${label.part}:`}${label.line}"`}>${label ? placeText(label) : '–'}</td><td>${label !== undefined && label.id !== '' && quoted(label.id)}</td><th scope="row">${label !== undefined && label.name !== '' && html`${quoted(label.name)}<br>`}<small>${one.lat}, ${one.lng}</small></th><td>${one.county}</td>${
     facts.valueName !== null &&
     html`<td class="n" data-v="${valueOfUnits(one.value, facts.decimals)}">${measureOf(facts).shown(one.value)}</td>`
-  }<td class="n" data-v="${one.rows}">${grouped(one.rows)}</td><td>${ratings('5', 'Very High', rated(VERY_HIGH))}${ratings('4', 'Relatively High', rated(HIGH))}</td></tr>
+  }<td class="n" data-v="${one.rows}">${grouped(one.rows)}</td><td data-csv="${shown.map(({ name, topics }) => `${name}: ${topics.join(', ')}`).join('; ')}">${shown.map(({ tone, name, topics }) => html`<p>${swatch(tone)}<b>${name}</b> ${topics.join(', ')}</p>`)}</td></tr>
 `;
 }

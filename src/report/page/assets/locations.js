@@ -22,8 +22,8 @@
 
   const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-  // The name without its coordinates: they have columns of their own.
-  const textOf = (cell) => (cell.tagName === 'TH' ? (cell.querySelector('bdi')?.textContent ?? '') : cell.innerText);
+  // A name without its coordinates, which have columns of their own; a location without a name has nothing else.
+  const textOf = (cell) => (cell.querySelector('bdi') ?? cell).textContent;
   const exported = (cell) => cell.dataset.csv ?? cell.dataset.v ?? textOf(cell).trim().replaceAll(/\s+/g, ' ');
 
   const csv = (shown) => {
