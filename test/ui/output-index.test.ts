@@ -53,8 +53,9 @@ test('by rating: the highest or the lowest first, what has no order last, ties b
       );
       assert.deepEqual(new Set(pages.map(({ total }) => total)), new Set([wanted.length]));
       const ordered = wanted.filter(({ rating }) => rank(rating) > 0);
-      ordered.sort((a, b) => sign * (rank(a.rating) - rank(b.rating)) || b.value - a.value || a.number - b.number);
-      const summary = (row: { id: string; rating: string; value: number }) => `${row.id} ${row.rating} ${row.value}`;
+      ordered.sort((a, b) => sign * (rank(a.rating) - rank(b.rating)) || b.value! - a.value! || a.number - b.number);
+      const summary = (row: { id: string; rating: string; value: number | null }) =>
+        `${row.id} ${row.rating} ${row.value}`;
       assert.deepEqual(shown.slice(0, ordered.length).map(summary), ordered.map(summary), `${peril} ${direction}`);
       assert.ok(shown.slice(ordered.length).every(({ rating }) => rank(rating) === 0));
       assert.equal(shown.length, wanted.length);

@@ -102,6 +102,27 @@ test('the table is sorted by line, value and status; ties stand by value, then a
   assert.deepEqual(scene.bugs, []);
 });
 
+test('a row without a value shows none, and stands last by value either way', { timeout }, async (t) => {
+  const scene = await openUi(t);
+  const visitor = await scene.visit();
+  const values = ['10', '', 'n/a', '0', '-5'];
+  const located = places(values.length).map(([lat, lng], index) => `P${index},${lat},${lng},${values[index]}\n`);
+  const { id } = (await visitor.upload('book.csv', `policyID,lat,lng,tiv_2026\n${located.join('')}`)).body;
+  const choice = { lat: 1, lng: 2, topics: ['hail'], optimize: 'credits', order: 3 };
+  await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...choice, ...yes(5) } });
+  await visitor.ended(id);
+  const rows = async (direction: string) =>
+    (await visitor.ask('POST', `/api/books/${id}/rows`, { body: { from: 0, sort: { by: 'value', direction } } })).body
+      .rows;
+  const shown = (found: { id: string; value: number | null }[]) => found.map((row) => [row.id, row.value]);
+  const none = [
+    ['P1', null],
+    ['P2', null],
+  ];
+  assert.deepEqual(shown(await rows('desc')), [['P0', 10], ['P3', 0], ['P4', -5], ...none]);
+  assert.deepEqual(shown(await rows('asc')), [['P4', -5], ['P3', 0], ['P0', 10], ...none]);
+});
+
 test('the findings name the currency of the values, and add none of several', { timeout }, async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();

@@ -33,6 +33,13 @@ export function rowValue(row: Row, layout: Layout): { readonly value: number; re
   return { value, readable };
 }
 
+/** The value of a row; null where no value column has a number: not known is not zero. */
+export function valueIfAny(row: Row, layout: Layout): number | null {
+  const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
+  const hasNumber = texts.some((text) => text.trim() !== '' && parseValue(text) !== null);
+  return hasNumber ? rowValue(row, layout).value : null;
+}
+
 /** The rows of a segment as a message carries them. Most rows have a cell and nothing else: these are in `cells` alone. */
 export interface ScannedSegment extends ReadSegment {
   /** Latitude and longitude of each row's cell; 0 for a row without one. */

@@ -8,8 +8,8 @@ import type { Effects, Prepared } from '../../job/prepare.ts';
 import { currencyColumn, currencyOf } from '../../job/scan/currency.ts';
 import { FIRST_VALUE, type Layout, layoutOf } from '../../job/scan/layout.ts';
 import { locate } from '../../job/scan/locate.ts';
-import { rowValue } from '../../job/scan/scanned-rows.ts';
-import { parseValue, wholeUnits } from '../../job/scan/value.ts';
+import { valueIfAny } from '../../job/scan/scanned-rows.ts';
+import { wholeUnits } from '../../job/scan/value.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { Row, RowSource } from '../../rows/port.ts';
@@ -78,12 +78,13 @@ export async function compareWithOutput(
   function comparedRow(row: Row, layout: Layout, place: string, hasCurrency: boolean): Omit<ComparedRow, 'classes'> {
     const from = layout.columns.length;
     const code = hasCurrency ? currencyOf(row.fields[from + 1]) : shown;
+    const value = valueIfAny(row, layout);
     return {
       key: keyOf(row, isById ? row.fields[from] : undefined, place),
       line: row.line,
       part: row.part ?? null,
       place,
-      value: knownValue(row, layout, decimals),
+      value: value === null ? null : wholeUnits(value, decimals),
       otherCurrency: code === shown ? null : code,
     };
   }
@@ -114,13 +115,6 @@ export async function compareWithOutput(
     ...(await matchRows(earlierRows(), currentRows(), topics)),
     notCompared: natural.filter((slug) => !topics.includes(slug)),
   };
-}
-
-/** The value of a row in units; null where no value column has a number. */
-function knownValue(row: Row, layout: Layout, decimals: number): number | null {
-  const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
-  const isKnown = texts.some((text) => text.trim() !== '' && parseValue(text) !== null);
-  return isKnown ? wholeUnits(rowValue(row, layout).value, decimals) : null;
 }
 
 function idOf({ columns }: RowSource, { dropFrom, id }: Layout): number | null {

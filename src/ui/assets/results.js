@@ -197,7 +197,8 @@ function headOf({ hasId, hasValue, currency, perils }, unit) {
 function rowOf(row, { hasId, hasValue, currency, perils }) {
   const { line, id, place, value, status, note, peril, rating } = row;
   // Where the heading names a currency, all values have it.
-  const amount = [currency === null ? row.currency : '', grouped(value)].filter(Boolean).join(' ');
+  const amount =
+    value === null ? '' : [currency === null ? row.currency : '', grouped(value)].filter(Boolean).join(' ');
   return make(
     'tr',
     {},

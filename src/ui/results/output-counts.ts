@@ -60,7 +60,7 @@ export class OutputCounter {
       const ofRating = sum.ofRating[ORDERED_RATINGS.indexOf(rating)];
       if (ofRating === undefined) continue;
       ofRating.rows++;
-      ofRating.value += value;
+      ofRating.value += value ?? 0;
     }
     const worst = worstPeril(ratings);
     if (worst >= 0) this.#highest[ORDERED_RATINGS.indexOf(ratings[worst]!)]!.rows++;

@@ -132,12 +132,13 @@ export class OutputIndex implements Disposable {
     return { where, values: conditions.flatMap(([, ...values]) => values) };
   }
 
-  /** Rows that are equal by the column stand by value, the largest first, and then in the order of the file. */
+  /** Rows that are equal by the column stand by value, the largest first, and then in the order of the file. SQLite takes NULL, which is no
+   * value, for less than any. */
   #order(filter: RowFilter): string {
     const { by, direction } = filter.sort ?? { by: 'line', direction: 'asc' };
     const up = direction === 'asc' ? 'ASC' : 'DESC';
     if (by === 'line') return `number ${up}`;
-    if (by === 'value') return `value ${up}, number`;
+    if (by === 'value') return `value ${up} NULLS LAST, number`;
     if (by === 'status') return `instr('${ROW_STATUSES.join()}', status) ${up}, value DESC, number`;
     // The letters begin with the highest rating; what has no order stands last either way.
     const last = String.fromCharCode(FIRST_LETTER + ORDERED_RATINGS.length - 1);

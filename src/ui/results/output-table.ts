@@ -3,7 +3,7 @@ import { RATINGS } from '../../contract/topic-values.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { currencyOf } from '../../job/scan/currency.ts';
 import { FIRST_VALUE, layoutOf } from '../../job/scan/layout.ts';
-import { rowValue } from '../../job/scan/scanned-rows.ts';
+import { valueIfAny } from '../../job/scan/scanned-rows.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { labelColumns, labelOf } from '../../report/location-labels.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
@@ -23,7 +23,8 @@ export interface OutputRow {
   readonly id: string;
   /** Its name or address; its coordinates where the file has neither. */
   readonly place: string;
-  readonly value: number;
+  /** Null where no value column has a number. */
+  readonly value: number | null;
   /** The currency code of the value; '' where the row names none. */
   readonly currency: string;
   readonly status: string;
@@ -77,7 +78,7 @@ export async function openOutput(output: string, job: Job): Promise<OutputTable>
       number,
       id: id === null ? '' : labelOf(fields[labels]),
       place: name === null ? `${fields[0] ?? ''}, ${fields[1] ?? ''}` : labelOf(fields[labels + 1]),
-      value: rowValue(row, layout).value,
+      value: valueIfAny(row, layout),
       currency: layout.currency === null ? '' : currencyOf(fields[layout.currency]),
       status: fields[status] ?? '',
       note: fields[status + 1] ?? '',
