@@ -1,11 +1,12 @@
 import { type Call, CREDITS } from '../contract/credits.ts';
+import { count } from '../contract/header-values.ts';
 import { HEADERS } from '../contract/headers.ts';
 import type { TopicResult } from '../contract/topic-values.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { type EnvelopeReading, readEnvelope } from './envelope.ts';
 import { readErrorBody } from './error-body.ts';
 import type { Exchange, HeaderMap, Received, TransportFailure } from './exchange.ts';
-import { count, type Rate, readRate } from './rate-headers.ts';
+import { type Rate, readRate } from './rate-headers.ts';
 import { cleanText, redactorOf } from './redact.ts';
 import { DENIALS, QUOTA_CODE, statusKind } from './status-kind.ts';
 import type { Refused, Transport, Verdict } from './verdict.ts';

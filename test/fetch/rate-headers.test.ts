@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { retryAfterMs } from '../../src/contract/retry-after.ts';
-import { count, readRate, resetMs } from '../../src/fetch/rate-headers.ts';
+import { count, resetMs, retryAfterMs } from '../../src/contract/header-values.ts';
+import { readRate } from '../../src/fetch/rate-headers.ts';
 import { fc } from '../properties.ts';
 import { NOW } from './answers.ts';
 

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../../contract/retry-after.ts';
+import { retryAfterMs } from '../../contract/header-values.ts';
 import type { PerilbookError } from '../../errors.ts';
 import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
 import type { WebAnswer } from './web-client.ts';

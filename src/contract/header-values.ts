@@ -19,3 +19,23 @@ export function httpDateMs(text: string | undefined): number | null {
   const ms = Date.parse(text);
   return Number.isNaN(ms) || new Date(ms).toUTCString() !== text.trim() ? null : ms;
 }
+
+const EPOCH_MS_ABOVE = 1e12;
+const EPOCH_S_ABOVE = 1e9;
+const DELTA_S_UP_TO = 60;
+
+/** A header that must be a non-negative integer; anything else is `null`. */
+export function count(text: string | undefined): number | null {
+  if (text === undefined || !/^\d{1,15}$/.test(text.trim())) return null;
+  return Number(text);
+}
+
+/** `X-RateLimit-Reset` in milliseconds from `now`. The contract shows no unit: it is inferred from the size of the number
+ * (docs/developer/service-api.md, 2.10). */
+export function resetMs(text: string | undefined, now: number): number | null {
+  const value = count(text);
+  if (value === null) return null;
+  if (value > EPOCH_MS_ABOVE) return Math.max(0, value - now);
+  if (value > EPOCH_S_ABOVE) return Math.max(0, value * 1_000 - now);
+  return value <= DELTA_S_UP_TO ? value * 1_000 : value;
+}
