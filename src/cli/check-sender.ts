@@ -1,8 +1,8 @@
 import { jsonLimitExceeded } from '../contract/body-limits.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Exchange } from '../fetch/exchange.ts';
-import type { Reply, Send } from '../service/conformance/asker.ts';
 import { Broken, NotChecked } from '../service/conformance/checked-statement.ts';
+import type { Reply, Send } from '../service/conformance/exchanges.ts';
 
 /** The first limit that prevented a request. */
 export interface CheckLimits {

@@ -18,6 +18,7 @@ import type { JobAccount } from './settings/account-settings.ts';
 /** A request outside of a run, and the call as which an answer is charged. */
 export interface LedgerRequest extends PlainRequest {
   readonly call: Call;
+  readonly location: Location;
 }
 
 export interface LedgerCallsParts {
@@ -28,7 +29,6 @@ export interface LedgerCallsParts {
   readonly account: JobAccount;
   /** The keys of the account; a request with another key charges nobody. */
   readonly keys: readonly Key[];
-  readonly location: Location;
   readonly run: number;
   readonly source: number;
   readonly budget: number;
@@ -42,15 +42,15 @@ const CLAIMED_WAIT_MS = 1_000;
  * sent, within budget, quota and minute, and is settled by its answer. Nothing is sent twice, and no answer is stored.
  */
 export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) => Promise<Exchange> {
-  const { store, client, clock, keys, location } = parts;
+  const { store, client, clock, keys } = parts;
   // A check reports only what it checks; a run reports wrong clocks.
   const times = new RunTimes(clock, clock.now(), () => {});
   const secrets = keys.map(({ secret }) => secret);
-  return async ({ call, ...request }) => {
+  return async ({ call, location, ...request }) => {
     if (parts.interrupt.aborted) throw interrupted();
     const key = keys.find(({ secret }) => secret === request.key);
     if (key === undefined) return await client.sendPlain(request);
-    const number = await claimed(parts, times, call, key);
+    const number = await claimed(parts, times, { call, location }, key);
     const sentAt = steadyTime(clock);
     const exchange = await client.sendPlain(request);
     const date = dateOf(exchange);
@@ -63,9 +63,14 @@ export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) =
 }
 
 /** The ledger's number of the call. @throws QUOTA_EXCEEDED, BUDGET_REACHED, INTERRUPTED */
-async function claimed(parts: LedgerCallsParts, times: RunTimes, call: Call, key: Key): Promise<number> {
+async function claimed(
+  parts: LedgerCallsParts,
+  times: RunTimes,
+  { call, location }: Pick<LedgerRequest, 'call' | 'location'>,
+  key: Key,
+): Promise<number> {
   const { store, clock, interrupt, account, run, source, budget } = parts;
-  const cell = cellOf(parts.location, MAX_PRECISION);
+  const cell = cellOf(location, MAX_PRECISION);
   for (;;) {
     if (interrupt.aborted) throw interrupted();
     const limits = claimLimits(account, times.billing(), { run, source, budget });

@@ -3,6 +3,7 @@ import { PerilbookError } from '../../errors.ts';
 import { type Client, createClient, requireSendable } from '../../fetch/client.ts';
 import { cleanText, redactorOf } from '../../fetch/redact.ts';
 import { counted } from '../../format-numbers.ts';
+import { distanceMeters } from '../../geo/distance.ts';
 import { ledgerCalls } from '../../job/ledger-calls.ts';
 import { type Key, readKeys } from '../../job/planning/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../job/planning/key-warnings.ts';
@@ -14,8 +15,8 @@ import {
   CREDITS_NEEDED,
   creditsAtRisk,
   runChecks,
-  STATEMENTS,
 } from '../../service/conformance/run-checks.ts';
+import { STATEMENTS } from '../../service/conformance/statement-table.ts';
 import type { EndState, Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import { type CheckLimits, checkSender } from '../check-sender.ts';
@@ -28,6 +29,11 @@ import { openStore } from '../open-store.ts';
 
 /** Manhattan: every agency has data there. */
 const DEFAULT_LOCATION = { lat: 40.7536, lng: -73.9832 };
+
+/** Denver; another county must have the same text on radon. */
+const ELSEWHERE = { lat: 39.7392, lng: -104.9903 };
+
+const APART_METERS = 100_000;
 
 /** Under this name `status` and `quota --by job` list what checks have spent. */
 const JOB_NAME = 'service check';
@@ -73,7 +79,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
       ...{ plannedCredits: CREDITS_NEEDED, budget },
     });
     const send = ledgerCalls({
-      ...{ store, client, account, keys, location, run, source, budget },
+      ...{ store, client, account, keys, run, source, budget },
       ...{ clock: context.clock, interrupt: context.interrupt },
     });
     const limits: CheckLimits = { reached: null };
@@ -82,7 +88,9 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
       send: checkSender(send, baseUrl, limits),
       key: key.secret,
       location,
-      sleep: (ms) => context.clock.sleep(ms, context.interrupt),
+      elsewhere: distanceMeters(location, ELSEWHERE) < APART_METERS ? DEFAULT_LOCATION : ELSEWHERE,
+      clock: context.clock,
+      interrupt: context.interrupt,
       clean: (reason) => cleanText(redactor.text(reason), MAX_REASON),
       ...(narrow === null ? {} : { narrowKey: narrow.secret }),
       ...(flags.json ? {} : { onStatement: (checked) => context.stdout.write(`${lineOf(checked)}\n`) }),

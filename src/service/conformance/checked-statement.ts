@@ -1,32 +1,34 @@
 import type { z } from 'zod';
-import type { Call } from '../../contract/credits.ts';
 import { NO_DATA_CODE } from '../../contract/failures.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import type { Ask, Reply } from './asker.ts';
+import type { Ask, CheckedExchange, Reply } from './exchanges.ts';
 
 /** What `service check` checks of a service. */
 export interface Statement {
   /** The statements of docs/developer/service-api.md that it follows from. */
   readonly numbers: readonly string[];
   readonly statement: string;
-  /** Credits that its calls cost. A call that several statements look at counts once, at the first. */
+  /** Credits that its calls cost. */
   readonly credits: number;
   /** Credits beyond these that a service charges if it breaks the statement. */
   readonly atRisk: number;
   /** Whether it is checked only with a key that lacks a scope. */
   readonly needsNarrowKey?: boolean;
   /** Resolves when the statement holds. Throws `Broken` when it does not, `NotChecked` when that is unknown. */
-  readonly check: (context: CheckContext) => Promise<void>;
+  readonly check: (context: CheckContext) => Promise<void> | void;
 }
 
-/** What checks share: the location they ask about, and calls that are made once for all of them. */
+/** What the checks share. */
 export interface CheckContext {
   readonly ask: Ask;
-  readonly location: Location;
+  readonly key: string;
   /** A key with the scope of one topic only; null when the user has none. */
   readonly narrowKey: string | null;
-  /** The reply to a call about the location. */
-  call(call: Call): Promise<Reply>;
+  readonly location: Location;
+  /** A location in another county. */
+  readonly elsewhere: Location;
+  /** All requests of the check so far, with their replies. */
+  readonly exchanges: readonly CheckedExchange[];
 }
 
 /** The statement does not hold. */
@@ -45,6 +47,15 @@ export function expectShape<T>(schema: z.ZodType<T>, value: unknown, what: strin
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Broken(`${what}${issue!.path.length ? `.${issue!.path.join('.')}` : ''}: ${issue!.message}`);
+}
+
+/** Puts the name of what is checked before the problem. */
+export function naming(name: string, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof Broken ? new Broken(`${name}: ${error.message}`) : error;
+  }
 }
 
 /** Expects a 200. A call that the key or the data keeps from being answered breaks no statement. */

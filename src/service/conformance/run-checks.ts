@@ -1,12 +1,8 @@
-import { type Call, pathOf } from '../../contract/credits.ts';
+import type { Clock } from '../../clock.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { createAsk, type Reply, type Send } from './asker.ts';
-import { Broken, type CheckContext, NotChecked, type Statement } from './checked-statement.ts';
-import { FAILURE_STATEMENTS } from './failure-statements.ts';
-import { SUCCESS_STATEMENTS } from './success-statements.ts';
-
-/** All statements, in the order in which they are checked. */
-export const STATEMENTS: readonly Statement[] = [...SUCCESS_STATEMENTS, ...FAILURE_STATEMENTS];
+import { Broken, NotChecked } from './checked-statement.ts';
+import { type CheckedExchange, createAsk, type Send } from './exchanges.ts';
+import { STATEMENTS } from './statement-table.ts';
 
 /** What a run spends when every statement holds. */
 export const CREDITS_NEEDED = STATEMENTS.reduce((sum, { credits }) => sum + credits, 0);
@@ -42,7 +38,11 @@ export interface CheckOptions {
   readonly key: string;
   readonly narrowKey?: string;
   readonly location: Location;
-  readonly sleep: (ms: number) => Promise<void>;
+  /** A location in another county. */
+  readonly elsewhere: Location;
+  readonly clock: Clock;
+  /** Ends a wait for the minute's credits. */
+  readonly interrupt: AbortSignal;
   /** Removes keys and control characters from a reason, which may quote the service. */
   readonly clean: (reason: string) => string;
   readonly onStatement?: (statement: CheckedStatement) => void;
@@ -50,16 +50,9 @@ export interface CheckOptions {
 
 /** Checks a service against docs/developer/service-api.md, one statement after the other. */
 export async function runChecks(options: CheckOptions): Promise<CheckResult> {
-  const { send, key, narrowKey = null, location, sleep } = options;
-  const ask = createAsk(send, key, sleep);
-  const replies = new Map<string, Promise<Reply>>();
-  const once = (call: Call) => {
-    const path = pathOf(call, location.lat, location.lng);
-    const reply = replies.get(path) ?? ask(path, call);
-    replies.set(path, reply);
-    return reply;
-  };
-  const context: CheckContext = { ask, call: once, location, narrowKey };
+  const exchanges: CheckedExchange[] = [];
+  const { key, narrowKey = null, location, elsewhere } = options;
+  const context = { ask: createAsk(options, exchanges), key, narrowKey, location, elsewhere, exchanges };
   const statements: CheckedStatement[] = [];
   for (const { numbers, statement, check } of STATEMENTS) {
     const { outcome, reason } = await outcomeOf(() => check(context));
@@ -76,7 +69,7 @@ export async function runChecks(options: CheckOptions): Promise<CheckResult> {
   };
 }
 
-async function outcomeOf(check: () => Promise<void>): Promise<{ outcome: Outcome; reason: string }> {
+async function outcomeOf(check: () => Promise<void> | void): Promise<{ outcome: Outcome; reason: string }> {
   try {
     await check();
     return { outcome: 'pass', reason: '' };

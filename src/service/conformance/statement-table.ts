@@ -1,0 +1,201 @@
+import { type BundleKind, type Call, CREDITS, pathOf } from '../../contract/credits.ts';
+import { bundleEnvelope, singleEnvelope } from '../../contract/envelopes.ts';
+import { UNAVAILABLE } from '../../contract/failures.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { CALL_STATEMENTS } from './call-statements.ts';
+import {
+  type CheckContext,
+  expect,
+  expectAnswered,
+  expectShape,
+  NotChecked,
+  type Statement,
+} from './checked-statement.ts';
+import { type CheckRequest, dataOf, type Reply } from './exchanges.ts';
+import { checkResult, type ResultContext } from './topic-results.ts';
+
+const AT_SEA = { lat: 30, lng: -140 };
+const DROUGHT: Call = { kind: 'single', topic: 'drought' };
+const HAIL: Call = { kind: 'single', topic: 'hail' };
+const RADON: Call = { kind: 'single', topic: 'radon' };
+const STANDARD: Call = { kind: 'standard' };
+const ENTERPRISE: Call = { kind: 'enterprise' };
+
+/** All statements, in the order in which they are checked: what is answered, what is refused, what holds for every call. */
+export const STATEMENTS: readonly Statement[] = [
+  ...TOPICS.map(singleCall),
+  bundleCall('standard', ['2.2', '2.9'], 'the natural topics', (slugs) => {
+    const foreign = slugs.filter((slug) => !(NATURAL_SLUGS as readonly string[]).includes(slug));
+    expect(foreign.length === 0, `it returns ${foreign.join(', ')}, which are not natural topics`);
+    // The contract names all but avalanche.
+    const missing = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche' && !slugs.includes(slug));
+    expect(missing.length === 0, `it lacks ${missing.join(', ')}`);
+  }),
+  bundleCall('enterprise', ['1.1', '2.3'], 'all 37 topics', (slugs) => {
+    const missing = TOPIC_SLUGS.filter((slug) => !slugs.includes(slug));
+    expect(missing.length === 0, `it lacks ${missing.join(', ')}`);
+    expect(slugs.length === TOPIC_SLUGS.length, `it returns more than the ${TOPIC_SLUGS.length} topics`);
+  }),
+  {
+    numbers: ['4.8'],
+    statement: 'radon: the description is the same in every call, also in another county',
+    credits: CREDITS.single,
+    atRisk: 0,
+    async check({ ask, elsewhere, exchanges }) {
+      const reply = await ask(RADON, { location: elsewhere });
+      const descriptions = new Set(exchanges.flatMap(({ reply: { body } }) => radonDescriptions(body)));
+      expect(descriptions.size <= 1, 'it differs');
+      expectAnswered(reply);
+    },
+  },
+  wrongKey('A missing key is 401', null),
+  wrongKey('A malformed key is 401', 'no-key-of-this-service'),
+  wrongKey('An empty key is 401', ''),
+  narrowKey(
+    ['5.2', '5.4', '6.2'],
+    'A valid key that lacks the scope bundle is 403',
+    [STANDARD, ENTERPRISE],
+    (statuses) => {
+      const wrong = statuses.find((status) => status !== 403);
+      expect(wrong === undefined, `the status is ${wrong}, not 403`);
+    },
+  ),
+  narrowKey(['5.2', '5.4', '6.2'], 'A key of one topic is 403 for the others', [DROUGHT, HAIL], (statuses) => {
+    const refused = statuses.filter((status) => status === 403);
+    expect(refused.length > 0, `drought and hail are ${statuses.join(' and ')}, not 403`);
+  }),
+  refused(['6.8'], 'A topic that is none of the 37 slugs is refused', (path) => ({
+    path: path.replace('/drought/', '/noSuchTopic/'),
+  })),
+  refused(['2.4', '6.8'], 'lat is required', (path) => ({ path: path.replace(/lat=[^&]*&/, '') })),
+  refused(['2.4', '6.8'], 'lng is required', (path) => ({ path: path.replace(/&lng=.*/, '') })),
+  refused(['2.4', '6.8'], 'lat and lng are numbers', (path) => ({ path: path.replace(/lat=[^&]*/, 'lat=north') })),
+  refused(['2.4', '2.8'], 'A location outside the US is refused', () => ({
+    path: pathOf(DROUGHT, AT_SEA.lat, AT_SEA.lng),
+  })),
+  refused(['1.3', '2.11'], 'All endpoints use GET', () => ({ method: 'POST' })),
+  ...CALL_STATEMENTS,
+  unchecked(['6.3', '7.4', '7.9'], 'A used-up quota is 429 with QUOTA_EXCEEDED', 'it would take the whole quota'),
+  unchecked(
+    ['6.4', '6.9', '7.7'],
+    'More credits a minute than the plan allows are refused',
+    "it would take a minute's credits of the plan",
+  ),
+  unchecked(['6.5'], 'An upstream failure is 502', 'it cannot be caused from outside'),
+  unchecked(['5.5'], 'Rotation, revocation and expiry of keys', 'the account manager does it'),
+];
+
+/** The statements on the values of a topic. */
+function valueNumbers({ slug, category }: Topic): string[] {
+  if (category === 'natural') return ['4.1', '4.3', '4.4'];
+  if (category === 'proximity') return ['4.5'];
+  if (slug === 'airQuality') return ['4.6', '4.9'];
+  return [slug === 'radon' ? '4.8' : '4.7', '4.9'];
+}
+
+function singleCall(topic: Topic): Statement {
+  return {
+    numbers: ['2.1', '3.1', '3.3', ...valueNumbers(topic)],
+    statement: `${topic.slug}: the single call answers with its envelope, value and details`,
+    credits: CREDITS.single,
+    atRisk: 0,
+    async check(context) {
+      const reply = await context.ask({ kind: 'single', topic: topic.slug });
+      expectAnswered(reply);
+      const { data, meta } = expectShape(singleEnvelope, reply.body, 'body');
+      expect(data.topic === topic.slug, `data.topic is ${data.topic}`);
+      expect(data.result.error === undefined, `data.result.error is ${JSON.stringify(data.result.error)}`);
+      checkResult(topic, data.result, resultContext(context, meta.sample_data));
+    },
+  };
+}
+
+function bundleCall(
+  kind: BundleKind,
+  numbers: readonly string[],
+  topics: string,
+  checkSlugs: (slugs: readonly string[]) => void,
+): Statement {
+  return {
+    numbers: [...numbers, '3.2', '3.3', '3.4'],
+    statement: `The ${kind} bundle is the bundle envelope with ${topics}, each of its shape`,
+    credits: CREDITS[kind],
+    atRisk: 0,
+    async check(context) {
+      const reply = await context.ask({ kind });
+      expectAnswered(reply);
+      const { data, meta } = expectShape(bundleEnvelope, reply.body, 'body');
+      checkSlugs(Object.keys(data.topics));
+      const at = resultContext(context, meta.sample_data);
+      for (const [slug, entry] of Object.entries(data.topics)) {
+        if (entry.error === undefined) checkResult(topicOf(slug as TopicSlug), entry, at);
+        else expect(entry.error === UNAVAILABLE, `${slug}: error is "${entry.error}", not "${UNAVAILABLE}"`);
+      }
+    },
+  };
+}
+
+function resultContext({ location, exchanges }: CheckContext, isSample = false): ResultContext {
+  return { location, at: exchanges.at(-1)!.at, isSample };
+}
+
+function radonDescriptions(body: unknown): unknown[] {
+  const { topic, result, topics } = dataOf(body);
+  const radon = topic === 'radon' ? result : (topics as { radon?: unknown } | null | undefined)?.radon;
+  const description = (radon as { value?: { description?: unknown } | null } | null | undefined)?.value?.description;
+  return description === undefined ? [] : [description];
+}
+
+function wrongKey(statement: string, key: string | null): Statement {
+  return {
+    ...{ numbers: ['2.5', '5.3', '6.1'], statement, credits: 0, atRisk: 0 },
+    async check({ ask }) {
+      const { status } = await ask(DROUGHT, { key });
+      expect(status === 401, `the status is ${status}, not 401`);
+    },
+  };
+}
+
+/** A statement on calls with the key that lacks scopes. */
+function narrowKey(
+  numbers: readonly string[],
+  statement: string,
+  calls: readonly Call[],
+  checkStatuses: (statuses: readonly number[]) => void,
+): Statement {
+  return {
+    ...{ numbers, statement, credits: 0, needsNarrowKey: true },
+    atRisk: calls.reduce((sum, { kind }) => sum + CREDITS[kind], 0),
+    async check({ ask, narrowKey: key }) {
+      if (key === null) {
+        throw new NotChecked('it needs a key with the scope of one topic only (--narrow-key-file)');
+      }
+      const replies: Reply[] = [];
+      for (const call of calls) replies.push(await ask(call, { key }));
+      checkStatuses(replies.map(({ status }) => status));
+    },
+  };
+}
+
+/** A statement that a wrong request is refused; `change` gives what is wrong with a single call. */
+function refused(
+  numbers: readonly string[],
+  statement: string,
+  change: (path: string) => Partial<CheckRequest>,
+): Statement {
+  return {
+    ...{ numbers, statement, credits: 0, atRisk: CREDITS.single },
+    async check({ ask, location: { lat, lng } }) {
+      const { status } = await ask(DROUGHT, change(pathOf(DROUGHT, lat, lng)));
+      if (status === 429) throw new NotChecked('the quota or the minute is used up (429)');
+      expect(status >= 400 && status < 500, `the status is ${status}, not one of 4xx`);
+    },
+  };
+}
+
+function unchecked(numbers: readonly string[], statement: string, reason: string): Statement {
+  const check = () => {
+    throw new NotChecked(reason);
+  };
+  return { numbers, statement, credits: 0, atRisk: 0, check };
+}

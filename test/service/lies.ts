@@ -1,0 +1,504 @@
+import type { TopicSlug } from '../../src/contract/topics.ts';
+import type { StillClock } from './small-data.ts';
+
+/** A reply of our own service, which a lie changes. */
+export interface TrueReply {
+  readonly method: string;
+  readonly path: string;
+  /** The single call's topic; null for a bundle and for a topic that does not exist. */
+  readonly topic: string | null;
+  readonly bundle: 'standard' | 'enterprise' | null;
+  readonly key: 'full' | 'narrow' | 'malformed' | 'empty' | 'missing';
+  /** How many successes came before this reply. */
+  readonly successes: number;
+  status: number;
+  readonly headers: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: lies change any part of a body
+  body: any;
+  /** The true reply to a call with the full key. */
+  readonly replyTo: (path: string) => Pick<TrueReply, 'status' | 'headers' | 'body'>;
+  /** The clock of the check. */
+  readonly clock: StillClock;
+}
+
+/** A service that answers otherwise than ours. */
+export interface Variant {
+  readonly name: string;
+  readonly tell: (reply: TrueReply) => void;
+}
+
+export interface Lie extends Variant {
+  /** The statement of docs/developer/service-api.md that a failed check must name. */
+  readonly breaks: string;
+}
+
+type Tell = Variant['tell'];
+// biome-ignore lint/suspicious/noExplicitAny: lies change any part of a body
+type Result = { value: any; details: any };
+/** What differs, by path (`additionalInfo.maxAqi`), undefined where it is left out; or a function that changes the part. */
+// biome-ignore lint/suspicious/noExplicitAny: lies change any part of a body
+type Change = Readonly<Record<string, unknown>> | ((part: any) => unknown);
+function apply(change: Change, part: object): void {
+  if (typeof change === 'function') {
+    change(part);
+    return;
+  }
+  for (const [path, value] of Object.entries(change)) {
+    const names = path.split('.');
+    const last = names.pop()!;
+    const owner = names.reduce((inner, name) => Reflect.get(inner, name), part);
+    if (value === undefined) Reflect.deleteProperty(owner, last);
+    else Reflect.set(owner, last, value);
+  }
+}
+
+const SITES = '/v1/park/risk?lat=40.25&lng=-99.75';
+const isSuccess = ({ status }: TrueReply) => status === 200;
+/** Changes the replies for which the condition holds. */
+const where =
+  (holds: (reply: TrueReply) => boolean, change: Change): Tell =>
+  (reply) => {
+    if (holds(reply)) apply(change, reply);
+  };
+const success = (change: Change) => where(isSuccess, change);
+const refusal = (change: Change) => where((reply) => !isSuccess(reply), change);
+const single = (topic: TopicSlug, change: Change) =>
+  where((reply) => isSuccess(reply) && reply.topic === topic, change);
+const bundle = (kind: TrueReply['bundle'], change: Change) =>
+  where((reply) => isSuccess(reply) && reply.bundle === kind, change);
+const wrongKey = (key: TrueReply['key'], change: Change) => where((reply) => reply.key === key, change);
+const wrongRequest = (part: string | RegExp, change: Change) =>
+  where((reply) => !isSuccess(reply) && reply.key === 'full' && reply.path.search(part) >= 0, change);
+const resultOf = (topic: TopicSlug, change: Change) => single(topic, ({ body }) => apply(change, body.data.result));
+const valueIn = (topic: TopicSlug, change: Change) => resultOf(topic, ({ value }) => apply(change, value));
+const parksOf = (change: Change) =>
+  resultOf('park', ({ details }) => {
+    for (const feature of details.features) apply(change, feature);
+  });
+const topicsOf = (kind: TrueReply['bundle'], change: Change) =>
+  bundle(kind, ({ body }) => apply(change, body.data.topics));
+const header = (name: string, text: string) => success({ [`headers.${name}`]: text });
+const meta = (change: Change) => success(({ body }) => apply(change, body.meta));
+const resolved = (change: Change) => success(({ body }) => apply(change, body.data.location));
+/** Changes each result, alone and in bundles. */
+const results = (change: (result: Result, topic: string, reply: TrueReply) => unknown) =>
+  success((reply: TrueReply) => {
+    if (reply.topic !== null) change(reply.body.data.result, reply.topic, reply);
+    for (const [slug, entry] of Object.entries<Result>(reply.body.data.topics ?? {})) change(entry, slug, reply);
+  });
+const remaining = (of: (left: number, reply: TrueReply) => number) =>
+  success(({ headers, ...reply }: TrueReply) => {
+    const left = of(Number(headers['x-ratelimit-remaining']), { headers, ...reply });
+    headers['x-ratelimit-remaining'] = String(left);
+  });
+const costOf = ({ headers }: TrueReply) => Number(headers['x-credit-cost']);
+/** Answers what must be refused. */
+const answer = (reply: TrueReply) => {
+  const { status, headers, body } = reply.replyTo(SITES);
+  Object.assign(reply, { status, body });
+  Object.assign(reply.headers, headers);
+};
+
+const lie = (breaks: string, name: string, tell: Tell): Lie => ({ name, breaks, tell });
+const variant = (name: string, tell: Tell): Variant => ({ name, tell });
+
+/** Lies that a service can tell. The comment above a group names the section of docs/developer/service-api.md. */
+export const LIES: readonly Lie[] = [
+  // 2: calls, charges, rate headers
+  lie('2.1', 'a topic is answered with 201', single('drought', { status: 201 })),
+  lie('2.1', 'a topic is redirected', single('hail', { status: 302, body: null })),
+  lie('2.1', 'a topic is 404 without a code', single('park', { status: 404, body: {} })),
+  lie('2.1', 'a single call costs 2', single('tsunami', { 'headers.x-credit-cost': '2', 'body.meta.credit_cost': 2 })),
+  lie(
+    '2.2',
+    'a standard bundle costs 18',
+    bundle('standard', { 'headers.x-credit-cost': '18', 'body.meta.credit_cost': 18 }),
+  ),
+  lie('2.3', 'an enterprise bundle lacks a topic', topicsOf('enterprise', { radon: undefined })),
+  lie(
+    '2.3',
+    'an enterprise bundle has a topic too many',
+    topicsOf('enterprise', (topics) => Object.assign(topics, { flood: topics.hail })),
+  ),
+  lie(
+    '2.9',
+    'a standard bundle has a topic that is not natural',
+    topicsOf('standard', (topics) => Object.assign(topics, { park: topics.hail })),
+  ),
+  lie('2.9', 'a standard bundle lacks hail', topicsOf('standard', { hail: undefined })),
+  lie('2.6', 'X-Credit-Cost differs from the body', single('tsunami', { 'headers.x-credit-cost': '2' })),
+  lie('2.6', 'X-Credit-Cost is missing', single('tsunami', { 'headers.x-credit-cost': undefined })),
+  lie('2.6', 'X-RateLimit-Reset is missing', single('volcano', { 'headers.x-ratelimit-reset': undefined })),
+  lie('2.6', 'X-RateLimit-Reset is a date as text', header('x-ratelimit-reset', 'Sun, 15 Mar 2026 12:01:00 GMT')),
+  lie('2.6', 'X-RateLimit-Reset is a year away', header('x-ratelimit-reset', String(Date.UTC(2027, 2, 15) / 1_000))),
+  lie('2.6', 'X-RateLimit-Limit has decimals', header('x-ratelimit-limit', '1200.0')),
+  lie(
+    '2.6',
+    'X-RateLimit-Limit changes from call to call',
+    success((reply) => {
+      reply.headers['x-ratelimit-limit'] = String(1_200 + reply.successes);
+    }),
+  ),
+  lie(
+    '2.6',
+    'X-RateLimit-Remaining never changes',
+    remaining(() => 1_150),
+  ),
+  lie(
+    '2.6',
+    'X-RateLimit-Remaining counts requests',
+    remaining((_, { successes }) => 1_199 - successes),
+  ),
+  lie(
+    '2.6',
+    'X-RateLimit-Remaining forgets the calls before',
+    remaining((_, reply) => 1_200 - costOf(reply)),
+  ),
+  lie(
+    '2.6',
+    'X-RateLimit-Remaining is what was used',
+    remaining((left) => 1_200 - left),
+  ),
+  lie(
+    '2.6',
+    'X-RateLimit-Remaining is that before the call',
+    remaining((left, reply) => left + costOf(reply)),
+  ),
+  lie(
+    '2.6',
+    'X-RateLimit-Remaining is negative',
+    remaining((left) => left - 1_200),
+  ),
+
+  // 1 and 3: bodies
+  lie('1.5', 'a body says that it is HTML', single('park', { 'headers.content-type': 'text/html' })),
+  lie(
+    '1.5',
+    'a body says that it is a sequence of JSON texts',
+    single('park', { 'headers.content-type': 'application/json-seq' }),
+  ),
+  lie('1.5', 'a refusal is a page of HTML', refusal({ body: null })),
+  lie('1.5', 'a body is not JSON', bundle('enterprise', { body: null })),
+  lie('3.1', 'a body is an empty object', single('park', { body: {} })),
+  lie('3.1', 'another topic is answered', single('tornado', { 'body.data.topic': 'hail' })),
+  lie('3.1', 'the topic is spelled otherwise', single('tornado', { 'body.data.topic': 'Tornado' })),
+  lie(
+    '3.1',
+    'the value is not in data.result',
+    single('park', ({ body }) =>
+      Object.assign(body, { data: { ...body.data, ...body.data.result, result: undefined } }),
+    ),
+  ),
+  lie('3.1', 'details are left out', resultOf('drought', { details: undefined })),
+  lie('3.1', 'a single call has failed and is charged', resultOf('drought', { error: 'unavailable' })),
+  lie(
+    '3.2',
+    'the topics of a bundle are a list',
+    bundle('standard', ({ body }) => Object.assign(body.data, { topics: Object.values(body.data.topics) })),
+  ),
+  lie('3.2', 'a failed topic has another error', topicsOf('enterprise', { hail: { error: 'timeout' } })),
+  lie(
+    '3.2',
+    'every topic has an error of null',
+    topicsOf('standard', (topics) => {
+      for (const entry of Object.values<{ error?: null }>(topics)) entry.error = null;
+    }),
+  ),
+  lie('3.3', 'the body says that a success is free', meta({ credit_cost: 0 })),
+  lie(
+    '3.3',
+    'the credits are a text',
+    meta((meta) => Object.assign(meta, { credit_cost: String(meta.credit_cost) })),
+  ),
+  lie('3.3', 'a request id is no UUID', meta({ request_id: 'one' })),
+  lie('3.3', 'all requests have the same id', meta({ request_id: 'f7a3c7f0-9d3c-4a56-8f6e-0c9f5a3a4a01' })),
+  lie(
+    '3.3',
+    'refusals have the id of a success',
+    refusal((reply) => Object.assign(reply.body.meta, { request_id: reply.replyTo(SITES).body.meta.request_id })),
+  ),
+  lie('3.3', 'the time of the answer is years ago', meta({ timestamp: '2019-03-15T12:00:00.250Z' })),
+  lie(
+    '3.3',
+    'the time of the answer is local time called UTC',
+    meta((meta) => Object.assign(meta, { timestamp: meta.timestamp.replace('T12', 'T07') })),
+  ),
+  lie(
+    '3.3',
+    'the time of the answer has an offset',
+    meta((meta) => Object.assign(meta, { timestamp: meta.timestamp.replace('Z', '+00:00') })),
+  ),
+  lie(
+    '3.3',
+    'the time of the answer has no milliseconds',
+    meta((meta) => Object.assign(meta, { timestamp: meta.timestamp.replace('.250', '') })),
+  ),
+  lie(
+    '3.5',
+    'a bundle costs less where a topic failed',
+    bundle('standard', {
+      'body.data.topics.hail': { error: 'unavailable' },
+      'headers.x-credit-cost': '14',
+      'body.meta.credit_cost': 14,
+    }),
+  ),
+  lie(
+    '3.7',
+    'lat and lng are exchanged',
+    resolved((location) => Object.assign(location, { lat: location.lng, lng: location.lat })),
+  ),
+  lie(
+    '3.7',
+    'the location is rounded to degrees',
+    resolved((location) => Object.assign(location, { lat: Math.round(location.lat), lng: Math.round(location.lng) })),
+  ),
+  lie('3.7', 'every location is answered for one place', resolved({ lat: 40.25, lng: -99.75 })),
+  lie('3.7', 'a bundle is of the place next door', bundle('standard', { 'body.data.location.lat': 40.35 })),
+  lie('3.1', 'a latitude is a text', single('park', { 'body.data.location.lat': '40.25' })),
+  lie(
+    '3.8',
+    'a bundle rates otherwise than the single call',
+    topicsOf('standard', { 'drought.value.rating': 'Very Low' }),
+  ),
+  lie('3.8', 'the two bundles rate otherwise', topicsOf('enterprise', { 'drought.value.score': 12 })),
+  lie(
+    '3.8',
+    'a bundle counts fewer parks',
+    topicsOf('enterprise', { park: { value: 0, details: { type: 'FeatureCollection', features: [] } } }),
+  ),
+  lie(
+    '3.8',
+    'a bundle has another concentration of the same hour',
+    topicsOf('enterprise', { 'ozone.value.measurement.value': 99 }),
+  ),
+  lie(
+    '3.8',
+    'every single call has the rating of avalanche',
+    success((reply) => {
+      if (reply.topic === null || reply.body.data.result.value.score === undefined) return;
+      reply.body.data.result.value = reply.replyTo('/v1/avalanche/risk?lat=40.25&lng=-99.75').body.data.result.value;
+    }),
+  ),
+
+  // 4: values
+  lie('4.1', 'a rating is none of the eight', valueIn('drought', { rating: 'High' })),
+  lie(
+    '4.1',
+    'a rating is in small letters',
+    results(({ value }) => {
+      if (value.score !== undefined) value.rating = value.rating.toLowerCase();
+    }),
+  ),
+  lie('4.1', 'a score is a text', valueIn('drought', { score: '81.5' })),
+  lie('4.1', 'a rated hazard has no score', valueIn('drought', { score: null })),
+  lie('4.1', 'a hazard happens less than never', valueIn('drought', { frequency: -2 })),
+  lie('4.1', 'a title is empty', valueIn('drought', { title: '' })),
+  lie('4.4', 'reports of hail are null', resultOf('hail', { details: null })),
+  lie('4.4', 'reports of tornadoes are a list of nulls', resultOf('tornado', { details: [null, null] })),
+  lie(
+    '4.4',
+    'earthquakes are a list',
+    resultOf('earthquake', (result) => Object.assign(result, { details: result.details.features })),
+  ),
+  lie('4.4', 'fires lack their perimeters', resultOf('wildfire', { 'details.perimeters': undefined })),
+  lie('4.4', 'drought has details', resultOf('drought', { details: [] })),
+  lie('4.5', 'a count is a text', resultOf('park', { value: '2' })),
+  lie('4.5', 'a count is a fraction', resultOf('park', { value: 2.5 })),
+  lie('4.5', 'a count is negative', resultOf('park', { value: -1 })),
+  lie('4.5', 'a count is an object', resultOf('park', { value: { count: 2 } })),
+  lie('4.5', 'a count is larger than its features', resultOf('park', { value: 7 })),
+  lie(
+    '4.5',
+    'sites are a list',
+    resultOf('park', (result) => Object.assign(result, { details: result.details.features })),
+  ),
+  lie('4.5', 'sites are null', resultOf('park', { details: null })),
+  lie('4.5', 'features are their properties only', parksOf({ type: undefined, geometry: undefined })),
+  lie('4.5', 'features have no geometry', parksOf({ geometry: null })),
+  lie(
+    '4.5',
+    'one feature of many has no coordinates',
+    resultOf('park', (result) => Object.assign(result.details.features[1].geometry, { coordinates: [] })),
+  ),
+  lie(
+    '4.5',
+    'coordinates are latitude first',
+    parksOf((feature) => feature.geometry.coordinates.reverse()),
+  ),
+  lie('4.5', 'coordinates are metres of a projection', parksOf({ 'geometry.coordinates': [551_000, 4_182_000] })),
+  lie('4.5', 'sites are on the other side of the country', parksOf({ 'geometry.coordinates': [-73.98, 40.75] })),
+  lie('4.6', 'a year has more good days than days', valueIn('airQuality', { 'additionalInfo.goodDays': 366 })),
+  lie('4.6', 'a year has 3,650 days', valueIn('airQuality', { 'additionalInfo.daysWithAqi': 3_650 })),
+  lie('4.6', 'the median exceeds the maximum', valueIn('airQuality', { 'additionalInfo.medianAqi': 300 })),
+  lie('4.6', 'the maximum is missing', valueIn('airQuality', { 'additionalInfo.maxAqi': undefined })),
+  lie('4.6', 'the air quality label is a number', valueIn('airQuality', { metric: 42 })),
+  lie('4.7', 'a concentration is in ppb', valueIn('ozone', { 'measurement.unit': 'ppb' })),
+  lie('4.7', 'the unit has a Greek mu', valueIn('pm25', { 'measurement.unit': '\u03bcg/m\u00b3' })),
+  lie(
+    '4.7',
+    'a concentration is null',
+    valueIn('pm10', (value) => Object.assign(value.measurement, { value: null })),
+  ),
+  lie('4.7', 'air is measured next year', valueIn('ozone', { timestamp: '2027-03-15T11:00:00.000Z' })),
+  lie('4.7', 'air was measured years ago', valueIn('ozone', { timestamp: '2019-03-15T11:00:00.000Z' })),
+  lie('4.7', 'the time of a measurement is a word', valueIn('ozone', { timestamp: 'noon' })),
+  lie('4.7', 'a measurement has no rating', valueIn('pm25', { rating: undefined })),
+  lie(
+    '4.8',
+    'radon is described otherwise elsewhere',
+    single('radon', (reply) => {
+      if (!reply.path.includes('lat=40.25')) reply.body.data.result.value.description += ' Here too.';
+    }),
+  ),
+  lie(
+    '4.8',
+    'radon is described otherwise in a bundle',
+    topicsOf('enterprise', { 'radon.value.description': 'Test your home.' }),
+  ),
+  lie('4.8', 'radon has no caption', valueIn('radon', { caption: undefined })),
+  lie('4.9', 'radon has details', resultOf('radon', { details: {} })),
+
+  // 5 and 6: keys, refusals
+  lie('5.3', 'a missing key is 403', wrongKey('missing', { status: 403 })),
+  lie('5.3', 'a malformed key is 404', wrongKey('malformed', { status: 404 })),
+  lie('5.3', 'an empty key is answered', wrongKey('empty', answer)),
+  lie('5.3', 'one topic refuses the key that all others accept', single('hail', { status: 401, body: {} })),
+  lie(
+    '5.4',
+    'a key of one topic buys bundles',
+    wrongKey('narrow', (reply) => {
+      if (reply.bundle !== null) answer(reply);
+    }),
+  ),
+  lie(
+    '5.2',
+    'a key of one topic buys all topics',
+    wrongKey('narrow', (reply) => {
+      if (reply.topic !== null) answer(reply);
+    }),
+  ),
+  lie(
+    '5.4',
+    'a missing scope is 401',
+    wrongKey('narrow', (reply) => {
+      if (reply.status === 403) reply.status = 401;
+    }),
+  ),
+  lie('6.6', 'a refusal costs a credit', refusal({ 'body.meta.credit_cost': 1 })),
+  lie('6.6', 'a refusal has X-Credit-Cost: 1', refusal({ 'headers.x-credit-cost': '1' })),
+  lie('6.6', 'a failed topic costs a credit', single('hail', { status: 502, body: { meta: { credit_cost: 1 } } })),
+  lie('6.8', 'a topic that does not exist is answered', wrongRequest('noSuchTopic', answer)),
+  lie('6.8', 'a topic that does not exist is 500', wrongRequest('noSuchTopic', { status: 500 })),
+  lie('2.4', 'a latitude that is a word is answered', wrongRequest('lat=north', answer)),
+  lie('2.4', 'a missing longitude is 200 with an error', wrongRequest(/\?lat=[^&]*$/, { status: 200 })),
+  lie('5.3', 'a wrong parameter is a wrong key', wrongRequest('lat=north', { status: 401 })),
+  lie('2.8', 'a location at sea is answered', wrongRequest('lat=30&', answer)),
+  lie('2.11', 'a POST is answered', (reply) => {
+    if (reply.method === 'POST') answer(reply);
+  }),
+];
+
+/** Faults that no check finds: docs/developer/service-api.md, section 10, lists each with the reason. */
+export const HIDDEN: readonly Variant[] = [
+  variant(
+    'All values are made up, the same in every call',
+    results((result) => {
+      if (typeof result.value === 'object') Object.assign(result.value, { title: 'Made up' });
+    }),
+  ),
+  variant(
+    'Another topic with the same kind of value is answered',
+    results((result, topic, reply) => {
+      if (topic === 'drought')
+        result.value = reply.replyTo('/v1/hail/risk?lat=40.25&lng=-99.75').body.data.result.value;
+    }),
+  ),
+  variant(
+    'More credits are charged than the answer says',
+    remaining((left, reply) => left - reply.successes - 1),
+  ),
+  variant('A topic is never available', (reply) => {
+    if (reply.topic === 'hail') Object.assign(reply, { status: 502, headers: {}, body: null });
+    if (reply.body?.data?.topics?.hail) reply.body.data.topics.hail = { error: 'unavailable' };
+  }),
+  variant(
+    'Features are left out beside their count',
+    results(({ details }) => {
+      if (details?.features) details.features = [];
+    }),
+  ),
+  variant(
+    'Records are fewer in a bundle',
+    topicsOf('enterprise', (topics) => topics.hail.details.pop()),
+  ),
+  variant(
+    'A score is 5,000, a concentration -5',
+    results(({ value }) => {
+      if (value.score !== undefined) value.score = 5_000;
+      if (value.measurement !== undefined) value.measurement.value = -5;
+    }),
+  ),
+  variant(
+    'Sites lie 500 km away',
+    results(({ details }) => {
+      for (const { geometry } of details?.features ?? []) geometry.coordinates = [-99.75, 44.75];
+    }),
+  ),
+  variant(
+    'The location is 500 m away',
+    resolved((location) => {
+      location.lat += 0.0045;
+    }),
+  ),
+  variant('The time of the answer stands still or is minutes off', meta({ timestamp: '2026-03-15T11:55:00.000Z' })),
+  variant('X-RateLimit-Reset lies in the past', header('x-ratelimit-reset', String(Date.UTC(2025, 2, 15) / 1_000))),
+];
+
+/** Services that keep the contract in another way than ours. */
+export const ALLOWED: readonly Variant[] = [
+  variant('credits come back evenly, and calls take half a second', (reply) => {
+    reply.clock.at += 500;
+    remaining((left, { successes }) => Math.min(1_200 - costOf(reply), left + 10 * successes))(reply);
+  }),
+  variant(
+    'credits come back all at once after the 38th call',
+    remaining((left, { successes }) => (successes < 38 ? left : left + 52)),
+  ),
+  variant('each call takes a minute', (reply) => {
+    reply.clock.at += 60_000;
+    reply.body.meta.timestamp = new Date(reply.clock.at).toISOString();
+    remaining(() => 1_200 - costOf(reply))(reply);
+  }),
+  variant(
+    'other clients spend too',
+    remaining((left, { successes }) => left - 3 * successes),
+  ),
+  variant(
+    'X-RateLimit-Reset in epoch seconds',
+    header('x-ratelimit-reset', String(Date.UTC(2026, 2, 15, 12, 1) / 1_000)),
+  ),
+  variant('the standard bundle lacks avalanche', topicsOf('standard', { avalanche: undefined })),
+  variant('a topic fails in a bundle', topicsOf('enterprise', { hail: { error: 'unavailable', value: 0 } })),
+  variant(
+    'a hazard without a score',
+    results((result, topic) => {
+      if (topic === 'tsunami') Object.assign(result.value, { rating: 'Not Applicable', score: null, frequency: null });
+    }),
+  ),
+  variant(
+    'a pollutant is measured anew between two calls',
+    topicsOf('enterprise', (topics) => {
+      Object.assign(topics.ozone.value, {
+        timestamp: '2026-03-15T12:00:00Z',
+        measurement: { value: 13, unit: topics.ozone.value.measurement.unit },
+      });
+    }),
+  ),
+  variant(
+    'errors are of another shape',
+    refusal((reply) => {
+      reply.body = { code: 'NO' };
+      reply.headers['content-type'] = 'application/problem+json';
+    }),
+  ),
+];

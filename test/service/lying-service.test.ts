@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
+import type { CheckRequest, Reply, Send } from '../../src/service/conformance/exchanges.ts';
+import { type CheckedStatement, runChecks } from '../../src/service/conformance/run-checks.ts';
+import { ALLOWED, HIDDEN, LIES, type TrueReply, type Variant } from './lies.ts';
+import { HERE, NEXT_DOOR, NOON, StillClock, setUp } from './small-data.ts';
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/developer/service-api.md'), 'utf8');
+
+type Check = (variant: Variant) => Promise<CheckedStatement[]>;
+
+/** Records what our own service answers to a check, and returns the function that checks a variant of these replies. */
+async function recorded(t: TestContext): Promise<Check> {
+  const { service, accounts, clock, key } = await setUp(t);
+  const narrowKey = createKey(accounts, 'tester', ['wildfire'], clock).key;
+  const options = {
+    ...{ key, narrowKey, location: HERE, elsewhere: NEXT_DOOR },
+    ...{ interrupt: new AbortController().signal, clean: (reason: string) => reason },
+  };
+  const replies = new Map<string, Reply>();
+  const nameOf = ({ method, path, key: sent }: Pick<CheckRequest, 'method' | 'path' | 'key'>) =>
+    `${method} ${path} ${sent}`;
+  const truth: Send = async (request) => {
+    const { method, path, key: sent } = request;
+    const reply = await fetch(service.url + path, { method, headers: sent === null ? {} : { 'x-api-key': sent } });
+    const kept = { status: reply.status, headers: Object.fromEntries(reply.headers), body: await reply.json() };
+    replies.set(nameOf(request), kept);
+    return kept;
+  };
+  const { failed } = await runChecks({ ...options, clock, send: truth });
+  assert.equal(failed, 0);
+  const keys = new Map<string | null, TrueReply['key']>([
+    ...([
+      [key, 'full'],
+      [narrowKey, 'narrow'],
+      ['', 'empty'],
+      [null, 'missing'],
+    ] as const),
+  ]);
+
+  return async ({ tell }) => {
+    const clock = new StillClock(NOON);
+    let successes = 0;
+    const send: Send = async (request) => {
+      const { method, path, key: sent } = request;
+      const { status, headers, body } = structuredClone(replies.get(nameOf(request))!);
+      const reply: TrueReply = {
+        ...{ method, path, status, headers, body, successes, clock },
+        topic: /^\/v1\/(\w+)\/risk/.exec(path)?.[1] ?? null,
+        bundle: (/^\/v1\/bundle\/(\w+)/.exec(path)?.[1] ?? null) as TrueReply['bundle'],
+        key: keys.get(sent) ?? 'malformed',
+        replyTo: (other) => structuredClone(replies.get(nameOf({ method: 'GET', path: other, key }))!),
+      };
+      if (status === 200) successes += 1;
+      tell(reply);
+      return reply;
+    };
+    const { statements } = await runChecks({ ...options, clock, send });
+    return statements.filter(({ outcome }) => outcome === 'fail');
+  };
+}
+
+test('a service that breaks the contract fails a check of the statement that it breaks', async (t) => {
+  const check = await recorded(t);
+  for (const lie of LIES) {
+    const failed = await check(lie);
+    const numbers = failed.flatMap((statement) => statement.numbers);
+    assert.ok(numbers.includes(lie.breaks), `${lie.name}: ${lie.breaks} is not among ${numbers.join(', ')}`);
+  }
+});
+
+test('what no check finds is listed with the reason', async (t) => {
+  const check = await recorded(t);
+  for (const fault of HIDDEN) assert.deepEqual(await check(fault), [], fault.name);
+  const [, table] = PAGE.split('| fault | why |\n|---|---|\n') as [string, string];
+  const listed = [...table.matchAll(/^\| ([^|]+) \|/gm)].map(([, fault]) => fault!);
+  assert.deepEqual(
+    listed,
+    HIDDEN.map(({ name }) => name),
+  );
+});
+
+test('a service that keeps the contract in another way fails no check', async (t) => {
+  const check = await recorded(t);
+  for (const variant of ALLOWED) assert.deepEqual(await check(variant), [], variant.name);
+});
