@@ -1,10 +1,12 @@
 import type { RunEnded } from '../../job/run-job.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings/settings.ts';
 
-/** A command line that goes on with a run. It names what is left of the budget: the same budget again could spend it twice. */
+/** A command line that goes on with a run. It names what is left of the budget: the same budget again could spend it twice. People
+ * read it, so it leaves `--json` out. */
 export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, ended: RunEnded): string {
   const budget = resumeBudget(job, ended);
-  return commandLine(budget === null || budget === job.budget ? args : withBudget(args, budget));
+  const shown = args.filter((arg, at) => arg !== '--json' || at > endOfOptions(args));
+  return commandLine(budget === null || budget === job.budget ? shown : withBudget(shown, budget));
 }
 
 /** Options with a value that only concern a run. */
@@ -48,10 +50,16 @@ function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunEnd
   return left === 0 ? rest : Math.min(rest, left);
 }
 
+/** Where `--` stands: only files follow it. */
+function endOfOptions(args: readonly string[]): number {
+  return args.includes('--') ? args.indexOf('--') : args.length;
+}
+
 /** The arguments with another budget; a budget of the job file or the environment is overridden. */
 function withBudget(args: readonly string[], budget: number): string[] {
-  const at = args.findIndex((arg) => /^(?:--budget|-b)(?:=|$)/.test(arg));
-  if (at < 0) return [...args, '--budget', String(budget)];
+  const end = endOfOptions(args);
+  const at = args.findIndex((arg, index) => index < end && /^(?:--budget|-b)(?:=|$)/.test(arg));
+  if (at < 0) return [...args.slice(0, end), '--budget', String(budget), ...args.slice(end)];
   const [flag, value] = args[at]!.split('=');
   return value === undefined
     ? [...args.slice(0, at + 1), String(budget), ...args.slice(at + 2)]
