@@ -42,6 +42,31 @@ test('under a budget below the price every figure is of what the budget buys', a
   assert.deepEqual([thisRun.credits, thisRun.cells, thisRun.share_of_value, most], [2, 2, 0.95, 0]);
 });
 
+test('a limit that buys nothing does not complete anything: the store does', async (t) => {
+  const folder = portfolio(t);
+  const plan = async (...more: string[]) => (await perilbook(['plan', ...RUN, ...more], { folder })).stdout;
+  const used = ['--reserve', '10000'];
+  assert.match(await plan(...used), /^6 credits needed\. No credits are left\. The quota is never enough/m);
+  assert.match(
+    await plan('--budget', '0'),
+    /^6 credits needed\. The budget of 0 buys nothing; the rest is deferred\.$/m,
+  );
+  await perilbook(['run', ...RUN, '--budget', '2'], { folder });
+  assert.match(
+    await plan(...used),
+    /^4 credits needed\. No credits are left; the store completes 33 % of the places\. The quota is never enough/m,
+  );
+  assert.match(
+    await plan('--budget', '0'),
+    /^4 credits needed\. The budget of 0 buys nothing; the store completes 33 % of the places; the rest is deferred\.$/m,
+  );
+});
+
+test('one decimal is one', async (t) => {
+  const plan = await perilbook(['plan', ...RUN, '--precision', '1'], { folder: portfolio(t) });
+  assert.match(plan.stdout, /places +\d distinct \(1 decimal\), from 7 located rows/);
+});
+
 test('the end of a run names its findings, what the rest costs and the report', async (t) => {
   const folder = portfolio(t);
   const { stderr } = await perilbook(['run', ...RUN, '--budget', '2'], { folder });
@@ -87,6 +112,13 @@ test('a command that resumes names what is left of the budget', () => {
     "perilbook run a.csv --on-finish 'https://h.example/…' --budget 2400",
   );
   assert.equal(resumeCommand(['run', 'a b.csv', '-y'], { budget: null }, ended('time')), "perilbook run 'a b.csv' -y");
+  const asked = ['run', 'a.csv', '--json', '-y', '--', '--json'];
+  assert.equal(resumeCommand(asked, { budget: null }, ended('time')), 'perilbook run a.csv -y -- --json');
+  assert.equal(
+    resumeCommand(['run', '--', '-b.csv'], job, ended('time')),
+    'perilbook run --budget 2400 -- -b.csv',
+    'behind -- are files',
+  );
 });
 
 test('after the end of a budget the next one is what the rest costs, as far as the period has it', () => {

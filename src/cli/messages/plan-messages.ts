@@ -135,7 +135,10 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
   // A run that buys less than everything saves less than the plan of everything.
   const isWhole = summary.this_run.credits >= summary.credits;
   const words: (readonly [string, string])[] = [
-    ['places', `${grouped(cells)} distinct (${job.precision} decimals), from ${counted(located, 'located row')}`],
+    [
+      'places',
+      `${grouped(cells)} distinct (${counted(job.precision, 'decimal')}), from ${counted(located, 'located row')}`,
+    ],
     ['in the store', `${grouped(cells_cached)} complete and fresh`],
   ];
   if (plan.scan.foundAreas !== null) words.push(['boundaries', boundaryWords(plan.scan.foundAreas)]);
@@ -202,6 +205,14 @@ function coverMessage({ job, summary: { shares } }: Pick<Prepared, 'job' | 'summ
   return `buy at least ${shares[0]!.tier} for ${sharePhrase(atLeast, valueName(job))}, and ${richest.tier} for ${percent(richest.share_of_cells)}`;
 }
 
+/** What a limit of credits completes: `what` buys some of it, or `nothing` is bought and the store alone completes places. */
+function boughtMessage({ job, summary }: Pick<Prepared, 'job' | 'summary'>, what: string, nothing: string): string {
+  if (summary.this_run.credits > 0) return `${what} will ${coverMessage({ job, summary })}`;
+  const share = summary.shares.at(-1)!;
+  if (share.share_of_cells === 0) return nothing;
+  return `${nothing}; the store completes ${sharePhrase(share, valueName(job))}`;
+}
+
 /** One line: what the run will do. */
 function verdict({ job, plan, summary }: Prepared): string {
   const { credits, credits_available, credits_limit } = summary;
@@ -209,17 +220,21 @@ function verdict({ job, plan, summary }: Prepared): string {
   if (summary.cells === 0) return '0 credits: no row can be looked up.';
   if (plan.price.unobtainable.size > 0) return 'The keys of this job may not buy all of these topics.';
   if (credits === 0) return '0 credits: all answers are in the store.';
-  const share = coverMessage({ job, summary });
   if (credits > credits_limit && credits_limit <= credits_available) {
-    return `${counted(credits, 'credit')} needed. The budget of ${grouped(credits_limit)} will ${share}; the rest is deferred.`;
+    const budget = `The budget of ${grouped(credits_limit)}`;
+    const bought = boughtMessage({ job, summary }, budget, `${budget} buys nothing`);
+    return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
   if (credits > plan.window && plan.window <= Math.min(credits_limit, credits_available)) {
-    const limit = `${counted(job.maxMinutes!, 'minute')} allow ${grouped(plan.window)}`;
-    return `${counted(credits, 'credit')} needed. ${limit}, which will ${share}; the rest is deferred.`;
+    const limit = `${counted(job.maxMinutes!, 'minute')} allow ${counted(plan.window, 'credit')}`;
+    const bought = boughtMessage({ job, summary }, `${limit}, which`, `${limit}, which cannot buy anything`);
+    return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
   const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
   if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits this period.`;
-  const needed = `${counted(credits, 'credit')} needed${dollars}. The ${counted(credits_available, 'credit')} left will ${share}`;
+  const left = `The ${counted(credits_available, 'credit')} left`;
+  const none = credits_available === 0 ? 'No credits are left' : `${left} cannot buy anything`;
+  const needed = `${counted(credits, 'credit')} needed${dollars}. ${boughtMessage({ job, summary }, left, none)}`;
   if (finishBy === null) return `${needed}. The quota is never enough for the rest.`;
   const who = job.onQuota === 'wait' ? 'This run waits and completes' : 'Complete';
   return `${needed}. ${who} in ${counted(summary.periods ?? 0, 'billing period')}, by ${dateTime(finishBy)}.`;
