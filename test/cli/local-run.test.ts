@@ -180,6 +180,31 @@ test('topics whose data is not here are unavailable, with the command that gets 
   assert.match(output()[0]!.hazard_note!, /local readings are too old \(perilbook data update\): ozone/);
 });
 
+test('what no agency publishes for a state is loaded by hand: no command is named that gets nothing', async (t) => {
+  const { run, change, output } = scene(t);
+  change("UPDATE datasets SET states = 'CA' WHERE name = 'sites:oilGasWell'");
+  const ran = await run('run', 'book.csv', '--topics', 'oilGasWell');
+  assert.match(
+    ran.stderr,
+    /No data here for oilGasWell at 1 place in CO\. Get it: perilbook data get oilGasWell --for/,
+  );
+  assert.match(
+    ran.stderr,
+    /No data here for oilGasWell at 1 place in IL, and none to download\. Load a file that you have: perilbook data load wells FILE --states IL\n/,
+  );
+  const [, chicago, , denver] = output();
+  assert.equal(
+    chicago!.hazard_note,
+    'no local data of IL, and none to download (perilbook data load wells FILE --states IL): oilGasWell',
+  );
+  assert.match(denver!.hazard_note!, /^no local data of CO \(perilbook data get oilGasWell --states CO\): oilGasWell$/);
+  const got = await run('data', 'get', 'oilGasWell', '--states', 'IL', '--dry-run');
+  assert.match(
+    got.stderr,
+    /^Without wells: it is not published for IL\. Other states: download the list of the state agency and load it with: perilbook data load wells FILE --states OK$/m,
+  );
+});
+
 test('the plan names topics whose events are not here, because their counts stay empty', async (t) => {
   const { run, change, output } = scene(t);
   change("DELETE FROM datasets WHERE name = 'records:hail'");

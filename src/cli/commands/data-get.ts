@@ -35,7 +35,8 @@ export async function getAction(
   const all = wantedSources(sources, states, surroundings);
   const wanted = all.filter(({ slices }) => slices.length > 0);
   for (const { source } of all.filter(({ slices }) => slices.length === 0)) {
-    say(context, `Without ${source.name}: it is not published for ${states!.join(', ')}.`);
+    const note = source.note === undefined ? '' : ` ${source.note}`;
+    say(context, `Without ${source.name}: it is not published for ${states!.join(', ')}.${note}`);
   }
   if (flags['dry-run']) {
     if (flags.json) sayJson(context, downloadPlanJson(wanted, states));

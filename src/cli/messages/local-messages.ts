@@ -1,4 +1,5 @@
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { manualLoader } from '../../data/sources/source-table.ts';
 import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Prepared } from '../../job/prepare.ts';
@@ -24,7 +25,7 @@ export function localSourceLines({ job, summary }: Prepared, folder: string, wid
             `Get them: ${getCommand({ ...job, topics: uncounted }, folder)}`,
         ]
       : []),
-    ...(states.length > 0 ? [placesMessage(states, job, folder)] : []),
+    ...placesMessages(states, job, folder),
     ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
     ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
     ...(job.keepDetails ? ['details: keep has no effect: the records stay in the local data.'] : []),
@@ -50,15 +51,27 @@ function sourceName(source: string): string {
   return [...new Set(names)].join('; ');
 }
 
-/** The places in states whose data is not here, and the command that gets it. */
-function placesMessage(states: LocalSource['places_without_data'], job: Prepared['job'], folder: string): string {
+type StatesWithoutData = LocalSource['places_without_data'];
+
+/** The places in states whose data is not here, and the commands that get or load it. */
+function placesMessages(states: StatesWithoutData, job: Prepared['job'], folder: string): string[] {
+  const loadersOf = (of: StatesWithoutData[number]) => Map.groupBy(of.topics, (topic) => manualLoader(topic, of.state));
+  const parts = states.flatMap((of) => [...loadersOf(of)].map(([loader, topics]) => ({ ...of, topics, loader })));
+  return [...Map.groupBy(parts, ({ loader }) => loader)].map(([loader, some]) => {
+    const lacking = job.topics.filter((topic) => some.some(({ topics }) => topics.includes(topic)));
+    const where = `No data here for ${topicNames(lacking)} at ${placesIn(some)}`;
+    if (loader === null) return `${where}. Get it: ${getCommand({ ...job, topics: lacking }, folder)}`;
+    const load = `perilbook data load ${loader} FILE --states ${some.map(({ state }) => state).join(',')}`;
+    return `${where}, and none to download. Load a file that you have: ${load}`;
+  });
+}
+
+/** `12 places in CO, IL` */
+function placesIn(states: StatesWithoutData): string {
   const places = states.reduce((sum, one) => sum + one.places, 0);
   const names = states.slice(0, MOST_STATES).map(({ state }) => state);
   const rest = states.length - names.length;
-  const where = `${names.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more state')}` : ''}`;
-  const lacking = job.topics.filter((topic) => states.some(({ topics }) => topics.includes(topic)));
-  const topics = `${topicNames(lacking)} at ${counted(places, 'place')} in ${where}`;
-  return `No data here for ${topics}. Get it: ${getCommand({ ...job, topics: lacking }, folder)}`;
+  return `${counted(places, 'place')} in ${names.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more state')}` : ''}`;
 }
 
 const MOST_STATES = 10;

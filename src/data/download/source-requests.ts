@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FileDownload, LayerDownload, Source } from '../sources/source.ts';
+import { type FileDownload, isPublishedFor, type LayerDownload, type Source } from '../sources/source.ts';
 import { boxesOfState } from '../sources/states-near.ts';
 import { spellingsOf } from '../tables/states.ts';
 import { DEFAULT_RADII, isSearched } from '../topics/search-radii.ts';
@@ -30,8 +30,7 @@ function isByState({ download }: Source): boolean {
 export function slicesOf(source: Source, states: readonly string[] | null, manifest: Manifest): Slice[] {
   const { download } = source;
   if (states === null || !isByState(source) || manifest.has('US')) return ['US'];
-  const layers = download.kind === 'layer' && typeof download.layer !== 'string' ? download.layer : null;
-  return layers === null ? [...states] : states.filter((state) => layers[state] !== undefined);
+  return states.filter((state) => isPublishedFor(download, state));
 }
 
 /** The slice of a file, by its key in the manifest. */

@@ -10,7 +10,7 @@ import { FUEL_STATIONS } from './fuel-stations.ts';
 import { NIFC_WILDFIRES } from './nifc-wildfires.ts';
 import { NOAA_STORMS } from './noaa-storms.ts';
 import { PARKS_AND_WELLS } from './parks-and-wells.ts';
-import type { Source } from './source.ts';
+import { isPublishedFor, type Source } from './source.ts';
 import { USGS_EARTHQUAKES } from './usgs-earthquakes.ts';
 
 /** All sources; boundaries first, because every topic needs them. */
@@ -70,6 +70,13 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
     sources: all.filter((source) => chosen.has(source)),
     leftOut: [...leftOut].filter(([source]) => !chosen.has(source)).map(([source, reason]) => ({ source, reason })),
   };
+}
+
+/** The loader of the files that nobody publishes for a state, though for others: they are loaded by hand. Null where a download has
+ * the topic. */
+export function manualLoader(topic: TopicSlug, state: string, all = SOURCES): string | null {
+  const sources = all.filter(({ topics, when }) => topics.includes(topic) && when !== 'named');
+  return sources.some(({ download }) => isPublishedFor(download, state)) ? null : (sources[0]?.loader ?? null);
 }
 
 /** Whether a name is that of the source or of its loader. */

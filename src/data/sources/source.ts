@@ -67,6 +67,11 @@ export interface SpanDownload {
 
 export type SourceDownload = FileDownload | LinkedDownload | LayerDownload | SpanDownload;
 
+/** Whether a source has a state; some layers are of a few states. */
+export function isPublishedFor(download: SourceDownload, state: string): boolean {
+  return download.kind !== 'layer' || typeof download.layer === 'string' || download.layer[state] !== undefined;
+}
+
 /** An agency's publication and its loader. */
 export interface Source {
   readonly name: string;

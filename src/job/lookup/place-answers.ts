@@ -3,6 +3,7 @@ import { type Answer, type Field, noDataAnswer } from '../../contract/answer.ts'
 import type { CountedResult } from '../../contract/counted-result.ts';
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
+import { manualLoader } from '../../data/sources/source-table.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import type { MissingResult } from '../../data/topics/topic-rules.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
@@ -37,16 +38,22 @@ export function answersOfPlace(
   }
   const state = stateOf(found.area.county);
   const failures = [...missing].flatMap(([cause, of]) => {
-    return failuresOf(of, 'unavailable', noteOf(cause as MissingCause, of, state), terms);
+    return [...Map.groupBy(of, (topic) => manualLoader(topic, state))].flatMap(([loader, some]) =>
+      failuresOf(some, 'unavailable', noteOf(cause as MissingCause, some, state, loader), terms),
+    );
   });
   return { cell, answers, failures };
 }
 
 type MissingCause = Extract<MissingResult, { cause: string }>['cause'];
 
-function noteOf(cause: MissingCause, topics: readonly TopicSlug[], state: string): string {
+/** @param loader the loader of a file that nobody publishes for the state */
+function noteOf(cause: MissingCause, topics: readonly TopicSlug[], state: string, loader: string | null): string {
   if (cause === 'too_old') return 'local readings are too old (perilbook data update)';
   if (cause === 'no_tracts') return `no tract boundaries of ${state} (perilbook data get areas --states ${state})`;
+  if (loader !== null) {
+    return `no local data of ${state}, and none to download (perilbook data load ${loader} FILE --states ${state})`;
+  }
   return notLoaded(topics, state, cause === 'incomplete');
 }
 
