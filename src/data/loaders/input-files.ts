@@ -55,7 +55,8 @@ function pathInZip(loader: string, file: string, options: LoaderOptions): string
 
 function wrongFile(loader: string, file: string, problem: string, profile: FileProfile): PerilbookError {
   const others = loadersFor(profile).filter((name) => name !== loader);
-  const fits = others.length === 0 ? '' : `Load it with: perilbook data load ${others.join(' or ')}. `;
+  const commands = others.map((name) => `perilbook data load ${name} FILE`);
+  const fits = others.length === 0 ? '' : `Load it with: ${commands.join(', or: ')}. `;
   return new PerilbookError(
     'SERVICE_DATA',
     `Cannot load "${file}" as ${loader}: ${problem}`,

@@ -51,36 +51,46 @@ test('a file of another agency is refused with the loader that it is for; --forc
   const shapes = (name: string, properties: object, geometry: object) =>
     fileOf(t, `${name}.geojson`, collection(properties, geometry));
   const wrong: readonly (readonly [loader: string, file: string, problem: RegExp, hint: RegExp])[] = [
-    ['nuclear-reactors', table('superfund'), /no column of a reactor/, /Load it with: perilbook data load superfund\./],
-    ['superfund', table('power-plants'), /no column .*EPA_ID/, /load power-plants or nuclear-reactors/],
+    [
+      'nuclear-reactors',
+      table('superfund'),
+      /no column of a reactor/,
+      /Load it with: perilbook data load superfund FILE\. /,
+    ],
+    [
+      'superfund',
+      table('power-plants'),
+      /no column .*EPA_ID/,
+      /load power-plants FILE, or: perilbook data load nuclear-reactors FILE\. /,
+    ],
     ['tri', table('lmop'), /no column/, /load lmop/],
     ['parks', table('superfund'), /it is a file for superfund/, /--force/],
     ['wells', table('portfolio'), /no column of a well/, /^To load it anyway, add --force/],
-    ['wells', table('tri'), /no column of a well/, /load tri\./],
-    ['hail', table('tornado'), /its rows are not reports of hail/, /load tornado\./],
-    ['tornado', table('hail'), /its rows are not reports of tornadoes/, /load hail\./],
+    ['wells', table('tri'), /no column of a well/, /load tri FILE\./],
+    ['hail', table('tornado'), /its rows are not reports of hail/, /load tornado FILE\./],
+    ['tornado', table('hail'), /its rows are not reports of tornadoes/, /load hail FILE\./],
     ['hail', table('wind'), /not reports of hail/, /--force/],
-    ['earthquakes', table('hail'), /no known latitude column/, /load hail\./],
-    ['hurdat2', table('hail'), /not headers of storms/, /load hail\./],
-    ['air-quality', table('wells'), /no column Days with AQI/, /load wells\./],
+    ['earthquakes', table('hail'), /no known latitude column/, /load hail FILE\./],
+    ['hurdat2', table('hail'), /not headers of storms/, /load hail FILE\./],
+    ['air-quality', table('wells'), /no column Days with AQI/, /load wells FILE\./],
     ['transmission-lines', shapes('points', { VOLTAGE: 1 }, point), /its features are points, not lines/, /--force/],
     [
       'gas-pipelines',
       shapes('lines', { VOLTAGE: 1 }, line),
       /no column TYPEPIPE or Operator/,
-      /load transmission-lines\./,
+      /load transmission-lines FILE\./,
     ],
     [
       'wildfire-perimeters',
       shapes('p', { IncidentName: 'X' }, point),
       /points, not outlines/,
-      /load wildfire-incidents or wildfire-history\./,
+      /load wildfire-incidents FILE, or: perilbook data load wildfire-history FILE\. /,
     ],
     [
       'wildfire-incidents',
       shapes('o', { IncidentName: 'X' }, square(-80, 30, 1)),
       /outlines, not points/,
-      /load wildfire-perimeters\./,
+      /load wildfire-perimeters FILE\./,
     ],
     ['areas', shapes('parks', { Unit_Nm: 'X' }, square(-80, 30, 1)), /no column GEOID/, /--force/],
   ];
@@ -342,5 +352,5 @@ test('the hail of 2020, cut in the middle of a line', {
   const { load } = loading(t);
   assert.equal((await load('hail', HAIL)).records, 7_670);
   await assert.rejects(load('hail', fileOf(t, 'hail.csv', readFileSync(HAIL).subarray(0, 300_000))), /it is cut/);
-  await assert.rejects(load('tornado', HAIL), { message: /not reports of tornadoes/, hint: /load hail\./ });
+  await assert.rejects(load('tornado', HAIL), { message: /not reports of tornadoes/, hint: /load hail FILE\./ });
 });
