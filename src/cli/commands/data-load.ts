@@ -88,10 +88,11 @@ function statesOf(text: string | undefined): LoaderOptions['states'] {
 
 function resultWords({ dataset, level, vintage, records, rows, loaded, rejected, notes }: LoadResult): string[] {
   const name = level === '' ? dataset : `${dataset} (${level})`;
-  // A row of the NRI has 18 hazards: without a word, more records than rows look like an error.
-  const each = records > loaded ? `, ${grouped(Math.round((10 * records) / loaded) / 10)} a row on average,` : '';
+  const used = loaded === rows ? counted(rows, 'row') : `${grouped(loaded)} of ${counted(rows, 'row')}`;
+  // A row of the NRI has 18 hazards, and a storm has many rows.
+  const as = records === loaded ? '' : `, stored as ${counted(records, 'record')}`;
   return [
-    `Loaded ${name}, ${vintage}: ${counted(records, 'record')}${each} from ${grouped(loaded)} of ${counted(rows, 'row')}.`,
+    `Loaded ${name}, ${vintage}: ${used}${as}.`,
     ...rejected.map(
       ({ reason, count, firstFile, firstLine, first }) =>
         `  ${counted(count, 'row')} not used: ${reason} (first: ${firstFile}, line ${firstLine}: ${first})`,

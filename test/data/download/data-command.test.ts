@@ -262,7 +262,14 @@ test('data load loads a file that one already has', async (t) => {
   writeFileSync(join(folder, 'annual_aqi_by_county_2025.zip'), airZip(360));
   const loaded = await perilbook(['data', 'load', 'air-quality', 'annual_aqi_by_county_2025.zip'], options);
   assert.equal(loaded.code, 0, loaded.stderr);
+  assert.match(loaded.stderr, /^Loaded airQuality, 2025: 1 row\.$/m);
   assert.equal((await datasetsOf(options))[0]!.rows, 1);
+  writeFileSync(
+    join(folder, 'nri.csv'),
+    'STCOFIPS,HAIL_RISKR,HAIL_RISKS,HAIL_AFREQ,DRGT_RISKR,DRGT_RISKS,DRGT_AFREQ\n51001,Very High,99,3,Very Low,1,1\n99,Very Low,1,1,Very Low,1,1\n',
+  );
+  const ratings = await perilbook(['data', 'load', 'nri', 'nri.csv', '--vintage', '2025'], options);
+  assert.match(ratings.stderr, /^Loaded nri \(county\), 2025: 1 of 2 rows, stored as 2 records\.$/m);
 });
 
 test('--quiet prints errors only, but hides nothing that the user is asked to approve', async (t) => {
