@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { PerilbookError } from '../../src/errors.ts';
 import { type JobFile, jobFileSchema } from '../../src/job/settings/job-file.ts';
-import { parseJobFile, readJobFile } from '../../src/job/settings/read-job-file.ts';
+import { checkJobText, parseJobFile, readJobFile } from '../../src/job/settings/read-job-file.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -81,10 +81,20 @@ function errorOf(text: string): PerilbookError {
 
 /** `at` is the line and column that the message begins with; without a column, the line. */
 const wrong: readonly (readonly [what: string, text: string, at: string, says: RegExp])[] = [
-  ['a broken list', 'input: a\ntopics: [park\nbudget: 1\n', '', /./],
-  ['a tab for spaces', 'service:\n\tbase_url: x\n', '2:1', /tab/i],
-  ['a setting twice', 'input: a\nbudget: 1\nbudget: 2\n', '3:1', /unique/i],
-  ['two documents', 'input: a\n---\ninput: b\n', '2:1', /document/],
+  ['a broken list', 'input: a\ntopics: [park\nbudget: 1\n', '3:1', /: a list that begins with \[ is not closed/],
+  ['an open map', 'service: {base_url: x\n', '', /: a \{ before this place is not closed: add }/],
+  ['an open quote', 'input: "a\n', '', /: a double quote \("\) before this place is not closed/],
+  ['a colon in a value', 'input: a: b\n', '1:8', /: the line has a second colon/],
+  ['a setting that is indented', 'input: a\n  topics: b\n', '1:8', /the next line is indented/],
+  ['a path of Windows', 'input: "C:\\query.csv"\n', '1:11', /: a backslash in double quotes begins an escape/],
+  ['a value that begins with @', 'input: @a\n', '1:8', /: a value cannot begin with this character; put the/],
+  ['a bracket too many', 'input: a\n]\n', '2:1', /: YAML cannot read this character here/],
+  ['a list among settings', '- a\nb: c\n', '2:1', /: YAML cannot read/],
+  ['a directive', '%YAML 9\ninput: a\n', '1:7', /: YAML reads a line that begins with % as a directive/],
+  ['an anchor without a name', 'input: & a\n', '1:8', /: YAML reads &, \* and ! here as an anchor/],
+  ['a tab for spaces', 'service:\n\tbase_url: x\n', '2:1', /: the line is indented with a tab; use spaces/],
+  ['a setting twice', 'input: a\nbudget: 1\nbudget: 2\n', '3:1', /: this setting is given twice/],
+  ['two documents', 'input: a\n---\ninput: b\n', '2:1', /: a second document begins here/],
   ['a list instead of settings', '- input: a\n', '1:1', /expected a map, found/],
   ['a text instead of settings', 'in.csv\n', '1:1', /expected a map, found/],
   ['an unknown setting', 'input: a\ntopcis: all\n', '2', /unknown setting "topcis"; did you mean topics\?/],
@@ -209,6 +219,53 @@ for (const [what, text] of [
 ] as const) {
   test(`${what}: an error of the job file, not of ours`, () => {
     assert.match(errorOf(text).message, /^job\.yaml:\d+:\d+: /);
+  });
+}
+
+test('every problem of YAML is told in our own words', () => {
+  const pieces = [
+    'a',
+    ': ',
+    '- ',
+    '[',
+    ']',
+    '{',
+    '}',
+    ',',
+    '"',
+    "'",
+    '\n',
+    '  ',
+    '\t',
+    '&',
+    '*',
+    '!',
+    '|',
+    '>',
+    '%',
+    '@',
+    '#',
+    '? ',
+    '---\n',
+  ];
+  const terms =
+    /flow|scalar|token|implicit|mapping|collection|directives-end|indicator|sequence item|node|resolve|parseAll/i;
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
+      for (const { message } of checkJobText(parts.join('')).problems) assert.doesNotMatch(message, terms);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+for (const setting of ['topics', 'input', 'time_to_live', 'encoding', 'name']) {
+  test(`30 MB of text in ${setting} are an error of the job file`, (t) => {
+    const path = join(temporaryFolder(t), 'job.yaml');
+    writeFileSync(path, `${setting}: ${'x'.repeat(30_000_000)}\n`);
+    assert.throws(() => readJobFile(path, 'job.yaml'), {
+      code: 'JOB_FILE',
+      message: /^Job file job\.yaml has 30,000,\d+ bytes, and at most 1,000,000 are read$/,
+    });
   });
 }
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { didYouMean } from '../../nearest-name.ts';
+import { yamlProblem } from '../../yaml-problems.ts';
 import type { Source, SourceDownload } from './source.ts';
 
 const address = z.url({ protocol: /^https?$/ });
@@ -57,7 +58,13 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
   try {
     value = parse(text) ?? {};
   } catch (error) {
-    throw wrong(file, (error as Error).message, error);
+    if (error instanceof YAMLParseError) {
+      const line = error.linePos === undefined ? '' : `line ${error.linePos[0].line}: `;
+      throw wrong(file, line + yamlProblem(error), error);
+    }
+    // An alias that is not defined, or that expands without end.
+    if (error instanceof ReferenceError) throw wrong(file, yamlProblem({ code: 'BAD_ALIAS', message: '' }), error);
+    throw error;
   }
   const read = overridesFile.safeParse(value);
   if (!read.success) {

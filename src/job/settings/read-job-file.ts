@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import stringWidth from 'string-width';
 import type * as Yaml from 'yaml';
 import type { Document } from 'yaml';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { grouped } from '../../format-numbers.ts';
 import { didYouMeanFile } from '../../rows/files/input-file.ts';
+import { yamlProblem } from '../../yaml-problems.ts';
 import { type JobFile, jobFileSchema } from './job-file.ts';
 import { holdsKey, KEY_HINT, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 import { issuesOf, type SettingIssue } from './setting-issues.ts';
@@ -37,8 +39,20 @@ export function readJobFile(path: string, file: string): JobFile {
   return parseJobFile(readJobText(path, file), file);
 }
 
+/** The most bytes of a job file, for a list of some ten thousand part files. The messages of a longer one could fill the memory. */
+const MOST_BYTES = 1_000_000;
+
 /** The text of a job file. @throws JOB_FILE */
 export function readJobText(path: string, file: string): string {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > MOST_BYTES) {
+    throw new PerilbookError(
+      'JOB_FILE',
+      `Job file ${file} has ${grouped(size)} bytes, and at most ${grouped(MOST_BYTES)} are read`,
+      'Check that it is a job file. For many part files, name their folder.',
+      { file },
+    );
+  }
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -81,8 +95,7 @@ export function checkJobText(text: string): CheckedJobFile {
     return { line, column: col, message, shown: isHidden ? '' : shownLine(text, line, col), isSecret };
   };
   const placeOf = (path: readonly PropertyKey[], message: string) => at(offsetOf(document, { path, message }), message);
-  // Some of the library's messages end with a part of the text.
-  const broken = document.errors.map(({ pos, message }) => at(pos[0], message.replace(/: ".*"$/s, '')));
+  const broken = document.errors.map((error) => at(error.pos[0], yamlProblem(error)));
   visit(document, {
     Alias(_, alias) {
       if (alias.resolve(document) !== undefined) return;
@@ -90,13 +103,14 @@ export function checkJobText(text: string): CheckedJobFile {
       broken.push(at(alias.range![0], message));
     },
   });
-  if (broken.length > 0) return { content: {}, problems: broken, placeOf };
+  if (broken.length > 0) return { content: {}, problems: firstOfLines(broken), placeOf };
   let said: unknown;
   try {
     said = document.toJS() ?? {};
   } catch (error) {
     // The library refuses aliases that expand without end.
-    return { content: {}, problems: [at(0, error instanceof Error ? error.message : String(error))], placeOf };
+    if (!(error instanceof ReferenceError)) throw error;
+    return { content: {}, problems: [at(0, 'it has too many aliases (*); write the values themselves')], placeOf };
   }
   const checked = jobFileSchema.safeParse(said);
   if (checked.success) return { content: checked.data, problems: [], placeOf };
@@ -110,6 +124,11 @@ export function checkJobText(text: string): CheckedJobFile {
     return at(offsetOf(document, issue), name + issue.message, isSecret);
   });
   return { content: {}, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), placeOf };
+}
+
+/** The first problem of each line: what follows on the line is a consequence. */
+function firstOfLines(problems: readonly JobProblem[]): JobProblem[] {
+  return [...Map.groupBy(problems, ({ line }) => line).values()].map(([first]) => first!);
 }
 
 /** Whether a text is in the place of a key source: then it is most likely the key. */

@@ -97,7 +97,8 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
     ['sources: {hail: {url: "https://a.example/a", page: "https://a.example"}}', /takes one of url, page and layer/],
     ['sources: {hail: {key_file: key}}', /needs no key/],
     ['miror: https://a.example', /miror/],
-    ['sources: [', /sources\.yaml/],
+    ['sources: [', /sources\.yaml": line 1: a list that begins with \[ is not closed/],
+    ['mirror: *m', /sources\.yaml": YAML reads &, \* and ! here/],
   ] as const) {
     assert.throws(() => read(text), { code: 'USAGE', message });
   }
