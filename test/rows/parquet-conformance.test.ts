@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { PerilbookError } from '../../src/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { i32, i64, numberAt, setField, structAt, structsAt } from '../../src/rows/parquet/fields.ts';
 import { readThrift, writeThrift } from '../../src/rows/parquet/thrift.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { LONG } from '../tier.ts';
 import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askDuckdb, quoted } from './duckdb-child.ts';
-import { ALL_TYPES, alternating, hazardNames } from './parquet-fixture.ts';
+import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
 
 const data = realFile('parquet');
 const folder = temporaryFolder();
@@ -121,3 +123,67 @@ async function textNote(file: string): Promise<string> {
 function reasonOf(error: PerilbookError): string {
   return error.message.replaceAll(`${data}/`, '').replace(/^\S+ (?:cannot be read as Parquet: )?/, '');
 }
+
+/** A file of one column in one page, with the checksum of the page in its header. */
+async function withChecksum(file: string): Promise<Buffer> {
+  await madeParquet('select 38 + i / 100 as lat from range(40) t(i)', file, "compression 'uncompressed'");
+  const bytes = readFileSync(file);
+  const bodyEnd = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+  const { struct: header, end } = readThrift(bytes.subarray(4));
+  const page = bytes.subarray(4 + end, 4 + end + numberAt(header, 3)!);
+  setField(header, i32(4, crc32(page) | 0));
+  const edited = writeThrift(header);
+  const { struct: footer } = readThrift(bytes.subarray(bodyEnd, -8));
+  const meta = structAt(structsAt(structsAt(footer, 4)![0]!, 1)![0]!, 3)!;
+  for (const id of [6, 7]) setField(meta, i64(id, edited.length + page.length));
+  const editedFooter = writeThrift(footer);
+  const tail = Buffer.from('....PAR1');
+  tail.writeUInt32LE(editedFooter.length);
+  return Buffer.concat([bytes.subarray(0, 4), edited, page, editedFooter, tail]);
+}
+
+test('a page that does not match its checksum is refused, with its column', async () => {
+  const file = join(folder, 'checksum.parquet');
+  const bytes = await withChecksum(file);
+  const readDamagedAt = async (at: number) => {
+    const damaged = Buffer.from(bytes);
+    damaged[at]! ^= 1;
+    writeFileSync(file, damaged);
+    return await allRows(await openRowFile(file), [0]);
+  };
+  const end = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+  await assert.rejects(readDamagedAt(end - 1), {
+    code: 'INPUT_UNREADABLE',
+    message: `${file} is damaged: page 1 of column lat in row group 1 does not match its checksum`,
+    hint: 'Copy or download the file again.',
+    context: { file, column: 'lat' },
+  });
+  writeFileSync(file, bytes);
+  assert.equal((await allRows(await openRowFile(file), [0])).length, 40);
+});
+
+test('checksums of other writers: right ones are read, wrong ones name the page', { skip: noRealData }, async () => {
+  const problems = async (name: string) => {
+    const rowFile = await openRowFile(join(data, 'conformance/data', name));
+    const messages: string[] = [];
+    for (const column of rowFile.columns.keys()) {
+      await allRows(rowFile, [column]).catch((error) => messages.push(reasonOf(error)));
+    }
+    return messages;
+  };
+  for (const name of [
+    'datapage_v1-uncompressed-checksum.parquet',
+    'datapage_v1-snappy-compressed-checksum.parquet',
+    'plain-dict-uncompressed-checksum.parquet',
+    'rle-dict-snappy-checksum.parquet',
+  ]) {
+    assert.deepEqual(await problems(name), [], name);
+  }
+  const wrong = (page: number, column: string) =>
+    `is damaged: page ${page} of column ${column} in row group 1 does not match its checksum`;
+  assert.deepEqual(await problems('datapage_v1-corrupt-checksum.parquet'), [wrong(1, 'a'), wrong(2, 'b')]);
+  assert.deepEqual(await problems('rle-dict-uncompressed-corrupt-checksum.parquet'), [
+    wrong(1, 'long_field'),
+    wrong(1, 'binary_field'),
+  ]);
+});

@@ -1,7 +1,8 @@
 import type { DegreeBatch, ReadSegment, Row } from '../port.ts';
 import type { FileColumn } from './file-columns.ts';
 import { orUnreadable, type ParquetFile } from './footer.ts';
-import { type DecodedPage, decodedPages, type GroupReader, nextPage } from './page-values.ts';
+import { type DecodedPage, decodedPages, nextPage } from './page-values.ts';
+import type { GroupReader } from './pages.ts';
 import type { SchemaNode } from './schema.ts';
 import { textForm } from './value-text.ts';
 

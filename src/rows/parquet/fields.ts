@@ -5,10 +5,11 @@ export function fieldAt(struct: ThriftStruct, id: number): ThriftField | undefin
   return struct.fields.find((field) => field.id === id);
 }
 
-/** A whole number of any width, or undefined when the field is missing. @throws Damage when it is something else */
+/** A whole number of two bytes or more, or undefined when the field is missing. The format has single bytes in fields that are not
+ * read: a byte in another's place is damage. @throws Damage when it is something else */
 export const numberAt = (struct: ThriftStruct, id: number): number | undefined =>
-  valueAt(struct, id, 'a number', ({ value }) => {
-    if (typeof value === 'number') return value;
+  valueAt(struct, id, 'a number', ({ type, value }) => {
+    if (typeof value === 'number') return type === THRIFT.BYTE ? null : value;
     return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : null;
   });
 

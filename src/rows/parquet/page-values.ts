@@ -1,7 +1,5 @@
-import type { InputPass } from '../files/input-file.ts';
-import { type ParquetFile, placeOfChunk, type RowGroup } from './footer.ts';
 import { bitsOf, decodeHybrid } from './hybrid.ts';
-import { type Page, pagesOf } from './pages.ts';
+import { type GroupReader, type Page, pagesOf } from './pages.ts';
 import type { Leaf, SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { decodeValues } from './value-encodings.ts';
@@ -115,21 +113,10 @@ function checked(levels: Uint32Array, most: number): Uint32Array {
   return levels;
 }
 
-/** A row group whose columns are read. */
-export interface GroupReader {
-  readonly file: ParquetFile;
-  readonly pass: InputPass;
-  readonly group: RowGroup;
-}
-
 /** The pages of a column, decoded. */
-export async function* decodedPages<T>(
-  { file, pass, group }: GroupReader,
-  node: SchemaNode,
-  form: (value: StoredValue) => T,
-) {
+export async function* decodedPages<T>(at: GroupReader, node: SchemaNode, form: (value: StoredValue) => T) {
   const decode = pageDecoder(node, form);
-  for await (const page of pagesOf(pass, placeOfChunk(file, group, node), file.bodyEnd)) {
+  for await (const page of pagesOf(at, node)) {
     const decoded = decode(page);
     if (decoded !== null) yield decoded;
   }

@@ -1,8 +1,10 @@
 import { crc32 } from 'node:zlib';
+import { PerilbookError } from '../../errors.ts';
 import type { InputPass } from '../files/input-file.ts';
 import { decompress } from './decompress.ts';
 import { booleanAt, numberAt, sizeAt, structAt } from './fields.ts';
-import { type ChunkPlace, MOST_ROWS_A_GROUP, readAt } from './footer.ts';
+import { MOST_ROWS_A_GROUP, type ParquetFile, placeOfChunk, type RowGroup, readAt } from './footer.ts';
+import type { SchemaNode } from './schema.ts';
 import { Damage, readThrift, type ThriftStruct, TooShort } from './thrift.ts';
 
 /** A page of a column, unpacked. */
@@ -31,20 +33,30 @@ const LARGEST_HEADER = 16 * 1024 * 1024;
 /** Old writers left the header of the dictionary out of the size of a column. */
 const SIZE_SLACK = 128;
 
-/** Streams the pages of a column chunk; memory is bounded by its largest page. */
-export async function* pagesOf(pass: InputPass, place: ChunkPlace, bodyEnd: number): AsyncGenerator<Page> {
-  const end = Math.min(place.end + SIZE_SLACK, bodyEnd);
+/** A row group whose columns are read. */
+export interface GroupReader {
+  readonly file: ParquetFile;
+  readonly pass: InputPass;
+  readonly group: RowGroup;
+}
+
+/** Streams the pages of a column of a row group; memory is bounded by its largest page. */
+export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaNode): AsyncGenerator<Page> {
+  const place = placeOfChunk(file, group, node);
+  const end = Math.min(place.end + SIZE_SLACK, file.bodyEnd);
   const window = windowOver(pass, end);
   let at = place.start;
   let left = place.values;
-  while (left > 0) {
+  for (let number = 1; left > 0; number++) {
     if (at >= end) throw new Damage('a column ends before its last page');
     const { header, size } = await readHeader(window, at, end);
     const packed = sizeAt(header, 3, 'the size of a page');
     if (packed > end - at - size) throw new Damage('a page would reach beyond its column');
     const bytes = await window(at + size, packed);
     at += size + packed;
-    checkSum(header, bytes);
+    if (!matchesChecksum(header, bytes)) {
+      throw wrongChecksum(file.input.name, node.name, `page ${number}`, file.rowGroups.indexOf(group) + 1);
+    }
     const page = pageFrom(header, bytes, place.codec);
     if (page === null) continue;
     if (!page.isDictionary) {
@@ -91,12 +103,19 @@ async function readHeader(
   }
 }
 
-/** A wrong coordinate costs as much as a right one, so pages with a checksum are checked. */
-function checkSum(header: ThriftStruct, bytes: Buffer): void {
+/** True where a page has no checksum. It is of the bytes behind the header, packed. */
+function matchesChecksum(header: ThriftStruct, bytes: Buffer): boolean {
   const expected = numberAt(header, 4);
-  if (expected !== undefined && crc32(bytes) >>> 0 !== expected >>> 0) {
-    throw new Damage('the checksum of a page is wrong');
-  }
+  return expected === undefined || crc32(bytes) === expected >>> 0;
+}
+
+function wrongChecksum(file: string, column: string, page: string, rowGroup: number): PerilbookError {
+  return new PerilbookError(
+    'INPUT_UNREADABLE',
+    `${file} is damaged: ${page} of column ${column} in row group ${rowGroup} does not match its checksum`,
+    'Copy or download the file again.',
+    { file, column },
+  );
 }
 
 /** Null for index pages, and kinds of page that are not known yet: they hold no values. */

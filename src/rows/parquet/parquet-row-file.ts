@@ -13,7 +13,8 @@ import {
 } from './file-columns.ts';
 import { openParquet, orUnreadable, type ParquetFile, type RowGroup } from './footer.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
-import { type DecodedPage, decodedPages, type GroupReader, nextPage } from './page-values.ts';
+import { type DecodedPage, decodedPages, nextPage } from './page-values.ts';
+import type { GroupReader } from './pages.ts';
 import type { SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { textForm } from './value-text.ts';
