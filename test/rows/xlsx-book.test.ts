@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/errors.ts';
 import { type OpenOptions, openRowFile } from '../../src/rows/open-row-file.ts';
+import type { Row } from '../../src/rows/port.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 import { cellsOf, type FixtureOptions, type FixtureSheet, partsOf, workbook } from './xlsx-fixture.ts';
 
@@ -247,4 +248,60 @@ test('from Excel to CSV, NDJSON and Parquet, and from CSV to Excel', async () =>
     '38.5',
     '<&\u0001_x0041_',
   ]);
+});
+
+test('a text that is longer than a cell may be is cut with a word, and every row comes back', async () => {
+  const [csv, output] = [join(folder, 'long.csv'), join(folder, 'long.xlsx')];
+  const long = `${'a'.repeat(32_740)}${'🏠'.repeat(4_000)}`;
+  writeFileSync(csv, `name,lat\n${long},38\nshort,39\n`);
+  const fill = fillWith(['ok', 'n'.repeat(40_000), 1.5]);
+  const request = { columns: [], dropFrom: null, added: ADDED, fill };
+  for (const from of [csv, join(folder, 'short.xlsx')]) {
+    if (from !== csv) writeFileSync(from, made());
+    assert.ok((await writeRows(await openRowFile(from), { ...request, output })).rows >= 2);
+    const again = await openRowFile(output);
+    const [name, note] = (await allRows(again, [0, again.columns.indexOf('hazard_note')]))[0]!.fields as [
+      string,
+      string,
+    ];
+    assert.match(note, /^n+… \[cut: 40,000 letters\]$/);
+    assert.equal(note.length, 32_767);
+    if (from !== csv) continue;
+    assert.match(name, /^a+🏠*… \[cut: 40,740 letters\]$/u);
+    assert.ok(name.length === 32_767 || name.length === 32_766);
+  }
+  // What stands in a workbook stays as it is, also where Excel would not have written it.
+  const inside = made([
+    {
+      name: 'Long',
+      rows: `<row r="1"><c r="A1" t="str"><v>lat</v></c></row><row r="2"><c r="A2" t="str"><v>${long}</v></c></row>`,
+    },
+  ]);
+  await writeRows(await open(inside), { ...request, output });
+  assert.equal((await allRows(await openRowFile(output), [0]))[0]!.fields[0], long);
+});
+
+test('a formula without a stored value is not an empty cell', async () => {
+  const rows =
+    '<row r="1"><c r="A1" t="str"><v>lat</v></c><c r="B1" t="str"><v>lng</v></c><c r="C1" t="str"><v>name</v></c></row>' +
+    '<row r="2"><c r="A2"><v>38</v></c><c r="B2"><f>-97-0.25</f></c></row>' +
+    '<row r="3"><c r="A3"><f t="shared" si="0"/><v/></c><c r="B3"><f>1</f><v></v></c></row>' +
+    '<row r="4"><c r="A4"><v>38</v></c><c r="B4" t="str"><f>""</f><v></v></c></row>' +
+    '<row r="5"><c r="A5"><v>38</v></c><c r="B5"><v>-97</v></c><c r="C5"><f>A5</f></c><c r="E5"><f>B5</f></c></row>';
+  const book = await open(made([{ name: 'S', rows }]));
+  const problem = (name: string) =>
+    `Column ${name} has a formula without a stored value: open the workbook in Excel or LibreOffice, and save it.`;
+  const read: Row[] = [];
+  for await (const batch of book.read([0, 1, 2], 2)) read.push(...batch);
+  assert.deepEqual(read, [
+    { number: 1, line: 2, fields: ['38', '', ''], problem: problem('lng') },
+    { number: 2, line: 3, fields: ['', '', ''], problem: problem('lat') },
+    { number: 3, line: 4, fields: ['38', '', ''] },
+    { number: 4, line: 5, fields: ['38', '-97', ''] },
+  ]);
+  // New columns do not replace a formula beside the table.
+  const output = join(folder, 'out.xlsx');
+  await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
+  const sheet = partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!;
+  assert.ok(sheet.includes('<c r="E5"><f>B5</f></c><c r="F5"'), sheet);
 });

@@ -1,5 +1,6 @@
 import type { Entry } from 'yauzl';
 import type { Field } from '../../contract/answer.ts';
+import { grouped } from '../../format-numbers.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { SharedStrings } from './shared-strings.ts';
 import type { SheetCell } from './sheet-parser.ts';
@@ -10,6 +11,11 @@ export interface SheetCellReader {
   readonly strings: SharedStrings;
   readonly formats: readonly (NumberFormat | null)[];
   readonly counts1904: boolean;
+}
+
+/** A formula whose program has not stored what it gives: it is not empty. Only a text that a formula gives may be empty. */
+export function isUncalculated({ hasFormula, type, text }: SheetCell): boolean {
+  return hasFormula && (text === null || (text === '' && type !== 'str'));
 }
 
 /** The text of a cell as a CSV file would have it: a number with a point, a date in ISO 8601; '' for an empty one. */
@@ -55,12 +61,20 @@ export function cellXml(reference: string, field: Field, tag = '', style = 0): s
   if (typeof field === 'number' && Number.isFinite(field)) {
     return `<${tag}c r="${reference}"${styled}><${tag}v>${field}</${tag}v></${tag}c>`;
   }
-  const text = escaped(String(field));
+  const text = escaped(cut(String(field)));
   return `<${tag}c r="${reference}"${styled} t="inlineStr"><${tag}is><${tag}t xml:space="preserve">${text}</${tag}t></${tag}is></${tag}c>`;
 }
 
-/** No cell holds more (Excel, Specifications and limits). */
-export const LONGEST_TEXT = 32_767;
+/** No cell holds more (Excel, Specifications and limits): Excel would call the workbook damaged. */
+const LONGEST_TEXT = 32_767;
+
+/** A text that no cell can hold, cut, with a word on it. */
+function cut(text: string): string {
+  if (text.length <= LONGEST_TEXT) return text;
+  const word = `… [cut: ${grouped(text.length)} letters]`;
+  // A letter of two halves is not cut in two.
+  return text.slice(0, LONGEST_TEXT - word.length).replace(/[\ud800-\udbff]$/, '') + word;
+}
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 

@@ -4,7 +4,7 @@ import type { ConvertedTable } from '../converted-table.ts';
 import type { InputIdentity } from '../files/output-file.ts';
 import { writeRows } from '../files/row-output.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
-import { cellXml, LONGEST_TEXT } from './cell-values.ts';
+import { cellXml } from './cell-values.ts';
 import { columnLetters, MOST_COLUMNS, MOST_ROWS } from './sheet-parser.ts';
 import { zipWriter } from './zip-writer.ts';
 
@@ -60,11 +60,8 @@ async function* sheetXml(
   result: { rows: number },
 ): AsyncGenerator<Buffer, void, void> {
   const letters = names.map((_, column) => columnLetters(column));
-  const rowXml = (line: number, fields: readonly Field[]): string => {
-    const long = fields.findIndex((field) => typeof field === 'string' && field.length > LONGEST_TEXT);
-    if (long >= 0) throw tooLarge(file, `a text of ${String(fields[long]).length} letters in ${names[long]}`);
-    return `<row r="${line}">${fields.map((field, column) => cellXml(`${letters[column]}${line}`, field)).join('')}</row>`;
-  };
+  const rowXml = (line: number, fields: readonly Field[]): string =>
+    `<row r="${line}">${fields.map((field, column) => cellXml(`${letters[column]}${line}`, field)).join('')}</row>`;
   yield Buffer.from(`${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rowXml(1, names)}`);
   for await (const batch of batches) {
     if (result.rows + batch.length + 1 > MOST_ROWS) throw tooLarge(file, `more than ${MOST_ROWS} rows`);

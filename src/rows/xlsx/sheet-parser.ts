@@ -11,6 +11,7 @@ export interface SheetCell {
   readonly style: number;
   /** As the XML has it; null for a cell that has none. */
   text: string | null;
+  hasFormula: boolean;
   readonly from: number;
   to: number;
 }
@@ -106,11 +107,14 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
         if (!(column > before && column < MOST_COLUMNS)) throw new Error(`cell ${attributes.r} is out of order`);
         const style = attributes.s === undefined ? 0 : Number(attributes.s);
         const type = attributes.t ?? 'n';
-        const made: SheetCell = { column, type, style, text: null, from: tagFrom, to: tagFrom };
+        const made: SheetCell = { column, type, style, text: null, hasFormula: false, from: tagFrom, to: tagFrom };
         cell = made;
         row.cells.push(made);
         return;
       }
+      case 'f':
+        if (cell) cell.hasFormula = true;
+        return;
       case 'rPh':
         phonetic++;
         return;

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { Row, RowFile } from '../port.ts';
-import { cellText, readNumberFormats, type SheetCellReader } from './cell-values.ts';
+import { cellText, isUncalculated, readNumberFormats, type SheetCellReader } from './cell-values.ts';
 import { readSharedStrings } from './shared-strings.ts';
 import { type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
 import { openWorkbook, type Workbook } from './workbook.ts';
@@ -28,7 +28,8 @@ export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promi
     formats: await readNumberFormats(input, workbook.styles),
     counts1904: workbook.counts1904,
   };
-  const isUsed = (cell: SheetCell) => cell.text !== null && cell.text !== '' && cellText(cell, cells) !== '';
+  const isUsed = (cell: SheetCell) =>
+    isUncalculated(cell) || (cell.text !== null && cell.text !== '' && cellText(cell, cells) !== '');
   const first = await firstRows(input, workbook, isUsed, options.headerLine ?? 0);
   const header = headerOf(input.name, workbook, first, options);
   const widths = first.map((row) => usedWidth(row, isUsed));
@@ -40,15 +41,18 @@ export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promi
   const sheet: OpenSheet = { input, workbook, cells, headerLine, columns, isUsed, isRecord };
   /** How many columns the widest record has; known once all were read. */
   let widest: number | null = null;
-  const read = async function* (wanted: readonly number[]): AsyncGenerator<readonly Row[]> {
+  const read = async function* (wanted: readonly number[], needed = wanted.length): AsyncGenerator<readonly Row[]> {
     let number = 0;
     let width = columns.length;
+    const neededColumns = new Set(wanted.slice(0, needed));
     for await (const { rows } of sheetPieces(input, workbook)) {
       const batch: Row[] = [];
       for (const row of rows) {
         if (!isRecord(row)) continue;
         width = Math.max(width, usedWidth(row, isUsed));
-        batch.push({ number: ++number, line: row.line, fields: fieldsOf(row, wanted, cells) });
+        const formula = row.cells.find((cell) => isUncalculated(cell) && neededColumns.has(cell.column));
+        const read = { number: ++number, line: row.line, fields: fieldsOf(row, wanted, cells) };
+        batch.push(formula === undefined ? read : { ...read, problem: uncalculated(columns[formula.column]!) });
       }
       if (batch.length > 0) yield batch;
     }
@@ -67,6 +71,11 @@ export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promi
       return await writeSheet(sheet, widest!, request);
     },
   };
+}
+
+function uncalculated(column: string): string {
+  const what = `Column ${column} has a formula without a stored value`;
+  return `${what}: open the workbook in Excel or LibreOffice, and save it.`;
 }
 
 function sheetNote({ sheetName, sheetNumber, sheetCount }: Workbook): string {
