@@ -3,7 +3,7 @@ import { PerilbookError } from '../errors.ts';
 import type { JobFile } from '../job/settings/job-file.ts';
 import { type Job, makeJob, NO_OUTPUT } from '../job/settings/settings.ts';
 import { defaultFolders } from './answer-store.ts';
-import { checkedSettings } from './checked-settings.ts';
+import { checkedSettings, isObject, isText, requireType } from './checked-settings.ts';
 import { type ConnectionContext, connect, type OpenConnection } from './connection.ts';
 import { LocalPlaces } from './local-places.ts';
 
@@ -40,7 +40,10 @@ const PARTS = new WeakMap<AnswerSource, SourceParts>();
  *
  * @param options.file the data file; default: `~/.local/share/perilbook/service.db`
  */
-export function local({ file }: { readonly file?: string } = {}): AnswerSource & Disposable {
+export function local(options: { readonly file?: string } = {}): AnswerSource & Disposable {
+  requireType('options', options, isObject, 'Pass { file }, or nothing.');
+  const { file } = options;
+  requireType('file', file ?? '', isText, 'Pass the path of the data file, or leave it out.');
   const dataFile = file === undefined ? join(defaultFolders().dataFolder, 'service.db') : resolve(file);
   const places = new LocalPlaces(dataFile);
   const source = Object.freeze({ kind: 'local' as const, [Symbol.dispose]: () => places[Symbol.dispose]() });
@@ -60,7 +63,9 @@ export function sample(): AnswerSource {
  *
  * @throws PerilbookError USAGE for a setting that cannot be read
  */
-export function createClient({ base_url, api_key, ...account }: ClientSettings): AnswerSource {
+export function createClient(settings: ClientSettings): AnswerSource {
+  requireType('settings', settings, isObject, 'Pass { base_url, api_key }.');
+  const { base_url, api_key, ...account } = settings;
   const keys = [api_key].flat();
   if (keys.length === 0 || !keys.every((key) => typeof key === 'string' && key.trim() !== '')) {
     throw new PerilbookError(

@@ -6,6 +6,7 @@ import { openStoreAt } from '../job/open-store-at.ts';
 import { makeJob, type Surroundings } from '../job/settings/settings.ts';
 import { processOwner } from '../running-processes.ts';
 import type { Store } from '../store/port.ts';
+import { isText, requireType } from './checked-settings.ts';
 
 /** An open store of answers, ledger and runs. Hold it with `await using`, or dispose of it when the last function that uses it is done. */
 export interface AnswerStore extends AsyncDisposable {
@@ -28,6 +29,7 @@ export function defaultFolders(): Surroundings {
  * @throws PerilbookError STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE
  */
 export async function openStore(address?: string): Promise<AnswerStore> {
+  requireType('address', address ?? '', isText, 'Pass a file or the address of a database, or leave it out.');
   const said = address === undefined ? {} : { store: address };
   const { store: resolved } = makeJob([{ input: '-', ...said }], defaultFolders());
   const store = await openStoreAt(resolved, systemClock, processOwner());

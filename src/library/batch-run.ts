@@ -1,7 +1,8 @@
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
+import { type ErrorCode, PerilbookError } from '../errors.ts';
 import { newProgress } from '../job/buying/progress.ts';
-import type { Stop } from '../job/buying/stop.ts';
+import type { Stop, StopReason } from '../job/buying/stop.ts';
 import type { Connection } from '../job/connection-kinds.ts';
 import { type Effects, type OpenedJob, prepare } from '../job/prepare.ts';
 import { checkPurchase, getAnswers, startRun, stateOf } from '../job/run-job.ts';
@@ -20,6 +21,14 @@ export interface BatchRunParts {
   readonly signal: AbortSignal;
   readonly onEvent: (event: RunEvent) => void;
 }
+
+/** Stops that last until the user has changed something; after any other, a later enrichment goes on. */
+const REFUSALS: Partial<Record<StopReason, { readonly code: ErrorCode; readonly hint: string }>> = {
+  keys: { code: 'KEY_REFUSED', hint: 'Check the keys and their scopes, then enrich the rows again.' },
+  denied: { code: 'KEY_REFUSED', hint: 'Settle this with the provider, then enrich the rows again.' },
+  misdirected: { code: 'USAGE', hint: 'Check base_url, then enrich the rows again.' },
+  store_moved: { code: 'STORE_MOVED', hint: 'Open the store again, then enrich the rows again.' },
+};
 
 /**
  * Answers batches of rows, each by a scan, a plan, a purchase (or look-up) and a join of its own. All are one run in the ledger, so
@@ -59,7 +68,15 @@ export class BatchRun implements AsyncDisposable {
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;
     // Now: they may be unpacked from the store, which the program may close.
-    return rowFile.written().map((fields) => fields());
+    return rowFile.written().map((fields) => this.#withReason(fields()));
+  }
+
+  /** What the user has to change before more can be bought; null: nothing. */
+  get refusal(): PerilbookError | null {
+    const { reason, message } = this.#stop ?? {};
+    const refusal = reason === undefined ? undefined : REFUSALS[reason];
+    if (refusal === undefined) return null;
+    return new PerilbookError(refusal.code, message!.replace(/\.$/, ''), refusal.hint);
   }
 
   /** All rows were given. */
@@ -72,6 +89,12 @@ export class BatchRun implements AsyncDisposable {
     const state = this.#hasEnded ? stateOf(this.#stop, { status: this.#status }) : 'interrupted';
     const summary = this.#stop === null ? null : { stopped: this.#stop.message };
     await this.#parts.store.finishRun(this.#run, { state, resumeAfter: this.#stop?.resumeAfter ?? null, summary });
+  }
+
+  /** Adds to a deferred row why nothing more is bought. */
+  #withReason(fields: readonly Field[]): readonly Field[] {
+    const [status, note, ...rest] = fields;
+    return this.#stop === null || status !== 'deferred' ? fields : [status, `${note}. ${this.#stop.message}`, ...rest];
   }
 
   async #ask(prepared: OpenedJob, progress: ReturnType<typeof newProgress>): Promise<void> {

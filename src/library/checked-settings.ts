@@ -18,3 +18,42 @@ export function checkedSettings(settings: object): JobFile {
     isSecret ? KEY_HINT : 'Correct this setting: docs/reference/job-file.md lists them.',
   );
 }
+
+/** What a function of the library takes beside settings. */
+interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onEvent?: unknown;
+  readonly locate?: unknown;
+}
+
+/** Options of a call. TypeScript checks their types, a program in JavaScript does not. @throws USAGE */
+export function checkOptions(options: CallOptions): void {
+  requireType('options', options, isObject, 'Pass an object with the options: docs/developer/library.md has them.');
+  const { signal = NO_SIGNAL, onEvent = NO_FUNCTION, locate = NO_FUNCTION } = options;
+  requireType('signal', signal, (value) => value instanceof AbortSignal, 'Pass the signal of an AbortController.');
+  for (const [name, value] of Object.entries({ onEvent, locate })) {
+    requireType(name, value, (value) => typeof value === 'function', 'Pass a function, or leave it out.');
+  }
+}
+
+const NO_SIGNAL = new AbortController().signal;
+const NO_FUNCTION = () => {};
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Refuses an argument of another type than a function takes. @throws USAGE */
+export function requireType(name: string, value: unknown, holds: (value: unknown) => boolean, hint: string): void {
+  if (!holds(value)) throw new PerilbookError('USAGE', `${name} is ${typeName(value)}`, hint);
+}
+
+/** `null`, `undefined`, `a number`, `an object`. */
+export function typeName(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -9,6 +9,7 @@ import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
 import { BatchRun } from './batch-run.ts';
+import { checkOptions, isObject, requireType, typeName } from './checked-settings.ts';
 import { libraryContext, libraryEffects } from './library-effects.ts';
 import type { Coordinate } from './memory-rows.ts';
 import type { RunEvent } from './run-events.ts';
@@ -71,7 +72,8 @@ export interface EnrichedRow<Row> {
  * then its rows are returned. Memory is bounded by the batch, and a consumer that stops early has paid for the batch it was in.
  *
  * Where the budget, the quota or the service ends the buying, the other rows still come, with what the store has, and their status
- * says what is missing; `onEvent` gets the reason. Nothing is paid twice: answers are stored before a row is returned, and what
+ * and note say what is missing and why; `onEvent` gets the reason. What the user has to change first (a refused key, a wrong address,
+ * a moved store) is thrown after the rows of its batch. Nothing is paid twice: answers are stored before a row is returned, and what
  * failed is not tried again in the same enrichment.
  *
  * @throws PerilbookError USAGE and NEEDS_APPROVAL at once; KEY_*, SCOPE_MISSING, LOCAL_DATA, STORE_*, INTERRUPTED while rows are read
@@ -80,6 +82,8 @@ export function enrich<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: EnrichOptions<Row>,
 ): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
+  checkOptions(options);
+  requireType('rows', rows, isIterable, 'Pass an array, or another iterable or async iterable of rows.');
   const { source, store: handle, signal = NEVER, onEvent = NOTHING, locate, batch, ...settings } = options;
   const store = storeBehind(handle);
   const job = jobOfSource(source, settings, handle.address);
@@ -91,8 +95,12 @@ export function enrich<Row>(
       `Give 1 to ${MOST_ROWS}, or leave it out.`,
     );
   }
-  const read = locate ?? locationOfRow();
+  const read = locationReader(locate ?? null);
   return enriched({ rows, source, store, job, size, locate: read, signal, onEvent });
+}
+
+function isIterable(rows: unknown): boolean {
+  return Object(rows) === rows && (Symbol.iterator in Object(rows) || Symbol.asyncIterator in Object(rows));
 }
 
 const NEVER = new AbortController().signal;
@@ -105,22 +113,29 @@ const SERVICE_BATCH = 100;
 const LOCAL_BATCH = 10_000;
 const MOST_ROWS = 1_000_000;
 
-/** Reads `lat` and `lng`. Rows of another shape would all be returned as invalid, so the first one is checked. */
-function locationOfRow(): (row: unknown) => Partial<Located> {
-  let isFirst = true;
+/** Reads `lat` and `lng` of each row. Rows of another shape would all be returned as invalid, so the first one is checked. */
+function locationReader<Row>(locate: ((row: Row) => Located) | null): (row: Row) => Partial<Located> {
+  let number = 0;
   return (row) => {
-    const isObject = typeof row === 'object' && row !== null;
-    if (isFirst && !(isObject && ('lat' in row || 'lng' in row))) {
-      throw new PerilbookError(
-        'INPUT_COLUMNS',
-        'The first row has no lat and no lng',
-        'Pass locate: (row) => ({ lat, lng }).',
-      );
+    number += 1;
+    const location: unknown = locate === null ? row : locate(row);
+    const hasDegrees = isObject(location) && ('lat' in location || 'lng' in location);
+    if (locate === null) {
+      if (number > 1 || hasDegrees) return isObject(location) ? location : {};
+      throw new PerilbookError('INPUT_COLUMNS', 'The first row has no lat and no lng', LOCATE_HINT);
     }
-    isFirst = false;
-    return isObject ? row : {};
+    if (isObject(location) && (number > 1 || hasDegrees)) return location;
+    const what = `${typeName(location)}${isObject(location) ? ' without lat and lng' : ''}`;
+    throw new PerilbookError(
+      'USAGE',
+      `locate returned ${what} for row ${number}`,
+      'Return { lat, lng }, with null for both where a row has no location.',
+      { row: number },
+    );
   };
 }
+
+const LOCATE_HINT = 'Pass locate: (row) => ({ lat, lng }).';
 
 interface Enrichment<Row> {
   readonly rows: Iterable<Row> | AsyncIterable<Row>;
@@ -149,6 +164,10 @@ async function* enriched<Row>(asked: Enrichment<Row>): AsyncGenerator<EnrichedRo
     const fields = await run.answer(locations);
     if (signal.aborted) throw interrupted(signal);
     yield* joined(batch, fields, names);
+    if (run.refusal !== null) {
+      run.end();
+      throw run.refusal;
+    }
   }
   run.end();
 }

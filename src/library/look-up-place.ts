@@ -2,6 +2,7 @@ import { addedColumns } from '../columns/row.ts';
 import type { TopicName } from '../job/settings/job-file.ts';
 import { jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders } from './answer-store.ts';
+import { checkOptions, isObject, requireType } from './checked-settings.ts';
 import { type AnswerSettings, type EnrichedRow, enrich, enrichedRow, type Located } from './enrich.ts';
 import { libraryContext } from './library-effects.ts';
 
@@ -21,6 +22,8 @@ export async function lookup<Place extends Located>(
   topics: TopicName | readonly TopicName[],
   options: PlaceOptions,
 ): Promise<EnrichedRow<Place>> {
+  checkOptions(options);
+  requireType('location', location, isObject, 'Pass { lat, lng } in decimal degrees.');
   const { source, store, signal, onEvent = () => {}, ...settings } = options;
   const places = localPlaces(source);
   if (places === null) {

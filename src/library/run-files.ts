@@ -12,7 +12,7 @@ import { type Job, makeJob } from '../job/settings/settings.ts';
 import type { PlanSummary } from '../job/summary.ts';
 import { processOwner } from '../running-processes.ts';
 import { defaultFolders } from './answer-store.ts';
-import { checkedSettings } from './checked-settings.ts';
+import { checkedSettings, checkOptions, isObject, isText, requireType } from './checked-settings.ts';
 import { type ConnectionContext, connect, unopenedConnection } from './connection.ts';
 import { libraryContext, libraryEffects } from './library-effects.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
@@ -78,7 +78,10 @@ export async function run(job: string | JobFile, options: JobOptions = {}): Prom
   return ended;
 }
 
-function opened(job: string | JobFile, { env = {}, onEvent = () => {}, ...said }: JobOptions) {
+function opened(job: string | JobFile, options: JobOptions) {
+  requireType('job', job, (value) => isText(value) || isObject(value), 'Pass the path of a job file, or its settings.');
+  checkOptions(options);
+  const { env = {}, onEvent = () => {}, ...said } = options;
   const folders = { ...defaultFolders(), ...foldersOf(said) };
   const context: ConnectionContext = libraryContext(folders, env, onEvent);
   const settings =

@@ -120,29 +120,46 @@ test('look-ups of one place at one time buy it once', async (t) => {
   assert.equal(charged(), 1);
 });
 
-test('a refused key, and a topic that no key may buy, are errors and cost nothing', async (t) => {
+test('a key that the service refuses is an error after the rows of the batch, which name it too; nothing is charged', async (t) => {
   const { harness, store, charged, client } = await openScene(t);
-  const rows = rowsOf(places(3));
-  const refused = client({ api_key: 'no-such-key' });
-  const events: RunEvent[] = [];
-  const found = await all(
-    enrich(rows, {
-      topics: ['wildfire'] as const,
-      source: refused,
-      store,
-      budget: 9,
-      onEvent: (event) => events.push(event),
-    }),
-  );
-  assert.ok(found.every(({ status }) => status !== 'ok'));
-  assert.ok(events.some((event) => event.type === 'stopped' && event.reason === 'keys'));
   const hailOnly = createClient({ base_url: harness.url, api_key: harness.key('hail').secret });
-  for (const run of [1, 2]) {
-    const end = all(enrich(rows, { topics: ['wildfire'] as const, source: hailOnly, store, budget: 60 }));
-    if (run === 2) await assert.rejects(end, { code: 'SCOPE_MISSING' });
-    else assert.ok((await end).every(({ status }) => status !== 'ok'));
+  for (const [source, why, code] of [
+    [client({ api_key: 'no-such-key' }), 'The service accepts none of the keys (401).', 'KEY_REFUSED'],
+    [hailOnly, 'No key may buy wildfire (403).', 'KEY_REFUSED'],
+    // The store remembers it: nothing is sent.
+    [hailOnly, 'No key may buy wildfire', 'SCOPE_MISSING'],
+  ] as const) {
+    const options = { topics: ['wildfire'] as const, source, store, budget: 60, batch: 2 };
+    const rows: string[] = [];
+    const end = (async () => {
+      for await (const { status, note } of enrich(rowsOf(places(3)), options)) rows.push(`${status}: ${note}`);
+    })();
+    await assert.rejects(end, { name: 'PerilbookError', code, message: why.replace(/\.$/, '') });
+    assert.deepEqual(rows, code === 'SCOPE_MISSING' ? [] : Array(2).fill(`deferred: not bought yet. ${why}`));
   }
-  assert.equal(charged(), 0);
+  const place = { lat: 40.25, lng: -99.75 };
+  const refused = { source: client({ api_key: 'no-such-key' }), store, budget: 1 };
+  await assert.rejects(lookup(place, 'wildfire', refused), { code: 'KEY_REFUSED' });
+  // What the store has needs no key.
+  await lookup(place, 'wildfire', { ...refused, source: client() });
+  assert.equal((await lookup(place, 'wildfire', refused)).status, 'ok');
+  assert.equal(charged(), 1);
+});
+
+test('a row that is not bought says why, and later rows that the store has still come', async (t) => {
+  const { client, store } = await openScene(t);
+  const options = { topics: ['wildfire'] as const, source: client(), store, batch: 1 };
+  const [first, second, third] = rowsOf(places(3));
+  await all(enrich([third!], { ...options, budget: 1 }));
+  const found = await all(enrich([first!, second!, third!], { ...options, budget: 1 }));
+  assert.deepEqual(
+    found.map(({ status, note }) => [status, note]),
+    [
+      ['ok', null],
+      ['deferred', 'not bought yet. The budget of 1 credit is reached.'],
+      ['ok', null],
+    ],
+  );
 });
 
 test('a second key is used when the first is refused', async (t) => {

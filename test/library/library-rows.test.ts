@@ -4,7 +4,19 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { createClient, enrich, local, lookup, openStore, PerilbookError, type RunEvent, run } from '../../src/index.ts';
+import {
+  createClient,
+  enrich,
+  type Located,
+  local,
+  lookup,
+  openStore,
+  PerilbookError,
+  plan,
+  type RunEvent,
+  run,
+  sample,
+} from '../../src/index.ts';
 import { places } from '../job/harness.ts';
 import { AREAS, HERE, info, RATINGS } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -140,6 +152,44 @@ test('wrong settings are errors with a code, before a row is read', async (t) =>
     code: 'LOCAL_DATA',
     hint: 'Get it: perilbook data get radon --states STATE.',
   });
+});
+
+test('arguments of another type are errors that name them, as a program in JavaScript may pass', async (t) => {
+  const { store } = await openScene(t);
+  const source = sample();
+  const rows = [{ at: 1 }];
+  const options = { topics: 'radon' as const, source, store };
+  const cases: readonly (readonly [() => unknown, RegExp])[] = [
+    [() => all(enrich<Located>(null as never, options)), /^rows is null$/],
+    [() => all(enrich<Located>(5 as never, options)), /^rows is a number$/],
+    [() => all(enrich(rows, null as never)), /^options is null$/],
+    [() => all(enrich(rows, { ...options, locate: 5 as never })), /^locate is a number$/],
+    [() => all(enrich(rows, { ...options, locate: () => null as never })), /^locate returned null for row 1$/],
+    [
+      () => all(enrich(rows, { ...options, locate: () => [40, -99] as never })),
+      /^locate returned an object without lat and lng for row 1$/,
+    ],
+    [() => all(enrich(rowsOf(places(1)), { ...options, onEvent: 5 as never })), /^onEvent is a number$/],
+    [() => all(enrich(rowsOf(places(1)), { ...options, signal: {} as never })), /^signal is an object$/],
+    [() => lookup(null as never, 'radon', { source: local() }), /^location is null$/],
+    [() => lookup(null as never, 'radon', { source, store }), /^location is null$/],
+    [() => lookup({ lat: 1, lng: 1 }, 'radon', undefined as never), /^options is undefined$/],
+    [() => createClient(undefined as never), /^settings is undefined$/],
+    [() => local({ file: 5 as never }), /^file is a number$/],
+    [() => openStore(5 as never), /^address is a number$/],
+    [() => plan(null as never), /^job is null$/],
+    [() => run(5 as never), /^job is a number$/],
+    [() => run({ input: 'x.csv' }, null as never), /^options is null$/],
+  ];
+  for (const [call, message] of cases) {
+    const error = await (async () => call())().then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof PerilbookError, `${call}: ${error}`);
+    assert.equal(error.code, 'USAGE', String(call));
+    assert.match(error.message, message);
+  }
 });
 
 test('a store that was closed is refused, and closing it again does nothing', async (t) => {
