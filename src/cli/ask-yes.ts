@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { CliContext } from './context.ts';
+import { type CliContext, shownOn } from './context.ts';
 
 /** Whether there is a terminal to ask on. */
 export function canAsk({ stdin, stderr, log }: CliContext): boolean {
@@ -10,7 +10,9 @@ export function canAsk({ stdin, stderr, log }: CliContext): boolean {
 export async function askYes(context: CliContext, asked: string): Promise<boolean> {
   const question = createInterface({ input: context.stdin, output: context.stderr });
   try {
-    const answer = await question.question(`${asked} [y/N] `, { signal: context.interrupt });
+    const answer = await question.question(`${shownOn(context, context.stderr, asked)} [y/N] `, {
+      signal: context.interrupt,
+    });
     return /^y(es)?$/i.test(answer.trim());
   } catch (error) {
     const isLeft = error instanceof Error && error.name === 'AbortError';

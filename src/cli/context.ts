@@ -3,6 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { ConnectionContext } from '../library/connection.ts';
 import type { Owner } from '../store/port.ts';
 import type { Log, LogLevel } from './log-lines.ts';
+import { colorFor, noColor } from './messages/color.ts';
+import { printable, printableJson } from './printable.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
 export interface CliContext {
@@ -34,13 +36,23 @@ export function lineWidth(stream: CliContext['stdout']): number {
 /** Prints a message on stderr; stdout is for data. */
 export function say(context: CliContext, text: string, level: LogLevel = 'info'): void {
   if (context.isQuiet && level === 'info') return;
-  if (context.log === undefined) context.stderr.write(`${text}\n`);
+  if (context.log === undefined) context.stderr.write(`${shownOn(context, context.stderr, text)}\n`);
   else context.log(level, 'message', { message: text });
+}
+
+/** Prints what a command was asked for on stdout. */
+export function print(context: CliContext, text: string): void {
+  context.stdout.write(`${shownOn(context, context.stdout, text)}\n`);
 }
 
 /** One JSON value on stdout. */
 export function sayJson(context: CliContext, value: unknown): void {
-  context.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  context.stdout.write(`${printableJson(value, 2)}\n`);
+}
+
+/** A text without what could control the terminal, but for our own colors. */
+export function shownOn(context: CliContext, stream: CliContext['stdout'], text: string): string {
+  return printable(text, colorFor(context, stream) !== noColor);
 }
 
 /** The folder in which Perilbook keeps its data (XDG Base Directory Specification). */

@@ -1,4 +1,5 @@
-/* Messages as JSON lines (`--log json`). Imports nothing: main.ts needs it before anything is loaded. */
+/* Messages as JSON lines (`--log json`). Imports next to nothing: main.ts needs it before anything is loaded. */
+import { printableJson } from './printable.ts';
 
 export type LogLevel = 'info' | 'warning' | 'error';
 
@@ -11,5 +12,5 @@ export function wantsJsonLog(args: readonly string[]): boolean {
 }
 
 export function logLine(now: number, ...[level, event, fields]: Parameters<Log>): string {
-  return `${JSON.stringify({ time: new Date(now).toISOString(), level, event, ...fields })}\n`;
+  return `${printableJson({ time: new Date(now).toISOString(), level, event, ...fields })}\n`;
 }

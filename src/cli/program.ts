@@ -4,7 +4,7 @@ import { PerilbookError } from '../errors.ts';
 import { checkArguments, parseError, unknownCommand } from './check-arguments.ts';
 import { type Command, type Flags, nameOfCommand } from './command.ts';
 import { COMMANDS } from './command-table.ts';
-import { type CliContext, say, sayJson } from './context.ts';
+import { type CliContext, print, say, sayJson } from './context.ts';
 import { errorReport } from './error-report.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { logLine, wantsJsonLog } from './log-lines.ts';
@@ -62,7 +62,7 @@ export async function program(surroundings: CliContext, version: string): Promis
       return await run({ ...context, version }, parsed.flags);
     }
     if (parsed.output === '') throw unknownCommand(parsed.firstWord, names);
-    context.stdout.write(`${isHelp(args) ? exampleLines(args[0]) : ''}${parsed.output}\n`);
+    print(context, `${isHelp(args) ? exampleLines(args[0]) : ''}${parsed.output}`);
     return EXIT.complete;
   } catch (error) {
     // The examples are what a first user needs.

@@ -1,5 +1,6 @@
 /* What main.ts prints itself. Imports next to nothing, so that the first message is printed at once. */
 import { logLine, wantsJsonLog } from './log-lines.ts';
+import { printable } from './printable.ts';
 
 /**
  * Printed before anything is loaded, 0.1 s after the start; loading takes several times as long. For `run`, and for `plan`
@@ -11,7 +12,7 @@ export function startMessage(args: readonly string[], isTerminal = false): strin
   const isWaitedFor = command === 'run' || (command === 'plan' && isTerminal);
   if (!isWaitedFor || target === undefined || isSilent || wantsJsonLog(args)) return '';
   if (target === '-') return 'perilbook: reading stdin\n';
-  return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${target}\n`;
+  return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${printable(target)}\n`;
 }
 
 /** Printed at an interrupt: what is still done, and how not to wait for it. */

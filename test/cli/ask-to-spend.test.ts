@@ -10,7 +10,7 @@ const WORDS = { what: 'run', approve: 'Say --yes.', later: 'Run it again.' };
 async function typed(keys: string, interrupt = new AbortController()): Promise<void> {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} });
   const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 30 });
-  const asked = askToSpend({ stdin, stderr, interrupt: interrupt.signal } as unknown as CliContext, 35, WORDS);
+  const asked = askToSpend({ env: {}, stdin, stderr, interrupt: interrupt.signal } as unknown as CliContext, 35, WORDS);
   stderr.once('data', () => {
     stderr.resume();
     setImmediate(() => stdin.write(keys));

@@ -16,6 +16,7 @@ import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { byteSize, shownPath } from '../messages/format.ts';
+import { printable } from '../printable.ts';
 
 const FORMATS: readonly TableFormat[] = ['parquet', 'csv', 'ndjson'];
 
@@ -91,7 +92,7 @@ async function sampleUntil(store: Store, source: string): Promise<number> {
 
 /** Resolves to false when the reader has closed the pipe, as `head` does. */
 async function writeLine({ stdout }: CliContext, line: string): Promise<boolean> {
-  if (!stdout.destroyed && !stdout.write(`${line}\n`)) {
+  if (!stdout.destroyed && !stdout.write(`${printable(line)}\n`)) {
     await new Promise<void>((resolveLine) => {
       const goOn = () => {
         stdout.off('drain', goOn).off('close', goOn);

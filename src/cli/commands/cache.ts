@@ -4,7 +4,7 @@ import { isoTime } from '../../job/summary.ts';
 import { shownAddress } from '../../postgres/postgres-address.ts';
 import type { StoreStats } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, sayJson } from '../context.ts';
+import { type CliContext, print, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
 import { byteSize, listed } from '../messages/format.ts';
@@ -53,7 +53,7 @@ export async function cacheCommand(context: CliContext, flags: Flags): Promise<n
           ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
         ]),
       ];
-      context.stdout.write(`${lines.join('\n')}\n`);
+      print(context, lines.join('\n'));
       return EXIT.complete;
     }
     case 'prune':

@@ -5,7 +5,7 @@ import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, say, sayJson } from '../context.ts';
+import { type CliContext, print, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
@@ -33,7 +33,7 @@ export async function checkSourcesAction(
     const checked = await checkSources(chosen, downloads, env, download);
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
-      context.stdout.write(`${listed(checked.map(checkedWords), '').join('\n')}\n`);
+      print(context, listed(checked.map(checkedWords), '').join('\n'));
       for (const hint of new Set(checked.map(({ error }) => error?.hint))) if (hint) say(context, hint, 'error');
     }
     return checked.some(({ error, warnings }) => error !== undefined || warnings.length > 0)

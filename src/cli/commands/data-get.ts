@@ -6,7 +6,7 @@ import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
 import { askYes, canAsk } from '../ask-yes.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, say, sayJson } from '../context.ts';
+import { type CliContext, print, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT, exitCodeOfError } from '../exit-codes.ts';
 import { downloadPlanJson, downloadPlanWords, estimatedBytes } from '../messages/download-words.ts';
@@ -40,7 +40,7 @@ export async function getAction(
   }
   if (flags['dry-run']) {
     if (flags.json) sayJson(context, downloadPlanJson(wanted, states));
-    else context.stdout.write(`${downloadPlanWords(wanted, states).join('\n')}\n`);
+    else print(context, downloadPlanWords(wanted, states).join('\n'));
     return EXIT.complete;
   }
   // Without --yes the plan is what the user approves: --quiet does not hide it.

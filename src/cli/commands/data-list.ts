@@ -15,7 +15,7 @@ import {
 import type { DatasetName } from '../../data/tables/records.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, sayJson } from '../context.ts';
+import { type CliContext, print, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { byteSize, listed, table, timeSpan } from '../messages/format.ts';
@@ -59,7 +59,7 @@ export function listAction(
     );
   }
   lines.push(...licenceLines(datasets));
-  context.stdout.write(`${lines.join('\n')}\n`);
+  print(context, lines.join('\n'));
   return EXIT.complete;
 }
 

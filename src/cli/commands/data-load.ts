@@ -9,7 +9,7 @@ import { stateNamed } from '../../data/tables/states.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, say, sayJson } from '../context.ts';
+import { type CliContext, print, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
@@ -25,7 +25,7 @@ export async function loadAction(
   if (name === undefined) {
     const loaders = [...LOADERS].map(([known, { describe }]) => [known, describe] as const);
     if (flags.json) sayJson(context, Object.fromEntries(loaders));
-    else context.stdout.write(`${listed([['sample', 'made-up data for all topics'], ...loaders], '').join('\n')}\n`);
+    else print(context, listed([['sample', 'made-up data for all topics'], ...loaders], '').join('\n'));
     return EXIT.complete;
   }
   if (name === 'sample') {

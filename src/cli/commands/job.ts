@@ -6,7 +6,7 @@ import { jobFileJsonSchema } from '../../job/settings/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/settings/read-job-file.ts';
 import { openAreas } from '../../library/open-areas.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, connectionContext, sayJson } from '../context.ts';
+import { type CliContext, connectionContext, print, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
 
@@ -44,7 +44,7 @@ export async function jobCommand(context: CliContext, flags: Flags): Promise<num
       ...warnings.map((warning) => words('warning: ', warning)),
       color('bold', verdict),
     ];
-    context.stdout.write(`${lines.join('\n')}\n`);
+    print(context, lines.join('\n'));
   }
   return problems.length === 0 ? EXIT.complete : EXIT.usage;
 }

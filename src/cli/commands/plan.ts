@@ -4,7 +4,7 @@ import { suggestOrder } from '../../job/order-suggestion.ts';
 import { prepare } from '../../job/prepare.ts';
 import { unopenedConnection } from '../../library/connection.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, connectionContext, lineWidth, say, sayJson } from '../context.ts';
+import { type CliContext, connectionContext, lineWidth, print, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf, jobWords } from '../job-of-options.ts';
@@ -26,7 +26,7 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
   else {
     const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };
     const lines = planMessages(prepared, context.workingFolder, style, await suggestOrder(prepared, store));
-    context.stdout.write(`${lines.join('\n')}\n`);
+    print(context, lines.join('\n'));
   }
   if (out !== undefined) say(context, `Wrote the plan to ${out}. Once approved: perilbook run … --plan ${out}`);
   return EXIT.complete;

@@ -9,7 +9,7 @@ import type { PeriodStatement } from '../../service/accounts/period-statement.ts
 import type { ServiceAccounts } from '../../service/accounts/port.ts';
 import type { ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, say, sayJson } from '../context.ts';
+import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
@@ -58,7 +58,7 @@ async function listAction(context: CliContext, accounts: ServiceAccounts, flags:
     ];
   });
   const head = ['account', 'subscription', 'a month', 'a minute', 'charged', 'overages', 'overage credits'];
-  context.stdout.write(`${table(head, rows, '').join('\n')}\n`);
+  print(context, table(head, rows, '').join('\n'));
   return EXIT.complete;
 }
 
@@ -98,7 +98,7 @@ async function statementAction(context: CliContext, accounts: ServiceAccounts, f
     line.overageDollars === null ? 'not agreed' : line.overageDollars.toFixed(2),
   ]);
   const head = ['account', 'from', 'until', 'period', 'allowance', 'within it', 'overage', '$ a credit', 'dollars'];
-  context.stdout.write(`${table(head, rows, '').join('\n')}\n`);
+  print(context, table(head, rows, '').join('\n'));
   return EXIT.complete;
 }
 
@@ -146,7 +146,7 @@ export async function keyAction(context: CliContext, accounts: ServiceAccounts, 
           expiresAt === null ? '' : dateTime(expiresAt),
           scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
         ]);
-        context.stdout.write(`${table(['key', 'account', 'state', 'expires', 'scopes'], rows, '').join('\n')}\n`);
+        print(context, table(['key', 'account', 'state', 'expires', 'scopes'], rows, '').join('\n'));
       }
       return EXIT.complete;
     }
@@ -157,7 +157,7 @@ export async function keyAction(context: CliContext, accounts: ServiceAccounts, 
 
 function showOnce(context: CliContext, { id, key }: NewKey): void {
   say(context, `Key ${id}. It is shown once; only its hash is kept.`);
-  context.stdout.write(`${key}\n`);
+  print(context, key);
 }
 
 function scopesOf(flags: Flags): string[] {

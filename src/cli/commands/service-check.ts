@@ -21,7 +21,7 @@ import type { EndState, Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import { type CheckLimits, checkSender } from '../check-sender.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, say, sayJson } from '../context.ts';
+import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-of-options.ts';
 import { ACCOUNT_FLAGS } from '../job-options.ts';
@@ -93,7 +93,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
       interrupt: context.interrupt,
       clean: (reason) => cleanText(redactor.text(reason), MAX_REASON),
       ...(narrow === null ? {} : { narrowKey: narrow.secret }),
-      ...(flags.json ? {} : { onStatement: (checked) => context.stdout.write(`${lineOf(checked)}\n`) }),
+      ...(flags.json ? {} : { onStatement: (checked) => print(context, lineOf(checked)) }),
     });
     state = limits.reached === null ? 'complete' : 'paused';
     await tell(context, flags, result, store, run);

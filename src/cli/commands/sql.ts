@@ -3,7 +3,7 @@ import { didYouMean } from '../../nearest-name.ts';
 import { DIALECT_NAMES, type SqlDialectName } from '../../warehouse/sql-dialects.ts';
 import { joinStatement, placesStatement, type StatementOptions } from '../../warehouse/statements.ts';
 import type { Flags } from '../command.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, print } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
 
@@ -22,17 +22,19 @@ export async function sqlCommand(context: CliContext, flags: Flags): Promise<num
   };
   const only = flags.only as string | undefined;
   if (only === 'places' || only === 'join') {
-    context.stdout.write(`${only === 'places' ? placesStatement(options) : joinStatement(options)}\n`);
+    print(context, only === 'places' ? placesStatement(options) : joinStatement(options));
     return EXIT.complete;
   }
   if (only !== undefined)
     throw new PerilbookError('USAGE', `Unknown statement: ${only}`, 'Use --only places or --only join.');
-  context.stdout.write(`-- 1. The distinct places of ${options.table}. Save them as CSV or Parquet and run: perilbook places FILE -o ANSWERS
+  print(
+    context,
+    `-- 1. The distinct places of ${options.table}. Save them as CSV or Parquet and run: perilbook places FILE -o ANSWERS
 ${placesStatement(options)};
 
 -- 2. ${options.table} with the columns that perilbook run adds. Load ANSWERS as the table ${options.answers} first.
-${joinStatement(options)};
-`);
+${joinStatement(options)};`,
+  );
   return EXIT.complete;
 }
 

@@ -7,7 +7,7 @@ import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { PartFolder } from '../../store/part-store.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, lineWidth, sayJson } from '../context.ts';
+import { type CliContext, lineWidth, print, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
 import { fittingTable, shownPath } from '../messages/format.ts';
@@ -35,9 +35,9 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
       runs.map((run) => asJson(run, callsOf(run), folders)),
     );
   } else if (flags.csv) {
-    context.stdout.write(asCsv(runs, callsOf));
+    print(context, asCsv(runs, callsOf).trimEnd());
   } else if (runs.length === 0) {
-    context.stdout.write(`No runs${target === undefined ? '' : ` of ${job.name}`} in ${shownAddress(job.store)}\n`);
+    print(context, `No runs${target === undefined ? '' : ` of ${job.name}`} in ${shownAddress(job.store)}`);
   } else {
     const lines = [
       ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
@@ -45,7 +45,7 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
       ...folders.map((one) => partsLine(one, context.workingFolder)),
     ];
     if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
-    context.stdout.write(`${lines.join('\n')}\n`);
+    print(context, lines.join('\n'));
   }
   return EXIT.complete;
 }

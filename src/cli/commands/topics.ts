@@ -2,7 +2,7 @@ import { columnsOf } from '../../columns/topic-columns.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, sayJson } from '../context.ts';
+import { type CliContext, print, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
@@ -33,7 +33,7 @@ export async function topicsCommand(context: CliContext, flags: Flags): Promise<
   ]);
   const lines = table(['slug', 'title', 'category', 'cadence', 'fresh for', 'columns'], rows, '');
   const price = `One topic costs ${CREDITS.single} credit, the standard bundle (natural) ${CREDITS.standard}, the enterprise bundle (all) ${CREDITS.enterprise}.`;
-  context.stdout.write(`${lines.join('\n')}\n\n${price}\n`);
+  print(context, `${lines.join('\n')}\n\n${price}`);
   return EXIT.complete;
 }
 

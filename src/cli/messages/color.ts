@@ -1,5 +1,9 @@
 import { styleText } from 'node:util';
-import type { CliContext } from '../context.ts';
+
+/** A process's environment. */
+interface Environment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -9,12 +13,12 @@ export type Color = (format: Format, text: string) => string;
 export const noColor: Color = (_, text) => text;
 
 /** Whether the terminal can only print plain lines. */
-export function isDumb({ env }: Pick<CliContext, 'env'>): boolean {
+export function isDumb({ env }: Environment): boolean {
   return env.TERM === 'dumb';
 }
 
 /** Colors on a terminal, unless NO_COLOR is set or the terminal is dumb. FORCE_COLOR overrides all: 0 is off, else on. */
-export function colorFor(context: Pick<CliContext, 'env'>, stream: { readonly isTTY?: boolean }): Color {
+export function colorFor(context: Environment, stream: { readonly isTTY?: boolean }): Color {
   const { NO_COLOR, FORCE_COLOR } = context.env;
   const isForced = FORCE_COLOR !== undefined && FORCE_COLOR !== '';
   const isOn = isForced ? FORCE_COLOR !== '0' : !NO_COLOR && !isDumb(context) && stream.isTTY === true;
@@ -22,6 +26,6 @@ export function colorFor(context: Pick<CliContext, 'env'>, stream: { readonly is
 }
 
 /** Whether the locale can show more than ASCII. */
-export function isUnicode({ env }: Pick<CliContext, 'env'>): boolean {
+export function isUnicode({ env }: Environment): boolean {
   return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
 }

@@ -1,5 +1,5 @@
 import { steadyTime } from '../../clock.ts';
-import { type CliContext, say } from '../context.ts';
+import { type CliContext, say, shownOn } from '../context.ts';
 
 const SHOWN_EVERY_MS = 200;
 
@@ -17,7 +17,7 @@ export function showLine(context: CliContext) {
       const now = steadyTime(clock);
       if (!isShown || (shownAt !== null && now - shownAt < SHOWN_EVERY_MS)) return;
       shownAt = now;
-      stderr.write(`\r\u001b[K${text()}`);
+      stderr.write(`\r\u001b[K${shownOn(context, stderr, text())}`);
     },
     say(text: string) {
       end();

@@ -1,7 +1,7 @@
 import { steadyTime } from '../../clock.ts';
 import { newProgress, type Phase } from '../../job/buying/progress.ts';
 import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../job/estimate.ts';
-import { type CliContext, say } from '../context.ts';
+import { type CliContext, say, shownOn } from '../context.ts';
 import { colorFor, isDumb, isUnicode } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
 import { logShow } from './log-show.ts';
@@ -113,7 +113,7 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
     // Some terminals wrap a line that fills the last column.
     const rows = (stderr as { readonly rows?: number }).rows ?? 24;
     shown = progressBlock(view(), { width: shownWidth - 1, color, unicode }).slice(-Math.max(1, rows - 2));
-    if (shown.length > 0) render(shown.join('\n'));
+    if (shown.length > 0) render(shownOn(context, stderr, shown.join('\n')));
   };
   const pause = () => {
     isPaused = true;

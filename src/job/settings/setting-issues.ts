@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { nearestName } from '../../nearest-name.ts';
 import { jobFileSchema } from './job-file.ts';
-import { holdsKey, looksLikeKey, mayHoldKey } from './key-shapes.ts';
+import { holdsKey, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 
 /** An error in one setting. */
 export interface SettingIssue {
@@ -29,11 +29,15 @@ export function issuesOf(issues: readonly Issue[], said: unknown): SettingIssue[
 const startsWith = (path: readonly PropertyKey[], start: readonly PropertyKey[]) =>
   start.every((key, index) => path[index] === key);
 
+/** A name that people expect (`key`, `api_key`), and not a key. */
+const PLAIN_NAME = /^[a-z]{2,8}([-_][a-z]{2,8})?$/i;
+
 function unknownSetting(path: readonly PropertyKey[], name: string): SettingIssue {
   const topLevel = Object.keys(jobFileSchema.shape);
   const near = nearestName(name, namesAt(jobFileSchema, path));
   const isMisplaced = path.length > 0 && topLevel.includes(name);
-  if (near === null && !isMisplaced && (mayHoldKey(path) || looksLikeKey(name))) {
+  const mayBeKey = looksLikeKey(name) || (mayHoldKey(path) && !(namesKey(name) && PLAIN_NAME.test(name)));
+  if (near === null && !isMisplaced && mayBeKey) {
     const message = 'unknown setting, whose name may be a key and is not shown';
     return { path: [...path, name], message, isName: true, isHidden: true };
   }
