@@ -20,6 +20,10 @@ const log = {
 
 const quiet = { quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' } } as const;
 
+const force = {
+  force: { type: 'boolean', describe: 'replace an existing file that Perilbook did not write' },
+} as const;
+
 const RUN_OPTIONS = {
   ...yargsJobOptions(),
   ...json,
@@ -27,6 +31,7 @@ const RUN_OPTIONS = {
   yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan costs without asking' },
   ...quiet,
   report: { type: 'string', describe: 'also write the HTML report to this file' },
+  ...force,
   ...log,
   debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys' },
 } as const;
@@ -47,6 +52,7 @@ export const COMMANDS: readonly Command[] = [
       ...yargsJobOptions(),
       ...json,
       out: { type: 'string', describe: 'write the plan to this file, for approval' },
+      ...force,
     },
     load: async () => (await import('./commands/plan.ts')).planCommand,
   },
@@ -78,6 +84,7 @@ export const COMMANDS: readonly Command[] = [
       ...yargsJobOptions(),
       ...json,
       report: { type: 'string', describe: 'file to write the report to; - for stdout' },
+      ...force,
       compare: {
         type: 'string',
         describe:
@@ -177,6 +184,7 @@ export const COMMANDS: readonly Command[] = [
       },
       output: { alias: 'o', type: 'string', describe: 'export: file, or folder for Parquet' },
       topics: { alias: 't', type: 'string', describe: 'export: topics of the table (default: all with an answer)' },
+      force: { type: 'boolean', describe: 'export: replace an existing file that is no export of Perilbook' },
       details: { type: 'boolean', describe: 'export: print the details (of run --details keep), not the fields' },
       ...json,
     },

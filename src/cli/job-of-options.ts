@@ -20,7 +20,8 @@ export function jobWords({ job, _ }: Readonly<Record<string, unknown>>): JobWord
 
 /** The job of a command line: flags override the environment, the job file, and the defaults. @throws USAGE, JOB_FILE */
 export function jobOf(context: CliContext, said: JobWords, flags: Readonly<Record<string, unknown>>): Job {
-  return makeJob(saidOf(context, said, flags), surroundingsOf(context));
+  const jobFile = typeof said === 'string' && isJobFile(said) ? said : undefined;
+  return makeJob(saidOf(context, said, flags), { ...surroundingsOf(context), jobFile });
 }
 
 /** The settings of command line and environment; null if they name a job file. */

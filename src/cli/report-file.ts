@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { knownOutput, type Output } from '../job/protected-files.ts';
 import { openOutput, writeWhole } from '../rows/files/output-file.ts';
 import type { Flags } from './command.ts';
 import type { CliContext } from './context.ts';
@@ -7,6 +8,10 @@ import type { CliContext } from './context.ts';
 export function reportFile(context: CliContext, flags: Flags): string | null {
   const said = flags.report as string | undefined;
   return said === undefined || said === '-' ? (said ?? null) : resolve(context.workingFolder, said);
+}
+
+export function reportOutput(file: string): Output {
+  return knownOutput(file, 'the report', /<meta name="generator" content="Perilbook">/);
 }
 
 /** Writes the page whole or not at all. @throws OUTPUT_UNWRITABLE */

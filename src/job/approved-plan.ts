@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { PerilbookError } from '../errors.ts';
 import { counted, grouped } from '../format-numbers.ts';
-import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
+import { openOutput, writeWhole } from '../rows/files/output-file.ts';
 import { total } from '../store/admission.ts';
 import type { Store } from '../store/port.ts';
-import { filesOfStore } from '../store/store-address.ts';
 import type { Connection } from './connection-kinds.ts';
 import type { Plan } from './planning/planning.ts';
+import { knownOutput, type Output } from './protected-files.ts';
 import type { CellTable } from './scan/cell-table.ts';
 import type { Job } from './settings/settings.ts';
 import type { PlanSummary } from './summary.ts';
@@ -75,9 +75,13 @@ export function approvablePlan(prepared: Approvable, now: number): ApprovedPlan 
   return { perilbook_plan: 1, id, ...body };
 }
 
-/** Writes a plan for approval. @throws OUTPUT_UNWRITABLE, also where it would replace the job's input or store */
-export async function writePlan(file: string, plan: ApprovedPlan, job: Job): Promise<void> {
-  await checkOutput(file, job.input, filesOfStore(job.store));
+/** A file for a plan: only an earlier plan may be replaced. */
+export function planOutput(file: string): Output {
+  return knownOutput(file, 'the plan', /^\{\s*"perilbook_plan"/);
+}
+
+/** Writes a plan for approval. @throws OUTPUT_UNWRITABLE */
+export async function writePlan(file: string, plan: ApprovedPlan): Promise<void> {
   const output = await openOutput(file, null);
   await writeWhole(output, undefined, () => output.write(Buffer.from(`${JSON.stringify(plan, null, 2)}\n`)));
 }

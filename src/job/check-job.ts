@@ -5,10 +5,10 @@ import { checkOutput } from '../rows/files/output-file.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { checkFormat } from '../rows/output-format.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
-import { filesOfStore } from '../store/store-address.ts';
 import { openJobInput } from './parts/job-input.ts';
 import { checkPartFolder } from './parts/part-outputs.ts';
 import type { Effects } from './prepare.ts';
+import { filesOfJob, metricsOutput, type Output, refuseReplacement, rowsOutput } from './protected-files.ts';
 import { layoutOf } from './scan/layout.ts';
 import { shownKeyPlace } from './settings/key-shapes.ts';
 import { relativeToFile } from './settings/merge-settings.ts';
@@ -51,7 +51,7 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
   let job: Job;
   try {
     // The command line may name the input.
-    job = makeJob([relativeToFile({ input: '-', ...content }, file)], outside);
+    job = makeJob([relativeToFile({ input: '-', ...content }, file)], { ...outside, jobFile: file });
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     return { problems: [at(error)], warnings: [] };
@@ -88,13 +88,26 @@ export async function checkJob(text: string, file: string, outside: CheckSurroun
     const folder = dirname(job.output);
     const isMade = existsSync(folder) || folder !== dirname(job.store);
     if (job.parts !== null) await checkPartFolder(job.output, job.parts);
-    else if (isMade) await checkOutput(job.output, job.input, filesOfStore(job.store));
+    else if (isMade) await checkOutput(job.output, job.input);
+    await refuseReplacement(outputsOf(job), await filesOfJob(job), false);
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
-    found.push({ problem: at(error, content.output === undefined ? 'input' : 'output'), isWrong: true });
+    const setting = error.context.file === job.metrics ? 'metrics' : content.output === undefined ? 'input' : 'output';
+    // The run may be told to replace what is there.
+    found.push({ problem: at(error, setting), isWrong: error.code !== 'OUTPUT_EXISTS' });
   }
   const those = (wrong: boolean) => found.filter(({ isWrong }) => isWrong === wrong).map(({ problem }) => problem);
   return { problems: those(true), warnings: those(false) };
+}
+
+/** The single files that a run of the job writes. Without column names, only the store can tell whether a run wrote a file. */
+function outputsOf({ output, metrics, parts, reading }: Job): Output[] {
+  const rows = rowsOutput(output, reading, async () => new Set());
+  const isBare = reading.header === false;
+  return [
+    ...(parts === null ? [isBare ? { ...rows, isOwn: () => true } : rows] : []),
+    ...(metrics === null ? [] : [metricsOutput(metrics)]),
+  ];
 }
 
 /** Some messages begin with the name of the setting. */

@@ -24,6 +24,8 @@ export interface RunSurroundings {
   readonly effects: Effects;
   readonly progress: Progress;
   readonly interrupt: AbortSignal;
+  /** Replace existing files that Perilbook did not write. */
+  readonly force?: boolean;
 }
 
 /** How a run ended, and why if it stopped early. */
@@ -43,7 +45,7 @@ export async function run(prepared: Prepared, surroundings: RunSurroundings): Pr
   const { store, progress } = surroundings;
   const { job, plan, summary, sampleRows, rowFile } = prepared;
   checkPurchase(prepared);
-  await checkOutputs(job, rowFile);
+  await checkOutputs(job, rowFile, store, surroundings.force === true);
   const number = await startRun(prepared, store);
   try {
     const stopped = await getAnswers(prepared, surroundings, number);

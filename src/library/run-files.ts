@@ -27,6 +27,8 @@ export interface JobOptions {
   readonly dataFolder?: string;
   /** Ends a run: calls in flight are completed, and the output is written with what there is. */
   readonly signal?: AbortSignal;
+  /** Replace an existing output that Perilbook did not write. Default: such a file is an error. */
+  readonly force?: boolean;
   readonly onEvent?: (event: RunEvent) => void;
 }
 
@@ -73,7 +75,8 @@ export async function run(job: string | JobFile, options: JobOptions = {}): Prom
     );
   }
   const interrupt = options.signal ?? new AbortController().signal;
-  const ended = await runPrepared(prepared, { store, effects, progress, interrupt });
+  const { force = false } = options;
+  const ended = await runPrepared(prepared, { store, effects, progress, interrupt, force });
   if (ended.stop !== null) onEvent({ type: 'stopped', ...ended.stop });
   return ended;
 }
@@ -88,7 +91,7 @@ function opened(job: string | JobFile, options: JobOptions) {
     typeof job === 'string'
       ? relativeToFile(readJobFile(resolve(folders.workingFolder, job), job), resolve(folders.workingFolder, job))
       : checkedSettings(job);
-  const resolved = makeJob([settings], folders);
+  const resolved = makeJob([settings], { ...folders, ...(typeof job === 'string' && { jobFile: job }) });
   refuseStreams(resolved);
   return { resolved, context, onEvent };
 }

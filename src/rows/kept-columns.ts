@@ -89,6 +89,11 @@ export function findPerilbookColumns(names: readonly string[], known: { has(name
   return first < 0 ? null : first;
 }
 
+/** Whether a table has the columns that Perilbook adds to each output, with any prefix. */
+export function hasPerilbookColumns(names: readonly string[]): boolean {
+  return names.some((name, index) => name.endsWith(FIRST_COLUMN) && isOurs(names, index));
+}
+
 function isOurs(names: readonly string[], at: number): boolean {
   const prefix = names[at]!.slice(0, -FIRST_COLUMN.length);
   return NEXT_COLUMNS.every((next, i) => names[at + 1 + i] === prefix + next);

@@ -145,3 +145,14 @@ test('job check without a file, of none, and job schema', async (t) => {
   assert.equal(JSON.parse((await perilbook(['job', 'schema'], { folder })).stdout).title, 'Perilbook job file');
   assert.ok(!existsSync(join(folder, 'perilbook')));
 });
+
+test('an output in a file of the job is a problem; one that Perilbook did not write is a warning', async (t) => {
+  const service = 'service: {base_url: https://h.example, api_keys: [{file: empty.csv}]}\n';
+  const key = await check(t, `input: book.csv\noutput: empty.csv\n${service}`);
+  assert.deepEqual([key.code, key.problems.length], [2, 1]);
+  assert.match(key.problems[0]!, /^2:\d+ .*empty\.csv holds an API key of the job\. Choose another output file\.$/);
+  const metrics = await check(t, 'input: book.csv\nmetrics: job.yaml\n');
+  assert.match(metrics.problems[0]!, /^2:\d+ .*job\.yaml is the job file/);
+  const foreign = await check(t, 'input: empty.csv\noutput: book.csv\n');
+  assert.match(foreign.warnings.at(-1)!, /^2:\d+ .*book\.csv exists, and Perilbook did not write it/);
+});

@@ -196,7 +196,7 @@ test('a report that could not be written is refused before anything is bought', 
   for (const [name, says] of [
     ['nowhere/page.html', /nowhere/],
     ['book.csv', /book\.csv/],
-    ['out.csv', /run --report needs a file of its own/],
+    ['out.csv', /is the output and the report/],
     ['-', /run --report needs a file of its own/],
   ] as const) {
     const { code, stderr } = await perilbook(['run', ...WORDS, '--yes', '--report', name], { folder });

@@ -52,6 +52,7 @@ test('the errors in docs/reference/errors.md are what the program says', async (
       'service:\n  base_url: http://127.0.0.1:9\n  api_keys: [{file: key.txt, scopes: [wildfire]}]\n',
     'key.txt': 'pb_example\n',
     'broken-key.txt': 'pb_“example”\n',
+    'insured.csv': 'policy,insured\n1,yes\n',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const later = new Database(join(folder, 'later.db'));

@@ -13,7 +13,7 @@ const { PATH, NODE_COMPILE_CACHE } = process.env;
 export const CELLS = 60;
 /** 15 credits for the standard bundle of each. */
 export const PRICE = CELLS * 15;
-export const OLD_OUTPUT = 'the old output\n';
+export const OLD_OUTPUT = 'id,hazard_status,hazard_note,hazard_as_of\nold,ok,,\n';
 export const SOCKETS = 4;
 
 /** A job on a disk where things go wrong. Paths are in the harness's folder. */

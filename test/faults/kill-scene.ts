@@ -7,7 +7,7 @@ import { type Bin, startBin } from '../cli/bin-process.ts';
 import { type Harness, openHarness, places } from '../job/harness.ts';
 
 /** What the old output holds: a kill leaves either this or the whole new one. */
-export const OLD_OUTPUT = 'the old output\n';
+export const OLD_OUTPUT = 'id,hazard_status,hazard_note,hazard_as_of\nold,ok,,\n';
 
 /** A job that is to be killed, and what an undisturbed run of it wrote. */
 export interface KillScene {

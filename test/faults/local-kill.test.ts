@@ -12,7 +12,7 @@ import { times } from '../tier.ts';
 
 const KILLS = times({ short: 1, faults: 15, soak: 400 });
 const CELLS = times({ short: 2_500, faults: 24_500 });
-const OLD = 'the old output\n';
+const OLD = 'id,hazard_status,hazard_note,hazard_as_of\n';
 
 test(`a local run killed at ${KILLS} random instants loses no batch and ends as an undisturbed one`, {
   timeout: 30_000 + KILLS * 30_000,

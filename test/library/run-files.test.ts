@@ -61,3 +61,22 @@ test('standard input, unknown settings and a missing job file are errors', async
   await assert.rejects(plan('none.yaml', options), { code: 'JOB_FILE' });
   assert.ok(!readFileSync(new URL('../../src/index.ts', import.meta.url), 'utf8').includes('process.'));
 });
+
+test('run replaces an existing file that Perilbook did not write only where the program says so', async (t) => {
+  const { harness, folder, secret, charged } = await openScene(t);
+  harness.writeInput(places(2));
+  writeFileSync(join(folder, 'output.csv'), 'policy\n1\n');
+  const job: JobFile = {
+    ...{ input: 'input.csv', output: 'output.csv', store: 'store.db', topics: 'wildfire', budget: 10 },
+    service: { base_url: harness.url, api_keys: [{ env: 'HAZARD_KEY' }] },
+  };
+  const options = { workingFolder: folder, dataFolder: folder, env: { HAZARD_KEY: secret } };
+  await assert.rejects(run(job, options), { code: 'OUTPUT_EXISTS', message: /output\.csv exists/ });
+  assert.deepEqual([harness.output(), charged()], ['policy\n1\n', 0]);
+  assert.equal((await run(job, { ...options, force: true })).state, 'complete');
+  assert.equal((await run(job, options)).state, 'complete');
+  writeFileSync(join(folder, 'job.yaml'), JSON.stringify({ ...job, output: 'job.yaml' }));
+  const onJobFile = run(join(folder, 'job.yaml'), { ...options, force: true });
+  await assert.rejects(onJobFile, { code: 'OUTPUT_UNWRITABLE', message: /is the job file/ });
+  assert.equal(charged(), 2);
+});

@@ -4,14 +4,15 @@ import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { freshnessOf } from '../../job/planning/freshness.ts';
+import { rowsOutput } from '../../job/protected-files.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { isoTime } from '../../job/summary.ts';
 import { isSampleSource } from '../../library/connection.ts';
-import { checkOutput } from '../../rows/files/output-file.ts';
 import { formatOfOutput } from '../../rows/output-format.ts';
 import type { TableFormat } from '../../rows/write-table.ts';
 import type { Store } from '../../store/port.ts';
 import { exportAnswers } from '../../warehouse/export-answers.ts';
+import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -38,7 +39,7 @@ export async function exportCommand(context: CliContext, flags: Flags, store: St
     );
   }
   const isFolder = format === 'parquet' && !output.toLowerCase().endsWith('.parquet');
-  if (!isFolder) await checkOutput(output, '-', [job.store]);
+  if (!isFolder) await checkFiles(flags, job, [rowsOutput(output, {}, async () => new Set())]);
   const exported = await exportAnswers({
     ...{ store, output, format, isSampleSource, stdout: context.stdout },
     topics: flags.topics === undefined ? null : job.topics,

@@ -1,10 +1,11 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { isSampleSource } from '../../library/connection.ts';
 import { isPostgresAddress } from '../../postgres/postgres-address.ts';
+import { isSameFile, resolvedPath } from '../../rows/files/output-file.ts';
+import { isSqliteFile } from '../../sqlite/sqlite-file.ts';
 import type { Store } from '../../store/port.ts';
 import { filesOfExport, type Imported, importFiles, importStore } from '../../warehouse/import-answers.ts';
 import type { Flags } from '../command.ts';
@@ -34,19 +35,12 @@ export async function importCommand(context: CliContext, flags: Flags, store: St
 }
 
 async function importFrom(context: CliContext, store: Store, other: Job, job: Job): Promise<Imported> {
-  if (isSameFile(other.store, job.store)) {
+  if (isSameFile(await resolvedPath(other.store), await resolvedPath(job.store))) {
     const hint = 'Name another store, or import into another with --store.';
     throw new PerilbookError('USAGE', `${other.store} is the store itself`, hint);
   }
   await using opened = await openStore(context, other);
   return await importStore(store, opened, isSampleSource);
-}
-
-/** By what the paths lead to: a store may have several. */
-function isSameFile(one: string, other: string): boolean {
-  if (one === other) return true;
-  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
 function linesOf({ places, answers, known, sample }: Imported): string[] {
@@ -56,17 +50,7 @@ function linesOf({ places, answers, known, sample }: Imported): string[] {
   return lines;
 }
 
-const SQLITE_HEADER = 'SQLite format 3\0';
-
 /** Whether a path is the address of a store in PostgreSQL or the file of a store, by its first bytes. */
 function isStore(path: string): boolean {
-  if (isPostgresAddress(path)) return true;
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.alloc(SQLITE_HEADER.length);
-    return readSync(file, head) === head.length && head.toString('latin1') === SQLITE_HEADER;
-  } finally {
-    closeSync(file);
-  }
+  return isPostgresAddress(path) || isSqliteFile(path);
 }

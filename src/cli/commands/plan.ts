@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { approvablePlan, writePlan } from '../../job/approved-plan.ts';
+import { approvablePlan, planOutput, writePlan } from '../../job/approved-plan.ts';
 import { suggestOrder } from '../../job/order-suggestion.ts';
 import { prepare } from '../../job/prepare.ts';
 import { unopenedConnection } from '../../library/connection.ts';
+import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, connectionContext, lineWidth, print, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
@@ -16,12 +17,12 @@ import { showProgress } from '../progress/show.ts';
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
 export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, jobWords(flags), flags);
+  const out = flags.out as string | undefined;
+  const planFile = resolve(context.workingFolder, out ?? '');
+  if (out !== undefined) await checkFiles(flags, job, [planOutput(planFile)]);
   await using store = await openStore(context, job);
   using prepared = await price();
-  const out = flags.out as string | undefined;
-  if (out !== undefined) {
-    await writePlan(resolve(context.workingFolder, out), approvablePlan(prepared, context.clock.now()), job);
-  }
+  if (out !== undefined) await writePlan(planFile, approvablePlan(prepared, context.clock.now()));
   if (flags.json) sayJson(context, prepared.summary);
   else {
     const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };

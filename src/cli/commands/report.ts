@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
+import { inputFiles } from '../../job/protected-files.ts';
 import { inputOf } from '../../job/settings/input-setting.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { unopenedConnection } from '../../library/connection.ts';
@@ -8,9 +9,8 @@ import { compareWithOutput, type EarlierOutput } from '../../report/compare/comp
 import { comparisonJson } from '../../report/compare/comparison.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
-import { checkOutput } from '../../rows/files/output-file.ts';
 import type { Store } from '../../store/port.ts';
-import { filesOfStore } from '../../store/store-address.ts';
+import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, connectionContext, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
@@ -18,7 +18,7 @@ import { EXIT } from '../exit-codes.ts';
 import { jobOf, jobWords } from '../job-of-options.ts';
 import { shownPath } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
-import { reportFile, writeReport } from '../report-file.ts';
+import { reportFile, reportOutput, writeReport } from '../report-file.ts';
 
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
 export async function reportCommand(context: CliContext, given: Flags): Promise<number> {
@@ -32,10 +32,12 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
       'Write the report to a file or leave out --json.',
     );
   }
-  await checkOutput(file, job.input, filesOfStore(job.store));
   await using store = await openStore(context, job);
   const effects = runEffects(context);
   const earlier = flags.compare === undefined ? null : await earlierOutput(context, String(flags.compare), store);
+  const rows = [job.output, ...(earlier === null ? [] : await inputFiles(earlier))];
+  const ofRows = rows.map((path) => ({ path, what: 'is an output with rows' }));
+  await checkFiles(flags, job, [reportOutput(file)], ofRows);
   const { page, hasRun, comparison } = await reportOfLatestRun(
     job,
     unopenedConnection(connectionContext(context), job),

@@ -4,13 +4,13 @@ import { readPlan } from '../../job/approved-plan.ts';
 import { runFacts, timestampOf } from '../../job/estimate.ts';
 import { suggestOrder } from '../../job/order-suggestion.ts';
 import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
+import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../job/protected-files.ts';
 import { ratingFindings } from '../../job/run-findings.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { connect } from '../../library/connection.ts';
-import { checkOutput } from '../../rows/files/output-file.ts';
-import { filesOfStore } from '../../store/store-address.ts';
 import { askToSpend } from '../ask-to-spend.ts';
+import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, connectionContext, lineWidth, say, sayJson } from '../context.ts';
 import { runEffects } from '../effects.ts';
@@ -26,12 +26,17 @@ import { findingMessages, runMessages } from '../messages/run-messages.ts';
 import { valueName } from '../messages/value-name.ts';
 import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
-import { reportFile, writeReport } from '../report-file.ts';
+import { reportFile, reportOutput, writeReport } from '../report-file.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, jobWords(flags), flags);
-  const finish = await openFinish(context, job);
+  const report = reportFile(context, flags);
+  const finish = await openFinish(context, flags, job, [
+    { path: job.output, what: 'is the output of the run' },
+    ...(report === null ? [] : [{ path: report, what: 'is the report of the run' }]),
+    ...plansOf(context, flags),
+  ]);
   try {
     const outcome = await runJob(context, flags, job);
     await finish(outcome);
@@ -55,18 +60,20 @@ async function runJob(
       'Write the output to a file or leave out --json.',
     );
   }
-  const planFile = flags.plan as string | undefined;
-  const approved = planFile === undefined ? null : readPlan(resolve(context.workingFolder, planFile));
+  const plans = plansOf(context, flags);
+  const approved = plans.length === 0 ? null : readPlan(plans[0]!.path);
   const report = reportFile(context, flags);
-  if (report === '-' || report === job.output) {
+  if (report === '-') {
     throw new PerilbookError(
       'USAGE',
       'run --report needs a file of its own',
       'Name another file, or run perilbook report afterwards.',
     );
   }
-  if (report !== null) await checkOutput(report, job.input, filesOfStore(job.store));
   await using store = await openStore(context, job);
+  const rows = rowsOutput(job.output, job.reading, () => writtenOutputs(store, job));
+  const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
+  await checkFiles(flags, job, outputs, plans);
   await using opened = await connect(connectionContext(context), job, (line) => talk([line]));
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   using owned = new DisposableStack();
@@ -121,9 +128,20 @@ async function runJob(
     return {
       prepared,
       progress,
-      ended: await run(prepared, { store, effects, progress, interrupt: context.interrupt }),
+      ended: await run(prepared, {
+        store,
+        effects,
+        progress,
+        interrupt: context.interrupt,
+        force: flags.force === true,
+      }),
     };
   }
+}
+
+/** The approved plan that the run reads, if any. */
+function plansOf({ workingFolder }: CliContext, { plan }: Flags): ProtectedFile[] {
+  return plan === undefined ? [] : [{ path: resolve(workingFolder, String(plan)), what: 'is the approved plan' }];
 }
 
 function messageColor(context: CliContext): Color {

@@ -1,7 +1,7 @@
-import { PerilbookError } from '../../errors.ts';
+import { metricsOutput, type ProtectedFile } from '../../job/protected-files.ts';
 import type { Job } from '../../job/settings/settings.ts';
-import { checkOutput } from '../../rows/files/output-file.ts';
-import { filesOfStore } from '../../store/store-address.ts';
+import { checkFiles } from '../check-files.ts';
+import type { Flags } from '../command.ts';
 import { type CliContext, say } from '../context.ts';
 import { finishedRun, type RunOutcome } from './finished-run.ts';
 import { openFinishHook } from './tell-finish.ts';
@@ -13,17 +13,21 @@ export type Finish = (outcome: RunOutcome) => Promise<void>;
  * Prepares what a job does after its run. A secret that is missing and a file that cannot be written are found before anything is
  * spent.
  *
- * @throws KEY_MISSING, OUTPUT_UNWRITABLE, USAGE
+ * @param files what else the run reads and writes
+ * @throws KEY_MISSING, OUTPUT_UNWRITABLE, OUTPUT_EXISTS
  */
-export async function openFinish(context: CliContext, job: Job): Promise<Finish> {
+export async function openFinish(
+  context: CliContext,
+  flags: Flags,
+  job: Job,
+  files: readonly ProtectedFile[],
+): Promise<Finish> {
   const { clock, version = '' } = context;
   const { metrics } = job;
   const startedAt = clock.now();
   const tell = openFinishHook(context, job);
-  if (metrics !== null && metrics === job.output) {
-    throw new PerilbookError('USAGE', 'metrics and output name one file', 'Name another file for the metrics.');
-  }
-  if (metrics !== null) await checkOutput(metrics, job.input, filesOfStore(job.store));
+  // They are written after an error too: before anything else, they must not replace what the run reads or writes.
+  if (metrics !== null) await checkFiles(flags, job, [metricsOutput(metrics)], files);
   return async (outcome) => {
     const times = { startedAt, endedAt: clock.now() };
     try {

@@ -6,23 +6,36 @@ import { checkFormat } from '../../rows/output-format.ts';
 import { EMPTY } from '../../rows/parts/empty-part.ts';
 import { isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { RowFile } from '../../rows/port.ts';
-import { filesOfStore } from '../../store/store-address.ts';
+import type { Store } from '../../store/port.ts';
+import { filesOfJob, refuseReplacement, rowsOutput, writtenOutputs } from '../protected-files.ts';
 import type { PartSettings } from '../settings/input-setting.ts';
 import type { Job } from '../settings/settings.ts';
 
-/** Refuses an output that could not be written, before anything is bought for it. Makes the folders of part files. */
-export async function checkOutputs(job: Job, input: RowFile | PartFiles): Promise<void> {
+/**
+ * Refuses outputs that could not be written, or that would replace what must not be lost, before anything is bought for them. Makes the
+ * folders of part files.
+ *
+ * @param force replace existing files that Perilbook did not write
+ */
+export async function checkOutputs(job: Job, input: RowFile | PartFiles, store: Store, force: boolean): Promise<void> {
+  let written: Promise<ReadonlySet<string>> | undefined;
+  const protect = async (paths: readonly string[]) => {
+    const outputs = paths.map((path) => rowsOutput(path, job.reading, () => (written ??= writtenOutputs(store, job))));
+    await refuseReplacement(outputs, await filesOfJob(job), force);
+  };
   if (!isPartFiles(input)) {
     checkFormat(job.output, input.format);
-    return await checkOutput(job.output, job.input, filesOfStore(job.store));
+    await protect([job.output]);
+    return await checkOutput(job.output, job.input);
   }
   await checkPartFolder(job.output, job.parts!);
   const outputs = input.parts.map((part) => ({ part, output: outputOfPart(job.output, part.name) }));
   for (const { output } of outputs) refuseMatch(output, job.parts!);
   for (const folder of new Set([job.output, ...outputs.map(({ output }) => dirname(output))])) await makeFolder(folder);
+  await protect(outputs.map(({ output }) => output));
   for (const { part, output } of outputs) {
     if (part.format !== EMPTY) checkFormat(output, part.format);
-    await checkOutput(output, part.path, filesOfStore(job.store));
+    await checkOutput(output, part.path);
   }
 }
 

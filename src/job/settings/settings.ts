@@ -22,6 +22,8 @@ export const NO_OUTPUT = devNull;
 /** A job with all settings resolved. */
 export interface Job {
   readonly name: string;
+  /** The file with its settings; null where there is none. */
+  readonly jobFile: string | null;
   /** A file, `-` for standard input, or what stands for several files: a folder or a pattern. */
   readonly input: string;
   /** The file to write, or the folder of the written parts. */
@@ -101,11 +103,13 @@ export type OrderBy =
   | { readonly kind: 'tiv' }
   | { readonly kind: 'column'; readonly column: string; readonly direction: 'asc' | 'desc' };
 
-/** Folders that defaults and relative paths depend on. */
+/** Folders that defaults and relative paths depend on, and the job file. */
 export interface Surroundings {
   /** The folder in which Perilbook keeps its data (`$XDG_DATA_HOME/perilbook`). */
   readonly dataFolder: string;
   readonly workingFolder: string;
+  /** The file that the settings are from. */
+  readonly jobFile?: string | undefined;
 }
 
 /**
@@ -130,6 +134,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
   const tiers = tiersOf(settings.tiers ?? [settings.topics]);
   return {
     name: settings.name ?? nameOfInput(files),
+    jobFile: surroundings.jobFile === undefined ? null : resolve(surroundings.workingFolder, surroundings.jobFile),
     ...files,
     topics: tiers.at(-1)!.topics,
     tiers,

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -24,11 +25,9 @@ export interface InputIdentity {
 }
 
 /** Refuses an output that could not be written, before anything is bought for it: the input itself, a directory, a folder
- * that does not exist or may not be written, or a database in use, with the files that SQLite keeps beside it. Leaves
- * nothing behind. */
-export async function checkOutput(output: string, input: string, databases: readonly string[] = []): Promise<void> {
+ * that does not exist or may not be written. Leaves nothing behind. */
+export async function checkOutput(output: string, input: string): Promise<void> {
   if (output === '-') return;
-  for (const database of databases) await orUnwritable(output, () => refuseDatabase(output, database));
   const old = await stat(output).catch(() => undefined);
   // Opening a pipe would wait for its reader.
   if (old && !old.isFile() && !old.isDirectory()) return;
@@ -36,13 +35,24 @@ export async function checkOutput(output: string, input: string, databases: read
   await file.discard();
 }
 
-async function refuseDatabase(output: string, database: string): Promise<void> {
-  const target = await stat(await resolveLinks(output)).catch(ignoreMissing);
-  for (const end of ['', '-wal', '-shm', '-journal']) {
-    const used = await stat(`${await resolveLinks(database)}${end}`).catch(ignoreMissing);
-    if (!target || !used || target.dev !== used.dev || target.ino !== used.ino) continue;
-    throw unwritable(output, 'holds the store, with all that was paid for', 'Choose another output file.');
-  }
+/** Which file a path leads to. */
+export interface ResolvedPath {
+  /** The path without symbolic links, also where nothing is there. */
+  readonly target: string;
+  readonly stats: Stats | undefined;
+}
+
+/** @throws OUTPUT_UNWRITABLE where the path leads nowhere: a loop of links, a folder that may not be read */
+export async function resolvedPath(path: string): Promise<ResolvedPath> {
+  return await orUnwritable(path, async () => {
+    const target = await resolveLinks(path);
+    return { target, stats: await stat(target).catch(ignoreMissing) };
+  });
+}
+
+export function isSameFile(one: ResolvedPath, other: ResolvedPath): boolean {
+  if (one.target === other.target) return true;
+  return one.stats !== undefined && one.stats.ino === other.stats?.ino && one.stats.dev === other.stats.dev;
 }
 
 /** Opens the output: a path, or `-` for `stdout`. */
@@ -91,8 +101,7 @@ export async function writeWhole<Result>(
 
 async function openFile(output: string, input: InputIdentity | null): Promise<UncountedOutput> {
   return await orUnwritable(output, async () => {
-    const target = await resolveLinks(output);
-    const old = await stat(target).catch(ignoreMissing);
+    const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
     if (old && input && old.dev === input.dev && old.ino === input.ino) {
       throw unwritable(output, 'is the input itself', 'Choose another output file.');

@@ -1,0 +1,142 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PerilbookError } from '../errors.ts';
+import { isSameFile, type ResolvedPath, resolvedPath } from '../rows/files/output-file.ts';
+import { hasPerilbookColumns } from '../rows/kept-columns.ts';
+import { type OpenOptions, openRowFile } from '../rows/open-row-file.ts';
+import { listParts } from '../rows/parts/list-parts.ts';
+import { isSqliteFile } from '../sqlite/sqlite-file.ts';
+import type { Store } from '../store/port.ts';
+import { filesOfStore } from '../store/store-address.ts';
+import type { Job } from './settings/settings.ts';
+
+/** A file that a command reads or keeps, and what it is: `holds an API key of the job`. No output may replace it. */
+export interface ProtectedFile {
+  readonly path: string;
+  readonly what: string;
+}
+
+/** A file that a command writes; `-` for standard output. */
+export interface Output {
+  readonly path: string;
+  /** For messages: `the metrics`. */
+  readonly what: string;
+  /** Whether Perilbook wrote the file that is there now. @param path without links */
+  readonly isOwn: (path: string) => boolean | Promise<boolean>;
+}
+
+/**
+ * Refuses outputs that would replace what must not be lost: a file that the command reads or keeps, a SQLite database, another output
+ * and, without `force`, any other file that Perilbook did not write. Files are compared by device and inode with links resolved, and by
+ * path where there is no file yet. An empty file holds nothing; devices and pipes are not replaced.
+ *
+ * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS; USAGE for two outputs that are one file
+ */
+export async function refuseReplacement(
+  outputs: readonly Output[],
+  files: readonly ProtectedFile[],
+  force: boolean,
+): Promise<void> {
+  const kept = await Promise.all(files.map(async ({ path, what }) => ({ what, resolved: await resolvedPath(path) })));
+  const earlier: { readonly what: string; readonly resolved: ResolvedPath }[] = [];
+  for (const { path, what, isOwn } of outputs) {
+    if (path === '-') continue;
+    const resolved = await resolvedPath(path);
+    const { target, stats } = resolved;
+    if (stats && !stats.isFile()) continue;
+    const reason = kept.find((file) => isSameFile(file.resolved, resolved))?.what ?? databaseWords(target);
+    if (reason !== null) throw refused('OUTPUT_UNWRITABLE', path, reason, 'Choose another output file.');
+    const other = earlier.find((output) => isSameFile(output.resolved, resolved));
+    if (other) throw refused('USAGE', path, `is ${other.what} and ${what}`, 'Give each a file of its own.');
+    earlier.push({ what, resolved });
+    if (force || !stats || stats.size === 0 || (await isOwn(target))) continue;
+    const hint = 'Choose another output file, or replace this one with --force (in a program: force: true).';
+    throw refused('OUTPUT_EXISTS', path, 'exists, and Perilbook did not write it', hint);
+  }
+}
+
+/** A database holds more than its last output; SQLite keeps changes in files beside it. */
+function databaseWords(path: string): string | null {
+  if (isSqliteFile(path)) return 'is a SQLite database';
+  return isSqliteFile(path.replace(/-(?:wal|shm|journal)$/, '')) ? 'belongs to a SQLite database' : null;
+}
+
+function refused(code: PerilbookError['code'], file: string, what: string, hint: string): PerilbookError {
+  return new PerilbookError(code, `${file} ${what}`, hint, { file });
+}
+
+/** All files that a job reads or keeps. */
+export async function filesOfJob(job: Job): Promise<readonly ProtectedFile[]> {
+  const { jobFile, service, onFinish, store, dataFile } = job;
+  const paths: readonly (readonly [what: string, paths: readonly (string | null | undefined)[]])[] = [
+    ['is the input itself', await inputFiles(job)],
+    ['is the job file', [jobFile]],
+    ['holds an API key of the job', service.kind === 'remote' ? service.keys.map(({ file }) => file) : []],
+    ['holds the secret of on_finish', onFinish?.kind === 'webhook' ? [onFinish.secret?.file] : []],
+    ['is run by on_finish', onFinish?.kind === 'command' ? [onFinish.command[0]] : []],
+    ['holds the store, with all that was paid for', filesOfStore(store)],
+    ["holds the agencies' data", [dataFile]],
+  ];
+  return paths.flatMap(([what, files]) => files.flatMap((path) => (path == null ? [] : [{ path, what }])));
+}
+
+/** The files of an input. None where its parts cannot be listed: whoever reads them reports it. */
+export async function inputFiles({ input, parts }: Pick<Job, 'input' | 'parts'>): Promise<string[]> {
+  if (parts === null) return input === '-' ? [] : [input];
+  const { parts: listed } = await listParts(parts.folder, parts.sources).catch(() => ({ parts: [] }));
+  return listed.map(({ path }) => path);
+}
+
+/** What the runs of a store have written: paths without links. Needed where a file itself does not tell. */
+export type WrittenOutputs = () => Promise<ReadonlySet<string>>;
+
+/** An output of rows: known by the columns that Perilbook adds, or as what a run has written. */
+export function rowsOutput(path: string, reading: OpenOptions, written: WrittenOutputs): Output {
+  const isOwn = async (target: string) => (await isEnriched(target, reading)) || (await written()).has(target);
+  return { path, what: 'the output', isOwn };
+}
+
+export function metricsOutput(path: string): Output {
+  return knownOutput(path, 'the metrics', /^# HELP perilbook_run_/);
+}
+
+/** An output that is known by how it begins. */
+export function knownOutput(path: string, what: string, start: RegExp): Output {
+  return { path, what, isOwn: (target) => start.test(headOf(target)) };
+}
+
+/** The path of each output that runs of the store have written, and of each part of the job's own. */
+export async function writtenOutputs(store: Store, { output, parts }: Job): Promise<ReadonlySet<string>> {
+  const ended = (await store.runs()).filter(({ summary }) => summary !== null);
+  const paths = new Set<string>();
+  for (const path of new Set(ended.map((run) => run.output))) paths.add(await realpath(path).catch(() => path));
+  if (parts === null) return paths;
+  const folder = await realpath(output).catch(() => output);
+  for (const { part, written } of await store.parts(folder)) if (written !== null) paths.add(join(folder, part));
+  return paths;
+}
+
+async function isEnriched(path: string, reading: OpenOptions): Promise<boolean> {
+  // Settings of the input need not suit its output in another format: a sheet, no header line.
+  for (const options of [reading, {}]) {
+    try {
+      if (hasPerilbookColumns((await openRowFile(path, options)).columns)) return true;
+    } catch (error) {
+      if (!(error instanceof PerilbookError)) throw error;
+    }
+  }
+  return false;
+}
+
+const HEAD_BYTES = 8_192;
+
+function headOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(HEAD_BYTES);
+    return head.toString('utf8', 0, readSync(file, head));
+  } finally {
+    closeSync(file);
+  }
+}

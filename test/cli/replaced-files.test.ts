@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { provideLocalData } from '../sample-database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook } from './command-line.ts';
+
+const INPUT = 'id,lat,lng\n1,38.9,-77.03\n2,39.1,-77.2\n';
+
+/** A folder with an input, and a data folder with local data: runs cost nothing. */
+function scene(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const home = join(folder, 'home');
+  provideLocalData(home);
+  writeFileSync(join(folder, 'in.csv'), INPUT);
+  const path = (name: string) => join(folder, name);
+  return {
+    folder,
+    path,
+    read: (name: string) => readFileSync(path(name), 'utf8'),
+    write: (name: string, text: string) => writeFileSync(path(name), text),
+    perilbook: (...args: string[]) => perilbook(args, { folder, env: { XDG_DATA_HOME: home } }),
+  };
+}
+
+const digestOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+/** The files of a job, all of which exist, and a job for a program and one for a webhook. */
+async function jobScene(t: TestContext) {
+  const files = scene(t);
+  const { path, write } = files;
+  write('key.txt', 'a-key\n');
+  write('secret.txt', 'a-secret\n');
+  write('notify.sh', '#!/bin/sh\ncat > told.json\n');
+  chmodSync(path('notify.sh'), 0o755);
+  symlinkSync('key.txt', path('link-to-key.csv'));
+  linkSync(path('key.txt'), path('second-name-of-key.csv'));
+  const settings = {
+    input: 'in.csv',
+    topics: 'wildfire',
+    store: 'store.db',
+    budget: 0,
+    service: { base_url: 'http://127.0.0.1:9', api_keys: [{ file: 'key.txt' }] },
+  };
+  write('job.yaml', JSON.stringify({ ...settings, on_finish: { command: ['./notify.sh'] } }));
+  const hook = { url: 'http://127.0.0.1:9/', secret: { file: 'secret.txt' } };
+  write('webhook.yaml', JSON.stringify({ ...settings, on_finish: hook }));
+  assert.equal((await files.perilbook('run', 'in.csv', '-t', 'wildfire', '--store', 'store.db')).code, 0);
+  const account = ['account', 'create', '--account', 'acme', '--subscription', 'starter', '--accounts', 'accounts.db'];
+  const made = await files.perilbook('service', ...account);
+  assert.equal(made.code, 0, made.stderr);
+  const other = new Database(path('other.db'));
+  other.exec('CREATE TABLE policies (id)');
+  other.close();
+  write('other.db-journal', '');
+  return files;
+}
+
+/** Each way to write a file over one that the job of `job.yaml` or `webhook.yaml` reads. */
+const WAYS: Readonly<Record<string, (job: string, file: string) => string[]>> = {
+  'run -o': (job, file) => ['run', job, '-o', file],
+  'run --metrics': (job, file) => ['run', job, '-o', 'new.csv', '--metrics', file],
+  'run --report': (job, file) => ['run', job, '-o', 'new.csv', '--report', file],
+  'plan --out': (job, file) => ['plan', job, '--out', file],
+  'report --report': (job, file) => ['report', job, '--report', file],
+};
+
+const OWN_FILES: readonly (readonly [file: string, job: string, message: RegExp])[] = [
+  ['in.csv', 'job.yaml', /is the input itself/],
+  ['key.txt', 'job.yaml', /holds an API key of the job/],
+  ['link-to-key.csv', 'job.yaml', /holds an API key of the job/],
+  ['second-name-of-key.csv', 'job.yaml', /holds an API key of the job/],
+  ['job.yaml', 'job.yaml', /is the job file/],
+  ['notify.sh', 'job.yaml', /is run by on_finish/],
+  ['secret.txt', 'webhook.yaml', /holds the secret of on_finish/],
+  ['store.db', 'job.yaml', /holds the store/],
+  ['accounts.db', 'job.yaml', /is a SQLite database/],
+  ['other.db', 'job.yaml', /is a SQLite database/],
+  ['other.db-journal', 'job.yaml', /belongs to a SQLite database/],
+];
+
+for (const [way, commandOf] of Object.entries(WAYS)) {
+  test(`${way} never replaces a file that the job reads or a database, even with --force`, async (t) => {
+    const { path, perilbook } = await jobScene(t);
+    for (const [file, job, message] of OWN_FILES) {
+      const before = digestOf(path(file));
+      for (const force of [[], ['--force']]) {
+        const { code, stderr } = await perilbook(...commandOf(job, file), ...force);
+        assert.deepEqual([code, /\[(\w+)\]/.exec(stderr)?.[1]], [2, 'OUTPUT_UNWRITABLE'], `${file}: ${stderr}`);
+        assert.match(stderr, message);
+        assert.equal(digestOf(path(file)), before, file);
+      }
+    }
+    assert.ok(!existsSync(path('new.csv')));
+  });
+}
+
+test('cache export never replaces the store or another database', async (t) => {
+  const { path, perilbook } = await jobScene(t);
+  for (const file of ['store.db', 'accounts.db', 'other.db']) {
+    const before = digestOf(path(file));
+    const ended = await perilbook('cache', 'export', '--store', 'store.db', '--format', 'csv', '-o', file, '--force');
+    assert.equal(ended.code, 2, ended.stderr);
+    assert.match(ended.stderr, /holds the store|is a SQLite database/);
+    assert.equal(digestOf(path(file)), before, file);
+  }
+});
+
+test('two outputs of a command are two files, also where neither exists', async (t) => {
+  const { folder, path, perilbook } = await jobScene(t);
+  symlinkSync('new.html', path('link.html'));
+  const cases = [
+    ['run', 'in.csv', '-t', 'wildfire', '-o', 'new.csv', '--metrics', './new.csv'],
+    ['run', 'in.csv', '-t', 'wildfire', '-o', 'new.csv', '--report', 'new.csv'],
+    ['run', 'in.csv', '-t', 'wildfire', '-o', 'new.csv', '--report', 'new.html', '--metrics', 'link.html'],
+  ];
+  for (const command of cases) {
+    const { code, stderr } = await perilbook(...command);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /is (?:also )?the (?:output|report|metrics)/);
+  }
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('new')),
+    [],
+  );
+});
+
+test('an approved plan is not replaced by the run that it allows', async (t) => {
+  const { perilbook, read } = scene(t);
+  assert.equal((await perilbook('plan', 'in.csv', '-t', 'wildfire', '--out', 'plan.json')).code, 0);
+  const before = read('plan.json');
+  const run = await perilbook('run', 'in.csv', '-t', 'wildfire', '--plan', 'plan.json', '-o', 'plan.json', '--force');
+  assert.deepEqual([run.code, read('plan.json')], [2, before], run.stderr);
+  assert.match(run.stderr, /is the approved plan/);
+});
+
+test('a part of the input is not replaced by the metrics or the report', async (t) => {
+  const { path, read, write, perilbook } = scene(t);
+  mkdirSync(path('parts'));
+  for (const name of ['a.csv', 'b.csv']) write(`parts/${name}`, INPUT);
+  for (const option of ['--metrics', '--report']) {
+    const words = ['run', 'parts', '-t', 'wildfire', '-o', 'out', option, 'parts/b.csv', '--force'];
+    const { code, stderr } = await perilbook(...words);
+    assert.deepEqual([code, read('parts/b.csv')], [2, INPUT], stderr);
+    assert.match(stderr, /is the input itself/);
+  }
+});
+
+const FOREIGN = 'policy,insured\n1,me\n';
+
+test('an existing file that Perilbook did not write is replaced with --force only', async (t) => {
+  const { path, read, write, perilbook } = scene(t);
+  const store = ['--store', 'store.db'];
+  const run = ['run', 'in.csv', '-t', 'wildfire', ...store];
+  mkdirSync(path('parts'));
+  mkdirSync(path('out'));
+  write('parts/a.csv', INPUT);
+  const cases: readonly (readonly [file: string, command: readonly string[]])[] = [
+    ['in.hazards.csv', run],
+    ['mine.csv', [...run, '-o', 'mine.csv']],
+    ['mine.csv.gz', [...run, '-o', 'mine.csv.gz']],
+    ['mine.parquet', [...run, '-o', 'mine.parquet']],
+    ['mine.prom', [...run, '-o', 'out.csv', '--metrics', 'mine.prom']],
+    ['mine.html', [...run, '-o', 'out.csv', '--report', 'mine.html']],
+    ['in.hazards.report.html', ['report', 'in.csv', '-t', 'wildfire', ...store]],
+    ['plan.json', ['plan', 'in.csv', '-t', 'wildfire', '--out', 'plan.json', ...store]],
+    ['answers.csv', ['cache', 'export', '-o', 'answers.csv', ...store]],
+    ['places.csv', ['places', 'in.csv', '-t', 'wildfire', '-o', 'places.csv', ...store]],
+    ['out/a.csv', ['run', 'parts', '-t', 'wildfire', '-o', 'out', ...store]],
+  ];
+  for (const [file, command] of cases) {
+    write(file, FOREIGN);
+    const refused = await perilbook(...command);
+    assert.deepEqual([refused.code, read(file)], [2, FOREIGN], `${command.join(' ')}: ${refused.stderr}`);
+    assert.match(refused.stderr, /exists, and Perilbook did not write it/);
+    assert.match(refused.stderr, /--force.*\[OUTPUT_EXISTS\]/);
+    const replaced = await perilbook(...command, '--force');
+    assert.equal(replaced.code, 0, `${command.join(' ')}: ${replaced.stderr}`);
+    assert.notEqual(readFileSync(path(file), 'latin1'), FOREIGN);
+    // Now it is Perilbook's own.
+    const again = await perilbook(...command);
+    assert.equal(again.code, 0, `${command.join(' ')}: ${again.stderr}`);
+  }
+});
+
+test('an output of Perilbook is recognised by its columns, in each format and with a prefix', async (t) => {
+  const { perilbook, write } = scene(t);
+  const geometry = { type: 'Point', coordinates: [-77.03, 38.9] };
+  const features = [{ type: 'Feature', properties: { id: 1 }, geometry }];
+  write('in.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+  const outputs = ['out.csv', 'out.tsv.zst', 'out.parquet', 'out.xlsx', 'out.ndjson', 'out.geojson'];
+  for (const output of outputs) {
+    for (const prefix of ['', 'now_']) {
+      const input = output.endsWith('.geojson') ? 'in.geojson' : 'in.csv';
+      const run = ['run', input, '-t', 'wildfire', '-o', prefix + output, '--prefix', prefix];
+      for (const store of ['one.db', 'other.db']) {
+        const { code, stderr } = await perilbook(...run, '--store', store);
+        assert.equal(code, 0, `${output} by ${store}: ${stderr}`);
+      }
+    }
+  }
+});
+
+test('an output without column names is recognised by the runs of the store', async (t) => {
+  const { write, perilbook } = scene(t);
+  write('bare.csv', '1,38.9,-77.03\n2,39.1,-77.2\n');
+  const run = ['run', 'bare.csv', '--no-header', '--lat', '2', '--lng', '3', '-t', 'wildfire', '-o', 'out.csv'];
+  for (const code of [0, 0]) assert.equal((await perilbook(...run, '--store', 'one.db')).code, code);
+  const { code, stderr } = await perilbook(...run, '--store', 'other.db');
+  assert.equal(code, 2);
+  assert.match(stderr, /OUTPUT_EXISTS/);
+});
+
+test('an empty file and a device are replaced without a word', async (t) => {
+  const { path, write, perilbook } = scene(t);
+  write('empty.csv', '');
+  for (const output of ['empty.csv', '/dev/null']) {
+    const { code, stderr } = await perilbook('run', 'in.csv', '-t', 'wildfire', '-o', output);
+    assert.equal(code, 0, stderr);
+  }
+  assert.ok(statSync(path('empty.csv')).size > 0);
+});
+
+test('part files of Perilbook are written again by another store', async (t) => {
+  const { path, write, perilbook } = scene(t);
+  mkdirSync(path('parts'));
+  for (const name of ['a.csv', 'b.csv']) write(`parts/${name}`, INPUT);
+  for (const store of ['one.db', 'one.db', 'other.db']) {
+    const { code, stderr } = await perilbook('run', 'parts', '-t', 'wildfire', '-o', 'out', '--store', store);
+    assert.equal(code, 0, stderr);
+  }
+});
+
+test('metrics of a failed run tell that its output was refused', async (t) => {
+  const { read, write, perilbook } = scene(t);
+  write('mine.csv', FOREIGN);
+  const run = await perilbook('run', 'in.csv', '-t', 'wildfire', '-o', 'mine.csv', '--metrics', 'run.prom');
+  assert.deepEqual([run.code, read('mine.csv')], [2, FOREIGN]);
+  assert.match(read('run.prom'), /^perilbook_run_exit_code\{.*\} 2$/m);
+});
