@@ -2,12 +2,14 @@ import type { Clock } from '../clock.ts';
 import { completeFields } from '../columns/row.ts';
 import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import { PerilbookError } from '../errors.ts';
+import { ASSUMED_CALL_MS, callTimes, EMBEDDED_CALL_MS } from '../plan/call-times.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { PartFiles } from '../rows/parts/part-files.ts';
 import type { RowFile } from '../rows/port.ts';
 import type { CompleteCell, Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.ts';
+import { LEASE_MS } from './buying/claim-limits.ts';
 import { type Progress, record } from './buying/progress.ts';
 import { CellCache } from './cell-fields.ts';
 import type { Connection } from './connection-kinds.ts';
@@ -138,9 +140,9 @@ function openAreas(job: Job, effects: Effects): OpenedAreas | null {
 export async function prepareAgain(
   { job, connection, rowFile, plan, freshness }: Prepared,
   store: Store,
-  approved: ApprovedPlan | null = null,
+  options: Pick<PrepareOptions, 'approved' | 'takeComplete'> = {},
 ): Promise<Prepared> {
-  return await priced({ job, connection, rowFile, scan: plan.scan, store, asOf: freshness.startedAt, approved });
+  return await priced({ job, connection, rowFile, scan: plan.scan, store, asOf: freshness.startedAt, ...options });
 }
 
 interface ScannedJob extends Pick<Prepared, 'job' | 'connection' | 'rowFile'> {
@@ -179,9 +181,14 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const complete = completeFields(job.topics, job.counts, sampleRows.has, origin?.(job.topics));
   const cells = new CellCache(complete);
   const take = takeComplete?.(scan);
+  const latest = isLocal ? [] : await store.callTimes(source, LEASE_MS);
+  const times = callTimes(
+    latest,
+    connection.kind === 'service' && connection.sample ? EMBEDDED_CALL_MS : ASSUMED_CALL_MS,
+  );
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
-    ...{ job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal, isContinued },
+    ...{ job, scan, store, source, priceList, times, apiKeys, freshness, approvedCredits, isLocal, isContinued },
     onComplete: (cell, takeFound) => {
       if (takeComplete === null || (take === undefined && !cells.hasRoom)) return;
       if (take) take(cell, takeFound());

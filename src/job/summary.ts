@@ -75,6 +75,9 @@ export function planSummary({ plan, job, connection, priceList, sample, rows }: 
     credits_limit: plan.limit,
     fits: forecast.fits && price.credits <= Math.min(plan.limit, plan.window),
     minutes: forecast.minutes,
+    /** How long a call takes, in seconds, and whether calls of this source were measured or it is assumed; null without calls. */
+    latency:
+      price.credits === 0 ? null : { seconds: Math.round(plan.pace.msPerCall) / 1_000, measured: plan.pace.measured },
     periods: forecast.periods,
     finish_by: isoTime(forecast.finishBy),
     /** Every way to buy, side by side; `planned` is the one that the job chose. The key's public name is `tiers`. */

@@ -13,7 +13,7 @@ export interface Allowance {
 export interface Forecast {
   /** All of it can be bought within this period. */
   readonly fits: boolean;
-  /** Minutes of buying at the rate limit, in all periods together; 0 if all fits into the first minute. */
+  /** Minutes of buying, in all periods together; 0 if all fits into the first minute. */
   readonly minutes: number;
   /** Billing periods in which credits are spent; null when the allowance never suffices. */
   readonly periods: number | null;
@@ -26,10 +26,20 @@ const MINUTE_MS = 60_000;
 /** A hundred years of months: a run that takes longer never ends. */
 const MOST_PERIODS = 1_200;
 
-/** When `credits` will have been spent, if everything is bought as soon as rate and quota allow. */
-export function forecast(credits: number, allowance: Allowance, now: number): Forecast {
+/**
+ * Whole minutes in which so many credits are spent: the larger of what the minute limit takes and what the calls take.
+ *
+ * @param msPerCredit milliseconds that the calls take for a credit, with all connections in use (`call-times.ts`)
+ */
+export function minutesFor(credits: number, creditsPerMinute: number, msPerCredit: number): number {
+  // The credits of the first minute may be spent at once.
+  return Math.max(0, Math.ceil(credits / creditsPerMinute) - 1, Math.round((credits * msPerCredit) / MINUTE_MS));
+}
+
+/** When `credits` will have been spent, if everything is bought as soon as rate, quota and the calls allow. */
+export function forecast(credits: number, allowance: Allowance, now: number, msPerCredit = 0): Forecast {
   const { available, perPeriod, creditsPerMinute, anniversaryDay } = allowance;
-  const minutes = (amount: number) => Math.max(0, Math.ceil(amount / creditsPerMinute) - 1);
+  const minutes = (amount: number) => minutesFor(amount, creditsPerMinute, msPerCredit);
   if (credits <= available) {
     const needed = minutes(credits);
     return { fits: true, minutes: needed, periods: credits > 0 ? 1 : 0, finishBy: now + needed * MINUTE_MS };

@@ -1,6 +1,6 @@
 import { billingPeriod } from '../contract/billing-period.ts';
 import type { Scope } from '../contract/credits.ts';
-import { type Allowance, type Forecast, forecast } from './forecast.ts';
+import { type Allowance, type Forecast, forecast, minutesFor } from './forecast.ts';
 
 /** Credits by the scope of their calls. */
 export type Demand = ReadonlyMap<Scope, number>;
@@ -66,12 +66,20 @@ export function spread(
   }
 }
 
-/** When the accounts together will have paid the demand, each with its own anniversary and minute limit. */
-export function forecastPool(demand: Demand, accounts: readonly PoolAccount[], now: number): Forecast {
+/** When the accounts together will have paid the demand, each with its own anniversary and minute limit. They share the connections.
+ * @param msPerCredit as in `minutesFor` */
+export function forecastPool(demand: Demand, accounts: readonly PoolAccount[], now: number, msPerCredit = 0): Forecast {
   const total = [...demand.values()].reduce((sum, credits) => sum + credits, 0);
-  if (accounts.length === 1) return forecast(total, accounts[0]!, now);
+  if (accounts.length === 1) return forecast(total, accounts[0]!, now, msPerCredit);
   const minutesOf = (paid: readonly number[]) =>
-    Math.max(0, ...paid.map((credits, index) => Math.ceil(credits / accounts[index]!.creditsPerMinute) - 1));
+    Math.max(
+      minutesFor(
+        paid.reduce((sum, credits) => sum + credits, 0),
+        Number.POSITIVE_INFINITY,
+        msPerCredit,
+      ),
+      ...paid.map((credits, index) => minutesFor(credits, accounts[index]!.creditsPerMinute, 0)),
+    );
   const capacities = accounts.map(({ available }) => Math.max(0, available));
   const resets = accounts.map(({ anniversaryDay }) => billingPeriod(anniversaryDay, now).end);
   let time = now;

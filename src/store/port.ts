@@ -288,6 +288,12 @@ export interface RunEnd {
   readonly summary: unknown;
 }
 
+/** How long a call took, in milliseconds. */
+export interface TimedCall {
+  readonly kind: CallKind;
+  readonly ms: number;
+}
+
 /** What the standard and the enterprise bundle were last seen to return; null when never seen. */
 export interface BundleContents {
   readonly standard: readonly TopicSlug[] | null;
@@ -349,6 +355,9 @@ export interface Store extends PartStore, AsyncDisposable {
   moved(): Promise<PerilbookError | null>;
   /** When a source gave sample data; null where it never did. */
   sampleMark(source: number): Promise<SampleMark | null>;
+  /** The latest charged calls of a source (of the last 1,000 in the ledger), the newest first, with the time from the claim to the
+   * settlement. @param leaseMs the lease that they were claimed with: its end is by the clock that settlements are by */
+  callTimes(source: number, leaseMs: number): Promise<readonly TimedCall[]>;
   bundleContents(source: number): Promise<BundleContents>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
   spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;

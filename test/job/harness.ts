@@ -176,7 +176,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       const connection = connectionOf(runOptions);
       using priced = await prepare(job(settings), { connection, store: kept, effects: before });
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
-      const prepared = approved === null ? priced : await prepareAgain(priced, kept, approved);
+      const prepared = approved === null ? priced : await prepareAgain(priced, kept, { approved });
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
       const { reader, partThreads } = runOptions;
       const ofRun = {

@@ -66,7 +66,7 @@ test('two runs under one approved plan, begun together, stay within it together'
   const both = [await prepared('a'), await prepared('b')];
   const approved = approvablePlan(both[0]!.prepared, harness.clock.now());
   assert.equal(approved.credits_at_most, 40);
-  const ready = await Promise.all(both.map(({ prepared, store }) => prepareAgain(prepared, store, approved)));
+  const ready = await Promise.all(both.map(({ prepared, store }) => prepareAgain(prepared, store, { approved })));
   const go = ({ store }: (typeof both)[number], nth: number) =>
     run(ready[nth]!, { store, effects, progress: newProgress(), interrupt: new AbortController().signal });
   const ends = await Promise.all(both.map(go));

@@ -16,6 +16,15 @@ test('the rate limit makes minutes', () => {
   assert.equal(forecast(9_000, starter, now).minutes, 29);
 });
 
+test('calls that take longer than the minute limit make the minutes', () => {
+  // 54,072 calls of 426 ms, 8 at once.
+  const plenty = { available: 100_000, perPeriod: 100_000, creditsPerMinute: 60_000, anniversaryDay: 31 };
+  const slow = forecast(54_072, plenty, now, 426 / 8);
+  assert.deepEqual(slow, { fits: true, minutes: 48, periods: 1, finishBy: now + 48 * 60_000 });
+  assert.equal(forecast(9_000, starter, now, 426 / 8).minutes, 29, 'the minute limit is slower');
+  assert.equal(forecast(9_000, { ...starter, available: 3_000 }, now, 600).minutes, 30 + 60, 'each period');
+});
+
 test('what does not fit goes on at the next anniversaries: 31 January, then 28 February', () => {
   const twice = forecast(10_300, starter, now);
   assert.deepEqual(twice, { fits: false, minutes: 33, periods: 2, finishBy: Date.UTC(2026, 0, 31) });

@@ -26,6 +26,16 @@ test('an account that may buy everything is not used up on what another can pay'
   assert.deepEqual(spread(demand, accounts, [30, 20]), { served: 50, byAccount: [30, 20] });
 });
 
+test('accounts share the connections: calls take the time of all together', () => {
+  const accounts = [
+    account(['park'], 600, { creditsPerMinute: 600 }),
+    account(['park'], 600, { creditsPerMinute: 600 }),
+  ];
+  const demand = new Map<Scope, number>([['park', 1_200]]);
+  assert.equal(forecastPool(demand, accounts, 0).minutes, 0);
+  assert.equal(forecastPool(demand, accounts, 0, 100).minutes, 2);
+});
+
 test('no distribution pays more (exhaustive, by the cuts of the network)', () => {
   const anyAccount = fc.tuple(fc.subarray([...SCOPES]), fc.nat({ max: 9 }));
   fc.assert(

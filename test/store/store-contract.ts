@@ -557,6 +557,26 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal((await store.read(source, [LA]))[0]!.answers.size, 0);
   });
 
+  it('the latest charged calls of a source have their times, by the clock that settles them', async (setup) => {
+    const { store, terms, propose, source, clock } = setup;
+    const known = await terms();
+    const call = async (cell: Cell, ms: number, how: Partial<Settlement> = {}) => {
+      const [claim] = await store.claim(known, [propose(cell, ms > 500 ? 'standard' : 'single')]);
+      clock.move(ms);
+      await store.settle([{ ...charged(claim!, clock, 1), answers: [], ...how }]);
+    };
+    assert.deepEqual(await store.callTimes(source, known.leaseMs), []);
+    await call(LA, 120);
+    await call(NY, 900);
+    await call(BOSTON, 70, { charge: 'free', credits: 0 });
+    const times = await store.callTimes(source, known.leaseMs);
+    assert.deepEqual(times, [
+      { kind: 'standard', ms: 900 },
+      { kind: 'single', ms: 120 },
+    ]);
+    assert.deepEqual(await store.callTimes(await store.source('elsewhere'), known.leaseMs), []);
+  });
+
   it('prune forgets old answers and keeps the ledger', async ({ store, terms, propose, source, clock }) => {
     const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
     await store.settle([charged(claim!, clock, 1)]);

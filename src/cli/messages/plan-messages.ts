@@ -186,11 +186,19 @@ function accountPairs({ job, plan, summary }: Prepared): (readonly [string, stri
       `up to ${counted(summary.credits_retries_at_most, 'credit')} more, inside the budget, if the service reports topics as unavailable`,
     ]);
   }
-  const perMinute = job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
   const isWhole = summary.this_run.credits >= summary.credits;
   const what = isWhole ? '' : ` for ${counted(summary.this_run.credits, 'credit')}`;
-  words.push(['time', `${timeSpan(summary.this_run.minutes)}${what} at ${counted(perMinute, 'credit')} a minute`]);
+  words.push(['time', `${timeSpan(summary.this_run.minutes)}${what} at ${paceMessage({ job, plan })}`]);
   return words;
+}
+
+/** What the time follows from: the credits of a minute, or the calls where these take longer. */
+function paceMessage({ job, plan }: Pick<Prepared, 'job' | 'plan'>): string {
+  const perMinute = job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+  const { msPerCall, msPerCredit, measured } = plan.pace;
+  if (msPerCredit * perMinute <= 60_000) return `${counted(perMinute, 'credit')} a minute`;
+  const seconds = `${Number((msPerCall / 1_000).toPrecision(2))} s a call`;
+  return `${seconds} (${measured ? 'measured' : 'assumed until calls are measured'}), ${job.concurrency} at once`;
 }
 
 /** What the available credits cover; with several tiers, at least the leanest one, and the richest. */

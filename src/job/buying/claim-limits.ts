@@ -6,7 +6,7 @@ import type { JobAccount } from '../settings/account-settings.ts';
 import type { Times } from './run-times.ts';
 
 /** Longer than any call can take (the client's own deadline), so that a claim never expires while its call still runs. */
-const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
+export const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
 
 /** The limits of an account at this moment, for calls of one run. */
 export function claimLimits(

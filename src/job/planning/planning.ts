@@ -9,6 +9,7 @@ import {
   topicsIn,
 } from '../../contract/topic-set.ts';
 import type { Cell } from '../../geo/coordinates.ts';
+import { type CallPace, type CallTimes, callPace } from '../../plan/call-times.ts';
 import { cheapestCalls, type PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
 import { type Price, priceBundle, priceCheapest } from '../../plan/prices.ts';
@@ -52,7 +53,9 @@ export interface Plan {
   readonly available: number;
   /** Most credits that the run may spend: the budget, or the price with its retries; never more than was approved. */
   readonly limit: number;
-  /** Most credits that the minute limits let through in the run's time; infinite where it has no end. */
+  /** How fast the calls of `price` are made, where no limit of credits holds them up. */
+  readonly pace: CallPace;
+  /** Most credits that the minute limits and the calls let through in the run's time; infinite where it has no end. */
   readonly window: number;
   readonly scopeNotes: readonly string[];
 }
@@ -73,6 +76,7 @@ export interface PlanRequest {
   readonly store: Store;
   readonly source: number;
   readonly priceList: PriceList;
+  readonly times: CallTimes;
   readonly apiKeys: ApiKeys;
   readonly freshness: Freshness;
   /** What is left of the approved plan under which the run spends; null where there is none. */
@@ -87,7 +91,7 @@ export interface PlanRequest {
 
 /** Prices what the store lacks. Reads the store, spends nothing. */
 export async function makePlan(request: PlanRequest): Promise<Plan> {
-  const { job, scan, store, source, priceList, apiKeys, freshness, approvedCredits, isLocal } = request;
+  const { job, scan, store, source, priceList, times, apiKeys, freshness, approvedCredits, isLocal } = request;
   const found = await findMissing(request);
   const lackingOrder = spendingOrder(job, scan, found.missing);
   const known = job.areas === null || isLocal ? null : await readKnownAreas(scan.areas, store, source);
@@ -99,11 +103,13 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   const accounts = await Promise.all(payers.map((one) => accountState(one, store, freshness.startedAt)));
   const available = accounts.reduce((sum, account) => sum + account.available, 0);
   const price = priceCheapest(lacking, priceList);
+  const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, job.concurrency);
+  const pace = paceOf(price);
   const budget = isLocal ? 0 : (job.budget ?? price.credits + price.retryCredits);
   const limit = Math.min(budget, approvedCredits ?? Number.POSITIVE_INFINITY);
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
-  const window = windowCredits(job);
-  const purchase = { job, cells: scan.cells, order, missing, priceList };
+  const window = windowCredits(job, pace);
+  const purchase = { job, cells: scan.cells, order, missing, priceList, msPerCredit: pace.msPerCredit };
   const inPeriod = isLocal
     ? reachedBy(purchase, { tiers: new Uint8Array(scan.cells.size).fill(job.tiers.length), credits: 0 })
     : reachOf(purchase, Math.min(limit, available, window));
@@ -119,7 +125,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
       withinAllowance: spread(one.demand, pool, withinAllowances).served,
       overageRate: overageRate ?? null,
     };
-    return weigh(one, limits, forecastPool(one.demand, pool, freshness.startedAt));
+    return weigh(one, limits, forecastPool(one.demand, pool, freshness.startedAt, paceOf(one).msPerCredit));
   };
   const prices = new Map<TopicSet, number>();
   const priceOf = (topics: TopicSet) => {
@@ -154,6 +160,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     available,
     byAccount: paid.byAccount,
     limit,
+    pace,
     window,
     scopeNotes: scopeNotes(job, priceList, price),
   };
@@ -169,11 +176,12 @@ function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): 
   }));
 }
 
-/** The credits of the first minute, which may be spent at once, and those of each minute that follows. */
-function windowCredits({ maxMinutes, accounts }: Job): number {
+/** The credits of the first minute, which may be spent at once, and those of each minute that follows; or what the calls take time for. */
+function windowCredits({ maxMinutes, accounts }: Job, { msPerCredit }: CallPace): number {
   if (maxMinutes === null) return Number.POSITIVE_INFINITY;
   const perMinute = accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
-  return perMinute * (Math.floor(maxMinutes) + 1);
+  const byCalls = msPerCredit === 0 ? Number.POSITIVE_INFINITY : Math.floor((60_000 * maxMinutes) / msPerCredit);
+  return Math.min(perMinute * (Math.floor(maxMinutes) + 1), byCalls);
 }
 
 /** Cells that lack something: the most valuable first, or in the order of the file. */

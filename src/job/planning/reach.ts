@@ -1,6 +1,7 @@
 import { intersection, NO_TOPICS, type ReadonlyTopicSets, topicSet } from '../../contract/topic-set.ts';
 import { type Allocation, allocate } from '../../plan/allocation.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
+import { minutesFor } from '../../plan/forecast.ts';
 import { purchaseBySet } from '../../plan/prices.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Job } from '../settings/settings.ts';
@@ -15,6 +16,8 @@ export interface TierRequest {
   readonly order: CellNumbers;
   readonly missing: ReadonlyTopicSets;
   readonly priceList: PriceList;
+  /** Milliseconds that the calls take for a credit (`minutesFor`). */
+  readonly msPerCredit: number;
 }
 
 /** What a number of credits buys. */
@@ -24,7 +27,7 @@ export interface Reach {
   readonly cells: number;
   /** The value of these cells, in units (`CellTable`); 0 in the order of the file. */
   readonly value: number;
-  /** Minutes at the rate limit, where all accounts are used together. */
+  /** Minutes, where all accounts are used together. */
   readonly minutes: number;
   readonly shares: readonly TierShare[];
 }
@@ -37,7 +40,10 @@ export interface TierShare {
 }
 
 /** Which tier each cell gets for so many credits. */
-export function allocateTiers({ job, cells, order, missing, priceList }: TierRequest, credits: number): Allocation {
+export function allocateTiers(
+  { job, cells, order, missing, priceList }: Omit<TierRequest, 'msPerCredit'>,
+  credits: number,
+): Allocation {
   const tiers = job.tiers.map((tier) => topicSet(tier.topics));
   const purchaseOf = purchaseBySet(() => priceList);
   const price = (cell: number, tier: number) => purchaseOf(intersection(missing.get(cell), tiers[tier - 1]!)).credits;
@@ -60,8 +66,7 @@ export function reachedBy(request: TierRequest, { tiers, credits }: Allocation):
   }
   const { accounts } = request.job;
   const perMinute = accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
-  // The credits of the first minute may be spent at once.
-  const minutes = Math.max(0, Math.ceil(credits / perMinute) - 1);
+  const minutes = minutesFor(credits, perMinute, request.msPerCredit);
   return { credits, cells: bought, value, minutes, shares: sharesOf(request, tiers) };
 }
 

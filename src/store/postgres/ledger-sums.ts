@@ -1,6 +1,14 @@
 import type { BillingPeriod } from '../../contract/billing-period.ts';
 import type { Session } from '../../postgres/postgres-pool.ts';
-import type { ChargeState, Correction, StatementBy, StatementQuery, StatementRow, StoreStats } from '../port.ts';
+import type {
+  ChargeState,
+  Correction,
+  StatementBy,
+  StatementQuery,
+  StatementRow,
+  StoreStats,
+  TimedCall,
+} from '../port.ts';
 import { lockAccounts, type ServerTime } from './account-locks.ts';
 
 /** When a call counts: at its claim, but never before the period that it is charged to. */
@@ -52,6 +60,19 @@ export async function readLedgerStatement(session: Session, query: StatementQuer
     },
     credits: { charged: row.credits_charged!, unknown: row.credits_unknown!, inFlight: row.credits_sent! },
   }));
+}
+
+/** The latest charged calls of a source, with their times. */
+export async function latestCallTimes(
+  session: Session,
+  source: number,
+  leaseMs: number,
+): Promise<readonly TimedCall[]> {
+  return session.rows<TimedCall & Record<string, unknown>>(
+    `SELECT kind, settled_at - lease_until + $1 AS ms FROM calls
+     WHERE id > (SELECT max(id) FROM calls) - 1000 AND source = $2 AND charge = 'charged' ORDER BY id DESC`,
+    [leaseMs, source],
+  );
 }
 
 /**

@@ -9,7 +9,7 @@ import { STORE_DATABASE } from '../store-address.ts';
 import { answersSince, countOlder, sourceStats } from '../stored-ages.ts';
 import { SERVER_TIME, type ServerTime } from './account-locks.ts';
 import { claimCalls, giveUpCalls } from './claim-calls.ts';
-import { chargeSums, correctPeriod, readLedgerStatement } from './ledger-sums.ts';
+import { chargeSums, correctPeriod, latestCallTimes, readLedgerStatement } from './ledger-sums.ts';
 import { collecting, inTurn } from './one-at-a-time.ts';
 import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
 import { settleCalls } from './settle-calls.ts';
@@ -173,6 +173,7 @@ function storeOn(pool: PostgresPool, parts: StoreParts): Store {
     // A database that is moved is another server: its connection ends.
     moved: async () => null,
     sampleMark: (source) => read((session) => readSampleMark(session, source)),
+    callTimes: (source, leaseMs) => read((session) => latestCallTimes(session, source, leaseMs)),
     bundleContents: (source) => read((session) => readBundleContents(session, source, serverTime())),
     refusedScopes: (source, key) => read((session) => readRefusedScopes(session, source, key, serverTime())),
     spending: (account, period) => read((session) => periodSpendingOf(session, account, period.start)),

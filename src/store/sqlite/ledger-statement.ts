@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
 import type { BillingPeriod } from '../../contract/billing-period.ts';
-import type { Correction, StatementBy, StatementQuery, StatementRow } from '../port.ts';
+import type { Correction, StatementBy, StatementQuery, StatementRow, TimedCall } from '../port.ts';
 import { laterCreditsOf } from './spending-sums.ts';
 
 interface StatementSums {
@@ -65,6 +65,16 @@ export function readStatement(database: Database.Database, query: StatementQuery
     },
     credits: { charged: sums.charged, unknown: sums.unknown, inFlight: sums.inFlight },
   }));
+}
+
+/** The latest charged calls of a source, with their times. */
+export function latestCallTimes(database: Database.Database, source: number, leaseMs: number): TimedCall[] {
+  return database
+    .prepare<[number, number], TimedCall>(
+      `SELECT kind, settled_at - lease_until + ? AS ms FROM calls
+       WHERE id > (SELECT max(id) FROM calls) - 1000 AND source = ? AND charge = 'charged' ORDER BY id DESC`,
+    )
+    .all(leaseMs, source);
 }
 
 /**

@@ -10,7 +10,7 @@ import { areaStatements } from './area-answers.ts';
 import { detailsStatements } from './details.ts';
 import { watchFile } from './file-watch.ts';
 import { ledgerStatements } from './ledger.ts';
-import { correctionStatement, readStatement } from './ledger-statement.ts';
+import { correctionStatement, latestCallTimes, readStatement } from './ledger-statement.ts';
 import { partStore } from './part-statements.ts';
 import { runStatements } from './runs.ts';
 import { observationStatements } from './service-observations.ts';
@@ -126,6 +126,9 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     },
     async sampleMark(source) {
       return observations.sampleMark(source);
+    },
+    async callTimes(source, leaseMs) {
+      return latestCallTimes(database, source, leaseMs);
     },
     async bundleContents(source) {
       return observations.bundleContents(source);

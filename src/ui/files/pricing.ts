@@ -70,7 +70,14 @@ export class Pricing implements Disposable {
       if (this.#last?.key !== settingsKey(job)) await this.#price(job, connection);
       const { plan, priceList } = this.#last!.prepared;
       const { cells } = plan.scan;
-      const request = { job, cells, order: plan.order, missing: plan.missing, priceList };
+      const request = {
+        job,
+        cells,
+        order: plan.order,
+        missing: plan.missing,
+        priceList,
+        msPerCredit: plan.pace.msPerCredit,
+      };
       const reach = reachOf(request, Math.min(budget, plan.available));
       return {
         ...{ credits: reach.credits, cells: reach.cells, minutes: reach.minutes },

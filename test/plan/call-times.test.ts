@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ASSUMED_CALL_MS, callPace, callTimes } from '../../src/plan/call-times.ts';
+
+const calls = (kind: 'single' | 'standard', times: readonly number[]) => times.map((ms) => ({ kind, ms }));
+
+test('a kind of call takes the median of those that were made, or what is assumed', () => {
+  const { ms, measured } = callTimes(
+    [...calls('single', [90, 110, 100, 120_000, 95]), ...calls('standard', [1, 2])],
+    ASSUMED_CALL_MS,
+  );
+  assert.deepEqual(ms, { ...ASSUMED_CALL_MS, single: 100 });
+  assert.deepEqual([...measured], ['single']);
+});
+
+test('the pace of calls of several kinds', () => {
+  const times = { ms: { single: 100, standard: 400, enterprise: 2_000 }, measured: new Set(['single'] as const) };
+  assert.deepEqual(callPace({ single: 30, standard: 10, enterprise: 0 }, 180, times, 8), {
+    ...{ msPerCall: 175, msPerCredit: 7_000 / 8 / 180, measured: false },
+  });
+  assert.equal(callPace({ single: 30, standard: 0, enterprise: 0 }, 30, times, 8).measured, true);
+  assert.deepEqual(callPace({ single: 0, standard: 0, enterprise: 0 }, 0, times, 8).msPerCredit, 0);
+});
