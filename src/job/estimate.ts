@@ -3,6 +3,7 @@ import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import type { Progress } from './buying/progress.ts';
+import { deadlineOf } from './buying/stop.ts';
 import type { Reach } from './planning/reach.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -38,9 +39,9 @@ export interface RunFacts {
   readonly waitsForQuota: boolean;
 }
 
-export function runFacts({ job, plan, summary, freshness }: Prepared, { now, steady }: Timestamp): RunFacts {
+export function runFacts({ job, plan, summary, freshness }: Prepared, clock: Clock): RunFacts {
   return {
-    startedAt: steady,
+    startedAt: steadyTime(clock),
     rows: summary.rows,
     cellsCached: summary.cells_cached,
     reach: plan.reach,
@@ -49,7 +50,7 @@ export function runFacts({ job, plan, summary, freshness }: Prepared, { now, ste
     allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
     creditsPerMinute: job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0),
     anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
-    deadline: job.maxMinutes === null ? null : steady + freshness.startedAt - now + job.maxMinutes * 60_000,
+    deadline: deadlineOf(job, freshness.startedAt, clock),
     waitsForQuota: job.onQuota === 'wait',
   };
 }

@@ -117,7 +117,7 @@ const FACTS = runFacts(
     summary: { rows: 10, cells_cached: 0 },
     freshness: { startedAt: 0 },
   } as unknown as Prepared,
-  { now: 0, steady: 0 },
+  { now: () => 0, sleep: async () => {} },
 );
 
 test('on a terminal the block is drawn at a change, makes room for words and for an interrupt, and leaves nothing', async (t) => {

@@ -96,6 +96,15 @@ test('the time limit of a job ends a look-up too', async (t) => {
   assert.deepEqual([ended.state, ended.stop?.reason], ['paused', 'time']);
 });
 
+test('the time of a look-up begins with the run, as that of a purchase does', async (t) => {
+  const { prepared, clock, effects, store } = await scene(t);
+  const { ready } = await prepared({ max_minutes: 10 });
+  clock.moveTo(new Date(clock.now() + 11 * 60_000).toISOString());
+  const interrupt = new AbortController().signal;
+  const { stop } = await run(ready, { store, effects, progress: newProgress(), interrupt });
+  assert.equal(stop?.reason, 'time', 'eleven minutes have passed since the plan began');
+});
+
 test('data that is replaced after the plan ends the run; the next one goes on with the new data', async (t) => {
   const { prepared, ran, effects, store, folder } = await scene(t);
   const { ready } = await prepared();

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { readPlan } from '../../job/approved-plan.ts';
-import { runFacts, timestampOf } from '../../job/estimate.ts';
+import { runFacts } from '../../job/estimate.ts';
 import { suggestOrder } from '../../job/order-suggestion.ts';
 import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
 import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../job/protected-files.ts';
@@ -122,7 +122,7 @@ async function runJob(
       talk([...planMessages(prepared, context.workingFolder, style, await suggested(prepared)), '']);
     else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
     if (approved === null) await approve(context, flags, prepared);
-    show.know(runFacts(prepared, timestampOf(context.clock)));
+    show.know(runFacts(prepared, context.clock));
     show.resume();
     const { progress } = show;
     return {

@@ -15,7 +15,7 @@ import { Buying } from './buying.ts';
 import type { BuyingContext } from './buying-context.ts';
 import { CellQueue } from './cell-queue.ts';
 import { record } from './progress.ts';
-import { type Stop, stopFor, timeIsOver } from './stop.ts';
+import { deadlineOf, type Stop, stopFor, timeIsOver } from './stop.ts';
 
 /**
  * Buys in rounds. A round allocates the available credits to cells, by tier and value, and buys; the next one allocates what the
@@ -23,9 +23,9 @@ import { type Stop, stopFor, timeIsOver } from './stop.ts';
  * the end of the credits, the time or the service; with `on_quota: wait` it goes on in the next period.
  */
 export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal): Promise<Stop | null> {
-  const { job, plan, progress, effects } = context;
+  const { job, plan, freshness, progress, effects } = context;
   const { clock, times, notice } = effects;
-  const deadline = deadlineOf(context);
+  const deadline = deadlineOf(job, freshness.startedAt, clock);
   const queue = new CellQueue(plan);
   let inVain = 0;
   for (;;) {
@@ -48,14 +48,6 @@ export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal
     if (interrupt.aborted) return stopFor('interrupted', 'Interrupted.', stop.resumeAfter);
     record(progress, 'phase', 'buying');
   }
-}
-
-/** When `max_minutes` is over, by the steady time: setting the clock makes a run neither longer nor shorter. The minutes begin
- * with the scan; a clock that was set during the scan may shorten them to none, and never lengthens them. */
-function deadlineOf({ job, freshness, effects: { clock } }: BuyingContext): number | null {
-  if (job.maxMinutes === null) return null;
-  const ms = job.maxMinutes * 60_000;
-  return steadyTime(clock) + Math.max(0, Math.min(ms, freshness.startedAt + ms - clock.now()));
 }
 
 /** Explains a quota that ended earlier than the ledger expected: what it expected, and what the user can do. */

@@ -1,3 +1,4 @@
+import { type Clock, steadyTime } from '../../clock.ts';
 import type { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Job } from '../settings/settings.ts';
@@ -29,6 +30,18 @@ export interface Stop {
 
 export function stopFor(reason: StopReason, message: string, resumeAfter: number | null = null): Stop {
   return { reason, message, resumeAfter };
+}
+
+/**
+ * When `max_minutes` is over, by the steady time: setting the clock makes a run neither longer nor shorter. The minutes begin with the
+ * run, before its scan; a clock that was set during the scan may shorten them to none, and never lengthens them. Null: never.
+ *
+ * @param startedAt by the wall clock
+ */
+export function deadlineOf({ maxMinutes }: Pick<Job, 'maxMinutes'>, startedAt: number, clock: Clock): number | null {
+  if (maxMinutes === null) return null;
+  const ms = maxMinutes * 60_000;
+  return steadyTime(clock) + Math.max(0, Math.min(ms, startedAt + ms - clock.now()));
 }
 
 /** The end of a run that has worked as long as the job allows. */

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { sleepUntilSteady, steadyTime } from '../../clock.ts';
+import { sleepUntilSteady } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import { threadModule } from '../../start-thread.ts';
 import { type Progress, record } from '../buying/progress.ts';
-import { type Stop, stopFor, timeIsOver } from '../buying/stop.ts';
+import { deadlineOf, type Stop, stopFor, timeIsOver } from '../buying/stop.ts';
 import type { Effects, Prepared } from '../prepare.ts';
 import type { LocalData } from './local-data.ts';
 import { CELLS_PER_BATCH, endWriting, type LookupMessage, type LookupTask, STOPPED } from './lookup-task.ts';
@@ -37,7 +37,7 @@ const MODULE = threadModule('lookup-worker', import.meta.url);
  * @throws LOCAL_DATA where the data was replaced since the plan, LOOKUP_FAILED where a worker ended unexpectedly
  */
 export async function lookUp(
-  { job, plan, source }: Pick<Prepared, 'job' | 'plan' | 'source'>,
+  { job, plan, source, freshness }: Pick<Prepared, 'job' | 'plan' | 'source' | 'freshness'>,
   data: LocalData,
   { effects, progress, interrupt, workers: most = availableParallelism(), module = MODULE }: LookUpOptions,
 ): Promise<Stop | null> {
@@ -61,9 +61,11 @@ export async function lookUp(
   // After the listener: what shows the progress may abort.
   record(progress, 'lookingUp', order.length);
   const over = new AbortController();
-  if (job.maxMinutes !== null) {
-    const end = steadyTime(effects.clock) + job.maxMinutes * 60_000;
-    void sleepUntilSteady(effects.clock, end, over.signal).then(() => over.signal.aborted || stopBy(timeIsOver(job)));
+  const deadline = deadlineOf(job, freshness.startedAt, effects.clock);
+  if (deadline !== null) {
+    void sleepUntilSteady(effects.clock, deadline, over.signal).then(
+      () => over.signal.aborted || stopBy(timeIsOver(job)),
+    );
   }
   const count = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_WORKER))));
   const onDone = (cells: number) => record(progress, 'lookedUp', cells);

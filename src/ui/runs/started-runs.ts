@@ -101,7 +101,7 @@ export class Runs {
       active.source = sourceOf(connection);
       using prepared = await prepare(job, { connection, store, effects, progress: active.progress });
       active.available = prepared.plan.available;
-      active.facts = runFacts(prepared, timestampOf(this.#dependencies.clock));
+      active.facts = runFacts(prepared, this.#dependencies.clock);
       if (active.phase === 'reading') active.phase = 'buying';
       const { progress, interruption } = active;
       active.ended = await run(prepared, { store, effects, progress, interrupt: interruption.signal });
