@@ -9,6 +9,7 @@ import { ratingFindings } from '../../job/run-findings.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { connect } from '../../library/connection.ts';
+import type { Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
@@ -80,8 +81,11 @@ async function runJob(
   const { prepared, ended, progress } = await planAndRun();
   if (report !== null) {
     const { makeReport } = await import('../../report/make-report.ts');
-    const after = await prepareAgain(prepared, store);
-    await writeReport(context, report, await makeReport(after, store, context.clock.now()));
+    await writeReport(
+      context,
+      report,
+      await makeReport(await prepareAgain(prepared, store), store, context.clock.now()),
+    );
     talk([`Wrote the report to ${shownPath(report, context.workingFolder)}`]);
   }
   // After the report: `--json` prints one value, and an error of the report would be a second.
@@ -89,7 +93,7 @@ async function runJob(
   const exitCode = exitCodeOfRun(ended);
   const { facts, next } = runMessages(
     ended,
-    resumeCommand(context.args, job, ended),
+    resumeCommand(context.args, job, ended, ended.stop?.reason === 'budget' ? await costOfRest(prepared, store) : 0),
     context.workingFolder,
     style,
     valueName(job),
@@ -142,6 +146,11 @@ async function runJob(
 /** The approved plan that the run reads, if any. */
 function plansOf({ workingFolder }: CliContext, { plan }: Flags): ProtectedFile[] {
   return plan === undefined ? [] : [{ path: resolve(workingFolder, String(plan)), what: 'is the approved plan' }];
+}
+
+/** Credits that the missing answers cost now, by what the run has learned of the service's bundles. */
+async function costOfRest(prepared: Prepared, store: Store): Promise<number> {
+  return (await prepareAgain(prepared, store, { takeComplete: null })).plan.price.credits;
 }
 
 function messageColor(context: CliContext): Color {

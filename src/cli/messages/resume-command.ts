@@ -1,10 +1,14 @@
 import type { RunEnded } from '../../job/run-job.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings/settings.ts';
 
-/** A command line that goes on with a run. It names what is left of the budget: the same budget again could spend it twice. People
- * read it, so it leaves `--json` out. */
-export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, ended: RunEnded): string {
-  const budget = resumeBudget(job, ended);
+/**
+ * A command line that goes on with a run. It names what is left of the budget: the same budget again could spend it twice. People
+ * read it, so it leaves `--json` out.
+ *
+ * @param rest what the missing answers cost after a run that its budget ended: the run may have learned that bundles return more
+ */
+export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, ended: RunEnded, rest = 0): string {
+  const budget = resumeBudget(job, ended, rest);
   const shown = args.filter((arg, at) => arg !== '--json' || at > endOfOptions(args));
   return commandLine(budget === null || budget === job.budget ? shown : withBudget(shown, budget));
 }
@@ -40,11 +44,10 @@ function withoutPath(arg: string, before: string | undefined): string {
 
 /** What is left of the budget; after the end of a budget what the rest costs, as far as this billing period has it. Null: the run
  * had no budget. */
-function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunEnded): number | null {
+function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunEnded, rest: number): number | null {
   if (budget === null) return null;
   const spent = summary.credits_spent + summary.credits_unknown;
   if (stop?.reason !== 'budget') return budget > spent ? budget - spent : budget;
-  const rest = Math.max(0, summary.credits - summary.credits_spent);
   const left = Math.max(0, summary.credits_available - spent);
   // A new period, where this one has nothing left.
   return left === 0 ? rest : Math.min(rest, left);
