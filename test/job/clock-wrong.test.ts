@@ -107,6 +107,22 @@ test('an hour slow, with the old period used up: the run waits for its own clock
   assert.equal(harness.charged(), 30);
 });
 
+test('a month that a clock a day fast has booked: the message says so, and names what corrects it', async (t) => {
+  const { harness, clock, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 30, 20);
+  clock.jump(DAY);
+  assert.equal((await run({ topics: ['wildfire'] })).stop?.reason, 'quota');
+  assert.equal(harness.charged(), 20);
+  clock.jump(-DAY);
+  const { stop: early } = await run({ topics: ['wildfire'] });
+  assert.match(early!.message, /20 credits are counted in a later period, because a clock was ahead/);
+  (harness.clock as FastClock).moveTo('2026-03-31T12:00:00Z');
+  clock.jump(DAY);
+  const { stop } = await run({ topics: ['wildfire'] });
+  assert.equal(stop?.reason, 'quota', 'the ledger has the credits in April, the provider had them in March');
+  assert.match(stop.message, /If the provider's page shows credits left: perilbook quota set --left N\./);
+  assert.equal(harness.charged(), 20);
+});
+
 test('the time of an answer that a cache kept says nothing of the service’s clock', async (t) => {
   const { harness, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 10, 20);
   const baseUrl = await serveHttp(t, async (request, response) => {

@@ -50,19 +50,31 @@ export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal
   }
 }
 
-/** Explains a quota that ended earlier than the ledger expected: what it expected, and what the user can do. */
-async function explained({ job, store, effects }: BuyingContext, stop: Stop | null): Promise<Stop | null> {
+/** Explains a quota that ended earlier than the ledger expected, or that pays for no call at all by the ledger: what the ledger has, and
+ * what the user can do. */
+async function explained({ job, store, effects, progress }: BuyingContext, stop: Stop | null): Promise<Stop | null> {
   if (stop?.reason !== 'quota') return stop;
   const now = effects.times.billing().earliest;
   const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
   const early = states.find(({ spending }) => (spending.exhaustedLeft ?? 0) > 0);
-  if (early === undefined) return stop;
+  if (early === undefined) {
+    // The service has refused nothing: a clock that was ahead may have booked the credits in the wrong period.
+    if (progress.calls > 0 || states.some(({ spending }) => spending.exhaustedAt !== null)) return stop;
+    const later = states.reduce((sum, { spending }) => sum + (spending.later ?? 0), 0);
+    const why =
+      later === 0
+        ? 'By the ledger, the quota of this billing period is used up.'
+        : `By the ledger, the quota of this billing period is used up: ${counted(later, 'credit')} are counted in a later period, because a clock was ahead.`;
+    return { ...stop, message: `${why} ${CORRECT_QUOTA}` };
+  }
   const { name: account } = early.account;
   return {
     ...stop,
-    message: `The service says that the quota of ${account} is used up, when by the ledger it still had ${counted(early.spending.exhaustedLeft!, 'credit')}: others spend of it, or the subscription is smaller than the job says. If the provider's page shows credits left: perilbook quota set --left N. What others spend in every period: spent_elsewhere.`,
+    message: `The service says that the quota of ${account} is used up, when by the ledger it still had ${counted(early.spending.exhaustedLeft!, 'credit')}: others spend of it, or the subscription is smaller than the job says. ${CORRECT_QUOTA} What others spend in every period: spent_elsewhere.`,
   };
 }
+
+const CORRECT_QUOTA = "If the provider's page shows credits left: perilbook quota set --left N.";
 
 async function buyWithinPeriod(
   context: BuyingContext,
