@@ -85,6 +85,7 @@ export interface Money {
   readonly planned: number;
   readonly charged: number;
   readonly unknown: number;
+  readonly inFlight: number;
   /** Most that it might spend; null before the first run. */
   readonly allowed: number | null;
   /** What that plan saves, of all places. With `planned` it is the price without savings. */
@@ -110,8 +111,8 @@ export interface Missing {
 /** The calls of one kind, over all runs of the job. `free` calls failed and cost nothing. */
 export interface LedgerLine {
   readonly kind: CallKind;
-  readonly calls: { readonly charged: number; readonly free: number; readonly unknown: number };
-  readonly credits: { readonly charged: number; readonly unknown: number };
+  readonly calls: Readonly<Record<'charged' | 'free' | 'unknown' | 'inFlight', number>>;
+  readonly credits: Readonly<Record<'charged' | 'unknown' | 'inFlight', number>>;
 }
 
 interface RunLine {
@@ -121,4 +122,5 @@ interface RunLine {
   readonly planned: number;
   readonly charged: number;
   readonly unknown: number;
+  readonly inFlight: number;
 }

@@ -220,7 +220,8 @@ function moneyOf({ summary }: Prepared, run: RunRecord | null): Money {
   return {
     planned: run?.plannedCredits ?? summary.credits,
     charged: run?.charged ?? 0,
-    unknown: run === null ? 0 : run.unknown + run.open,
+    unknown: run?.unknown ?? 0,
+    inFlight: run?.open ?? 0,
     allowed: run?.budget ?? null,
     saved: { byCells: saved.by_cells, byCache: saved.by_cache, byAreas: saved.by_areas },
   };
@@ -247,18 +248,14 @@ async function missingOf({ plan }: Prepared, store: Store, run: RunRecord | null
 
 async function ledgerOf({ name }: Job, store: Store): Promise<LedgerLine[]> {
   const rows = await store.statement({ by: 'kind', job: name });
-  return rows.map(({ name: kind, calls, credits }) => ({
-    kind: kind as LedgerLine['kind'],
-    calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown + calls.inFlight },
-    credits: { charged: credits.charged, unknown: credits.unknown + credits.inFlight },
-  }));
+  return rows.map(({ name: kind, calls, credits }) => ({ kind: kind as LedgerLine['kind'], calls, credits }));
 }
 
 async function runsOf({ name }: Job, store: Store): Promise<Facts['runs']> {
   const runs = await store.runs({ job: name });
   return runs.slice(0, RUNS_SHOWN).map(({ run, startedAt, state, plannedCredits, charged, unknown, open }) => ({
-    ...{ run, startedAt, state, charged },
+    ...{ run, startedAt, state, charged, unknown },
     planned: plannedCredits,
-    unknown: unknown + open,
+    inFlight: open,
   }));
 }

@@ -81,7 +81,14 @@ export function largeFacts(cells: number): Facts {
       circles: [],
       comparison: null,
     },
-    money: { planned: 0, charged: 0, unknown: 0, allowed: null, saved: { byCells: 0, byCache: 0, byAreas: 0 } },
+    money: {
+      planned: 0,
+      charged: 0,
+      unknown: 0,
+      inFlight: 0,
+      allowed: null,
+      saved: { byCells: 0, byCache: 0, byAreas: 0 },
+    },
     missing: { credits: 0, cells: 0, stopped: null, resumeAfter: null, accounts: [] },
     ...{ ledger: [], runs: [] },
   };

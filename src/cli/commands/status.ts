@@ -51,16 +51,22 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
 }
 
 function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls, screen: number): string[] {
-  const spending = runs.every(isLocal) ? [] : ['planned', 'charged', 'unknown', 'free calls'];
-  const head = ['run', 'job', 'started', 'state', ...spending, 'resume after'];
-  const rows = runs.map((run) => {
-    const spent = [run.plannedCredits, run.charged, run.unknown + run.open, callsOf(run).free].map(grouped);
-    return [
-      ...[String(run.run), run.job, dateTime(run.startedAt), run.state],
-      ...spending.map((_, index) => (isLocal(run) ? '' : spent[index]!)),
-      run.resumeAfter === null ? '' : dateTime(run.resumeAfter),
-    ];
-  });
+  // Most runs have none in flight: they have ended.
+  const inFlight = runs.some(({ open }) => open > 0) ? [['in flight', (run: RunRecord) => run.open] as const] : [];
+  const spending: readonly (readonly [string, (run: RunRecord) => number])[] = [
+    ['planned', (run) => run.plannedCredits],
+    ['charged', (run) => run.charged],
+    ['unknown', (run) => run.unknown],
+    ...inFlight,
+    ['free calls', (run) => callsOf(run).free],
+  ];
+  const shown = runs.every(isLocal) ? [] : spending;
+  const head = ['run', 'job', 'started', 'state', ...shown.map(([name]) => name), 'resume after'];
+  const rows = runs.map((run) => [
+    ...[String(run.run), run.job, dateTime(run.startedAt), run.state],
+    ...shown.map(([, of]) => (isLocal(run) ? '' : grouped(of(run)))),
+    run.resumeAfter === null ? '' : dateTime(run.resumeAfter),
+  ]);
   return fittingTable(head, rows, DISPENSABLE, '', screen);
 }
 
@@ -75,7 +81,7 @@ function budgetOf(run: RunRecord): number | null {
 }
 
 /** Columns that are dropped, in this order, where the terminal is too narrow. */
-const DISPENSABLE = ['free calls', 'unknown', 'run', 'started', 'planned'];
+const DISPENSABLE = ['free calls', 'in flight', 'unknown', 'run', 'started', 'planned'];
 
 /** One line for each job whose latest run was paused or cut off. */
 function whenToResume(runs: readonly RunRecord[], now: number): string[] {

@@ -1,5 +1,5 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { Facts } from '../facts.ts';
+import type { Facts, LedgerLine } from '../facts.ts';
 import { bar } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';
 import { percent } from './numbers.ts';
@@ -7,13 +7,14 @@ import { section } from './section.ts';
 
 /** Credits planned, spent and saved, and the ledger. */
 export function moneySection({ money, runAt, ledger, runs }: Facts): Html {
-  const { planned, charged, unknown, allowed, saved } = money;
+  const { planned, charged, unknown, inFlight, allowed, saved } = money;
   const pairs: (readonly [string, string])[] = [
     ['Planned', grouped(planned)],
     ['Spent', grouped(charged)],
   ];
   if (allowed !== null) pairs.push(['Allowed', grouped(allowed)]);
   if (unknown > 0) pairs.push(['Unknown', `${grouped(unknown)}, counted as spent`]);
+  if (inFlight > 0) pairs.push(['In flight', `${grouped(inFlight)}, not settled yet`]);
   return section(
     'money',
     'Credits',
@@ -22,36 +23,35 @@ export function moneySection({ money, runAt, ledger, runs }: Facts): Html {
 ${savings(planned, saved)}
 <h3>The ledger</h3>
 <p class="says">All calls of this job, over all runs. Failed calls are free; calls without an answer are unknown and count as spent.</p>
-${
-  ledger.length === 0
-    ? html`<p>No calls were made.</p>`
-    : html`<div class="wide" role="region" tabindex="0" aria-label="Table: The ledger"><table>
-<caption class="unseen">Calls and credits by kind of call</caption>
-<thead><tr><th scope="col">Kind of call</th><th scope="col" class="n">Charged</th><th scope="col" class="n">Failed, free</th><th scope="col" class="n">Unknown</th><th scope="col" class="n">Credits charged</th><th scope="col" class="n">Credits unknown</th></tr></thead>
-<tbody>
-${ledger.map(
-  ({
-    kind,
-    calls,
-    credits,
-  }) => html`<tr><th scope="row">${KINDS[kind]}</th><td class="n">${grouped(calls.charged)}</td><td class="n">${grouped(calls.free)}</td><td class="n">${grouped(calls.unknown)}</td><td class="n">${grouped(credits.charged)}</td><td class="n">${grouped(credits.unknown)}</td></tr>
-`,
-)}</tbody>
-<tfoot><tr><th scope="row">All</th>${[
-        sum(ledger, ({ calls }) => calls.charged),
-        sum(ledger, ({ calls }) => calls.free),
-        sum(ledger, ({ calls }) => calls.unknown),
-        sum(ledger, ({ credits }) => credits.charged),
-        sum(ledger, ({ credits }) => credits.unknown),
-      ].map((total) => html`<td class="n">${grouped(total)}</td>`)}</tr></tfoot>
-</table></div>
-`
-}${runs.length > 0 && runsTable(runs)}`,
+${ledger.length === 0 ? html`<p>No calls were made.</p>` : ledgerTable(ledger)}${runs.length > 0 && runsTable(runs)}`,
   );
 }
 
-function sum(ledger: Facts['ledger'], of: (line: Facts['ledger'][number]) => number): number {
-  return ledger.reduce((all, line) => all + of(line), 0);
+/** Calls in flight have columns where there are some: another run is at work. */
+function ledgerTable(ledger: Facts['ledger']): Html {
+  const hasOpen = ledger.some(({ calls }) => calls.inFlight > 0);
+  const columns: readonly (readonly [name: string, of: (line: LedgerLine) => number])[] = [
+    ['Charged', ({ calls }) => calls.charged],
+    ['Failed, free', ({ calls }) => calls.free],
+    ['Unknown', ({ calls }) => calls.unknown],
+    ...(hasOpen ? [['In flight', ({ calls }: LedgerLine) => calls.inFlight] as const] : []),
+    ['Credits charged', ({ credits }) => credits.charged],
+    ['Credits unknown', ({ credits }) => credits.unknown],
+    ...(hasOpen ? [['Credits in flight', ({ credits }: LedgerLine) => credits.inFlight] as const] : []),
+  ];
+  const cells = (of: (column: (line: LedgerLine) => number) => number) =>
+    columns.map(([, column]) => html`<td class="n">${grouped(of(column))}</td>`);
+  return html`<div class="wide" role="region" tabindex="0" aria-label="Table: The ledger"><table>
+<caption class="unseen">Calls and credits by kind of call</caption>
+<thead><tr><th scope="col">Kind of call</th>${columns.map(([name]) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
+<tbody>
+${ledger.map(
+  (line) => html`<tr><th scope="row">${KINDS[line.kind]}</th>${cells((column) => column(line))}</tr>
+`,
+)}</tbody>
+<tfoot><tr><th scope="row">All</th>${cells((column) => ledger.reduce((sum, line) => sum + column(line), 0))}</tr></tfoot>
+</table></div>
+`;
 }
 
 const KINDS = { single: 'Single topic', standard: 'Standard bundle', enterprise: 'Enterprise bundle' } as const;
@@ -81,24 +81,27 @@ ${shown.map(
 `;
 }
 
-function sumOf(runs: Facts['runs'], of: 'charged' | 'unknown'): number {
+function sumOf(runs: Facts['runs'], of: 'charged' | 'unknown' | 'inFlight'): number {
   return runs.reduce((all, run) => all + run[of], 0);
 }
 
 /** Plans are not added: each plans again what the runs before it left. */
 function runsTable(runs: Facts['runs']): Html {
+  const spent = (['charged', 'unknown', ...(sumOf(runs, 'inFlight') > 0 ? (['inFlight'] as const) : [])] as const).map(
+    (of) => ({ of, name: { charged: 'Charged', unknown: 'Unknown', inFlight: 'In flight' }[of] }),
+  );
   return html`<h3>Runs</h3>
 <div class="wide" role="region" tabindex="0" aria-label="Table: Runs"><table>
 <caption class="unseen">The latest runs of this job</caption>
-<thead><tr><th scope="col" class="n">Run</th><th scope="col">Started</th><th scope="col">State</th><th scope="col" class="n">Planned</th><th scope="col" class="n">Charged</th><th scope="col" class="n">Unknown</th></tr></thead>
+<thead><tr><th scope="col" class="n">Run</th><th scope="col">Started</th><th scope="col">State</th><th scope="col" class="n">Planned</th>${spent.map(({ name }) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
 <tbody>
 ${runs.map(
   (
     run,
-  ) => html`<tr><th scope="row" class="n">${grouped(run.run)}</th><td>${dateTime(run.startedAt)}</td><td>${quoted(run.state)}</td><td class="n">${grouped(run.planned)}</td><td class="n">${grouped(run.charged)}</td><td class="n">${grouped(run.unknown)}</td></tr>
+  ) => html`<tr><th scope="row" class="n">${grouped(run.run)}</th><td>${dateTime(run.startedAt)}</td><td>${quoted(run.state)}</td><td class="n">${grouped(run.planned)}</td>${spent.map(({ of }) => html`<td class="n">${grouped(run[of])}</td>`)}</tr>
 `,
 )}</tbody>
-<tfoot><tr><th scope="row" colspan="4">${counted(runs.length, 'run')}</th><td class="n">${grouped(sumOf(runs, 'charged'))}</td><td class="n">${grouped(sumOf(runs, 'unknown'))}</td></tr></tfoot>
+<tfoot><tr><th scope="row" colspan="4">${counted(runs.length, 'run')}</th>${spent.map(({ of }) => html`<td class="n">${grouped(sumOf(runs, of))}</td>`)}</tr></tfoot>
 </table></div>
 `;
 }

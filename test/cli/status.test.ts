@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { billingPeriod } from '../../src/contract/billing-period.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { FastClock } from '../fast-clock.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook } from './command-line.ts';
+
+test('charged, unknown and in flight are three things, in status and in the report', async (t) => {
+  const folder = temporaryFolder(t);
+  const clock = new FastClock('2026-03-15T12:00:00Z', 1);
+  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,40.1,-99.9\n');
+  const input = join(folder, 'book.csv');
+  const output = join(folder, 'out.csv');
+  const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'other', isAlive: () => true });
+  t.after(() => store.close());
+  const source = await store.source('somewhere');
+  const account = 'account';
+  const run = await store.startRun({ job: 'book', input, output, account, plannedCredits: 40, budget: 40 });
+  const period = billingPeriod(1, clock.now());
+  const limits = { periodLimit: 1_000, creditsPerMinute: 1_000, budget: 1_000, leaseMs: 600_000 };
+  const claims = await store.claim(
+    { run, source, account, period, ...limits },
+    [1, 2, 3].map((lat7) => ({
+      ...{ cell: { lat7, lng7: 1 }, call: { kind: 'standard' } as const, credits: 15, key: 'k', wanted: [] },
+    })),
+  );
+  const calls = claims.map((claim) => (claim.outcome === 'granted' ? claim.call : 0));
+  const settled = { period, outcome: '200', answers: [], failures: [] };
+  await store.settle([
+    { call: calls[0]!, charge: 'charged', credits: 15, ...settled },
+    { call: calls[1]!, charge: 'unknown', credits: 15, ...settled },
+  ]);
+  const words = ['--store', 'store.db'];
+  const { stdout } = await perilbook(['status', ...words], { folder, clock });
+  assert.match(stdout, /planned +charged +unknown +in flight +free calls/);
+  assert.match(stdout, /running +40 +15 +15 +15 +0/);
+  const [json] = JSON.parse((await perilbook(['status', ...words, '--json'], { folder, clock })).stdout);
+  assert.deepEqual([json.charged, json.unknown, json.in_flight], [15, 15, 15]);
+  const report = ['report', 'book.csv', '-t', 'hail', '-o', 'out.csv', '--report', 'page.html', ...words];
+  const made = await perilbook(report, { folder, clock });
+  assert.equal(made.code, 0, made.stderr);
+  const page = readFileSync(join(folder, 'page.html'), 'utf8');
+  const ledger = /<h3>The ledger<\/h3>[\s\S]*?<tfoot>(.*?)<\/tfoot>/.exec(page)![1]!;
+  const numbers = [...ledger.matchAll(/<td class="n">(\d+)<\/td>/g)].map(([, number]) => Number(number));
+  assert.deepEqual(
+    numbers,
+    [1, 0, 1, 1, 15, 15, 15],
+    'calls charged, free, unknown, in flight; credits but of free ones',
+  );
+  assert.ok(page.includes('<dt>In flight</dt><dd>15'));
+});
