@@ -20,12 +20,15 @@ const cacheHome = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.
 // another user could put code there.
 if (cacheHome) enableCompileCache(`${cacheHome}/perilbook`);
 
-const { startMessage, stopMessage } = await import('./cli/startup-messages.ts');
+const { endsInOrder, startMessage, stopMessage } = await import('./cli/startup-messages.ts');
 process.stderr.write(startMessage(process.argv.slice(2), process.stderr.isTTY));
 
 const { systemClock } = await import('./clock.ts');
 const { program } = await import('./cli/program.ts');
 const { processOwner } = await import('./running-processes.ts');
+
+const { removeUnfinished } = await import('./rows/files/temporary-files.ts');
+process.on('exit', removeUnfinished);
 
 const interruption = new AbortController();
 function interrupt(): void {
@@ -33,6 +36,7 @@ function interrupt(): void {
   // First: the progress display clears its lines for the message.
   interruption.abort();
   process.stderr.write(stopMessage(process.argv.slice(2), Date.now()));
+  if (!endsInOrder(process.argv.slice(2))) process.exit(130);
 }
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);

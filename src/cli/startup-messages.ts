@@ -15,6 +15,11 @@ export function startMessage(args: readonly string[], isTerminal = false): strin
   return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${printable(target)}\n`;
 }
 
+/** Whether a command ends its work in order after an interrupt. Others end at once: what they write appears whole or not at all. */
+export function endsInOrder([command]: readonly string[]): boolean {
+  return ['run', 'places', 'ui', 'service', 'data'].includes(command ?? '');
+}
+
 /** Printed at an interrupt: what is still done, and how not to wait for it. */
 export function stopMessage(args: readonly string[], now = 0): string {
   const text = stopText(args);
@@ -22,9 +27,11 @@ export function stopMessage(args: readonly string[], now = 0): string {
   return `\nperilbook: ${text}\n`;
 }
 
-function stopText([command, action]: readonly string[]): string {
+function stopText(args: readonly string[]): string {
+  const [command, action] = args;
+  if (!endsInOrder(args)) return 'stopped';
   const again = 'Press Ctrl-C again to quit at once.';
-  if (command === 'run' || command === 'ui') {
+  if (command === 'run' || command === 'places' || command === 'ui') {
     return `stopping: finishing work in progress, then writing the output. ${again}`;
   }
   const serves = command === 'service' && action === 'start';

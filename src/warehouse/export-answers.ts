@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { enrichedFields } from '../columns/row.ts';
@@ -9,6 +9,7 @@ import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { hasSystemCode, PerilbookError } from '../errors.ts';
 import { type Cell, locationOf } from '../geo/coordinates.ts';
 import type { Freshness } from '../job/planning/freshness.ts';
+import { endTemporary, removeAbandoned, temporaryName } from '../rows/files/temporary-files.ts';
 import { type TableFormat, writeTable } from '../rows/write-table.ts';
 import type { Store } from '../store/port.ts';
 import { exportColumns } from './answer-columns.ts';
@@ -53,26 +54,46 @@ export async function exportAnswers(request: ExportRequest): Promise<Exported> {
     const { rows, bytes } = await writeTable({ columns, batches: () => rowsOf(null) }, format, { output, stdout });
     return { places: rows, files: 1, bytes };
   }
-  makeEmptyFolder(output);
-  const sums = { places: 0, files: 0, bytes: 0 };
-  for (const [index, { source }] of sources.entries()) {
-    const batches = rowsOf(source);
-    for (let part = 1, next = await batches.next(); !next.done; part++) {
-      const file = join(output, `source-${index + 1}`, `part-${String(part).padStart(5, '0')}.parquet`);
-      mkdirSync(dirname(file), { recursive: true });
-      const take = async function* (): Batches {
-        for (let rows = 0; !next.done && rows < (request.placesAFile ?? PLACES_A_FILE); next = await batches.next()) {
-          rows += next.value.length;
-          yield next.value;
-        }
-      };
-      const { rows, bytes } = await writeTable({ columns, batches: take }, format, { output: file });
-      sums.places += rows;
-      sums.bytes += bytes;
-      sums.files++;
+  return await writeFolder(output, async (folder) => {
+    const sums = { places: 0, files: 0, bytes: 0 };
+    for (const [index, { source }] of sources.entries()) {
+      const batches = rowsOf(source);
+      for (let part = 1, next = await batches.next(); !next.done; part++) {
+        const file = join(folder, `source-${index + 1}`, `part-${String(part).padStart(5, '0')}.parquet`);
+        mkdirSync(dirname(file), { recursive: true });
+        const take = async function* (): Batches {
+          for (let rows = 0; !next.done && rows < (request.placesAFile ?? PLACES_A_FILE); next = await batches.next()) {
+            rows += next.value.length;
+            yield next.value;
+          }
+        };
+        const { rows, bytes } = await writeTable({ columns, batches: take }, format, { output: file });
+        sums.places += rows;
+        sums.bytes += bytes;
+        sums.files++;
+      }
     }
+    return sums;
+  });
+}
+
+/**
+ * Fills a folder that is empty or not there yet: what `write` has written appears in it when it is done. The temporary folder lies in
+ * it, because the folder itself may be a link or a mounted disk, which cannot be renamed. @throws OUTPUT_UNWRITABLE
+ */
+async function writeFolder<Result>(output: string, write: (folder: string) => Promise<Result>): Promise<Result> {
+  await removeAbandoned(join(output, 'export'));
+  makeEmptyFolder(output);
+  const temporary = temporaryName(join(output, 'export'));
+  try {
+    mkdirSync(temporary);
+    const result = await write(temporary);
+    for (const name of readdirSync(temporary)) renameSync(join(temporary, name), join(output, name));
+    return result;
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+    endTemporary(temporary);
   }
-  return sums;
 }
 
 async function topicsOfStore(store: Store): Promise<TopicSlug[]> {

@@ -26,7 +26,7 @@ test('an interrupt is told what still happens: an output is written by what writ
     stopMessage(['service', 'start', '--port', '1']),
     /stopping: finishing requests in flight\. Press Ctrl-C again/,
   );
-  assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopping. Press Ctrl-C again to quit at once.\n');
+  assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopped\n');
 });
 
 test('the first word names what is read, and is not said where nobody wants it', () => {

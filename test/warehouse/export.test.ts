@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { freshnessOf } from '../../src/job/planning/freshness.ts';
@@ -9,6 +10,7 @@ import { makeJob } from '../../src/job/settings/settings.ts';
 import type { CellAnswers } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { exportAnswers } from '../../src/warehouse/export-answers.ts';
+import { startBin } from '../cli/bin-process.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openDuckdb, textsOf } from './duckdb.ts';
@@ -111,6 +113,31 @@ test('a Parquet folder has files of one source each, of a limited number of plac
     ['https://a.example.com', 'https://b.example.com'].map((name) => [name, '10000', name, '0', 'deferred']),
   );
 });
+
+for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`an export ended by ${signal} leaves nothing that the next one would meet`, async (t) => {
+    const { folder } = await madeStore(t, 60_000);
+    const isStarted = () =>
+      readdirSync(folder, { recursive: true }).some((name) => /\.tmp(?:\/|$)/.test(String(name).replaceAll('\\', '/')));
+    for (const words of [
+      ['--format', 'parquet', '-o', 'answers'],
+      ['-o', 'answers.csv'],
+    ]) {
+      const args = ['cache', 'export', '--store', 's.db', ...words];
+      const bin = startBin(t, args, folder);
+      while (!isStarted()) {
+        assert.ok(bin.isRunning, 'it ended before it was killed');
+        await delay(1);
+      }
+      bin.kill(signal);
+      const ended = await bin.ended;
+      assert.deepEqual([ended.code, ended.signal], signal === 'SIGTERM' ? [130, null] : [null, signal], ended.stderr);
+      if (signal === 'SIGTERM') assert.ok(!isStarted(), 'temporary files are left');
+      assert.equal((await startBin(t, args, folder).ended).code, 0);
+      assert.ok(!isStarted(), 'temporary files are left');
+    }
+  });
+}
 
 test('export refuses a folder with files, a format without a name, and Parquet on stdout', async (t) => {
   const { folder } = await madeStore(t, 1);

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink 
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
-import { removeAbandoned, temporaryName } from './temporary-files.ts';
+import { endTemporary, removeAbandoned, temporaryName } from './temporary-files.ts';
 
 /** An output. Nothing is visible under its name before `commit`. */
 export interface OutputFile {
@@ -140,6 +140,7 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
         await handle.close();
         await rename(temporary, target);
         left = true;
+        endTemporary(temporary);
         await syncFolder(dirname(target));
       }),
     async discard() {
@@ -148,6 +149,7 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
       await syncing.catch(() => {});
       await handle.close().catch(() => {});
       await unlink(temporary).catch(() => {});
+      endTemporary(temporary);
     },
   };
 }

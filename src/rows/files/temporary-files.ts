@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { openSync, unlinkSync } from 'node:fs';
-import { readdir, unlink } from 'node:fs/promises';
+import { openSync, rmSync, unlinkSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isProcessRunning, machineName } from '../../running-processes.ts';
@@ -9,15 +9,33 @@ const MACHINE_DIGITS = 8;
 const PID_DIGITS = 8;
 const RANDOM_DIGITS = 8;
 
-/** The name of a temporary file beside the target. It holds machine and process, so that what a kill left can be removed. */
+/** The temporary files and folders of this thread that have not got their names. */
+const unfinished = new Set<string>();
+
+/**
+ * The name of a temporary file or folder beside the target. It holds machine and process, so that what a kill left can be removed.
+ * When it has got its name or was removed, call `endTemporary`.
+ */
 export function temporaryName(target: string): string {
   const pid = process.pid.toString(16).padStart(PID_DIGITS, '0');
   const random = randomBytes(RANDOM_DIGITS / 2).toString('hex');
-  return join(dirname(target), `.${basename(target)}.${machineDigits()}${pid}${random}.tmp`);
+  const path = join(dirname(target), `.${basename(target)}.${machineDigits()}${pid}${random}.tmp`);
+  unfinished.add(path);
+  return path;
 }
 
-/** Removes temporary files of this output that killed processes of this machine left. Errors are ignored: a leftover is
- * harmless. */
+export function endTemporary(path: string): void {
+  unfinished.delete(path);
+}
+
+/** Removes the unfinished files of this thread, when the process ends before they are done. */
+export function removeUnfinished(): void {
+  for (const path of unfinished) rmSync(path, { recursive: true, force: true });
+  unfinished.clear();
+}
+
+/** Removes temporary files and folders of this output that killed processes of this machine left. Errors are ignored: a leftover
+ * is harmless. */
 export async function removeAbandoned(target: string): Promise<void> {
   const folder = dirname(target);
   const begin = `.${basename(target)}.${machineDigits()}`;
@@ -26,7 +44,7 @@ export async function removeAbandoned(target: string): Promise<void> {
     if (!name.startsWith(begin)) continue;
     const [, pid] = REST.exec(name.slice(begin.length)) ?? [];
     if (pid === undefined || isProcessRunning(Number.parseInt(pid, 16))) continue;
-    await unlink(join(folder, name)).catch(() => {});
+    await rm(join(folder, name), { recursive: true, force: true }).catch(() => {});
   }
 }
 
