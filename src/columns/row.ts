@@ -11,7 +11,7 @@ export const LEADING_COLUMNS: readonly AddedColumn[] = [
   { name: 'hazard_as_of', type: 'time' },
 ];
 
-/** Said in `hazard_note` on every row whose answers are sample data, so that a file that travels is not taken for real. */
+/** In `hazard_note` of every row with answers from sample data, so that a file that travels is not taken for real. */
 export const SAMPLE_NOTE = 'sample data';
 
 /** The columns that are added for some topics, in order; without `counts` those that count records of `details` are
@@ -52,8 +52,8 @@ export function knownColumns(prefix = ''): ReadonlyMap<string, KnownColumn> {
   return new Map<string, KnownColumn>([...leading, ...ofTopics, ...ofPoint]);
 }
 
-/** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` tells it by the time of the
- * oldest answer, which is infinite where there is none. */
+/** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` tells by the time of the oldest
+ * answer whether it is sample data. */
 export function enrichedFields(
   record: CellRecord,
   topics: readonly TopicSlug[],
@@ -73,8 +73,9 @@ export function enrichedFields(
       for (let i = 0; i < width; i++) fields.push(null);
     }
   }
-  const asOf = Number.isFinite(oldest) ? new Date(oldest).toISOString() : null;
-  fields.splice(0, LEADING_COLUMNS.length, ...leadingFields(asOf, status, isSample(oldest)));
+  const isAnswered = Number.isFinite(oldest);
+  const asOf = isAnswered ? new Date(oldest).toISOString() : null;
+  fields.splice(0, LEADING_COLUMNS.length, ...leadingFields(asOf, status, isAnswered && isSample(oldest)));
   return fields;
 }
 
@@ -123,9 +124,9 @@ function leadingFields(asOf: string | null, { status, note }: CellStatus, sample
 }
 
 /** The fields of a row that was not looked up: its status, the reason, and nothing else. */
-export function bareFields(topics: readonly TopicSlug[], status: CellStatus, sample: boolean, counts = true): Field[] {
+export function bareFields(topics: readonly TopicSlug[], status: CellStatus, counts = true): Field[] {
   const width = topics.reduce((sum, topic) => sum + wantedColumns(topic, counts).length, 0);
-  return [...leadingFields(null, status, sample), ...new Array<null>(width).fill(null)];
+  return [...leadingFields(null, status, false), ...new Array<null>(width).fill(null)];
 }
 
 function noteOf(note: string, sample: boolean): string | null {

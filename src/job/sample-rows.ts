@@ -33,19 +33,14 @@ export class SampleRows {
     this.#mark = this.#isEmbedded ? ALL : ((await this.#store.sampleMark(this.#source)) ?? NONE);
   }
 
-  /** Whether the service's latest word is sample data: then rows without answers are marked too. */
-  get still(): boolean {
-    return this.#mark.still;
-  }
-
   /** Whether some of the output is sample data, as far as it was asked about. */
   get any(): boolean {
     return this.#found || this.#mark.still;
   }
 
-  /** Whether a row is sample data whose oldest answer was said then; infinite for a row without answers. */
+  /** Whether the answers of a row are sample data, by the time of the oldest. */
   readonly has = (oldest: number): boolean => {
-    const has = Number.isFinite(oldest) ? oldest <= this.#mark.until : this.#mark.still;
+    const has = oldest <= this.#mark.until;
     this.#found ||= has;
     return has;
   };

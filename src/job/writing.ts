@@ -120,7 +120,7 @@ export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, count
 /** Reads the cells that the plan has not read.
  * @param sink gets the fields of each cell and of each finding, in the order of their numbers */
 export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
-  const { job, scan, sampleRows, freshness, cells: cache } = source;
+  const { job, scan, freshness, cells: cache } = source;
   const { cells, places } = scan;
   const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
   const readCells = await cellReader(source, (number, record, status) => {
@@ -132,7 +132,7 @@ export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SI
   await endCells(ends, job.tiers.length, cache, readCells, counted);
   const bare = places.unlocated.map((kind) => {
     const note = { status: statusOf(kind), note: kind.note };
-    const fields = bareFields(job.topics, note, sampleRows.still, job.counts);
+    const fields = bareFields(job.topics, note, job.counts);
     const make = () => fields;
     putPlace(counted, fields);
     return make;

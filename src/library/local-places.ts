@@ -45,7 +45,7 @@ export class LocalPlaces implements Disposable {
       const { topics, counts } = job;
       if (!place.ok) {
         const status = place.finding === 'unreadable' ? 'invalid' : statusOfFinding(place.finding);
-        return bareFields(topics, { status, note: place.note }, false, counts);
+        return bareFields(topics, { status, note: place.note }, counts);
       }
       // Where the clock was set back since a load, answers of now would seem older than the data.
       const asOf = Math.max(now, ...described.datasets.map(({ loadedAt }) => loadedAt));

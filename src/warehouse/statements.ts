@@ -1,4 +1,4 @@
-import { addedColumns, LEADING_COLUMNS, SAMPLE_NOTE } from '../columns/row.ts';
+import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { UNITS_PER_DEGREE } from '../geo/coordinates.ts';
 import { LOCATION_NOTES, type LocationFinding } from '../geo/parse-location.ts';
@@ -46,7 +46,6 @@ export function joinStatement(options: StatementOptions): string {
   // The keys of the answers: their degrees have at most 7 decimals, so adding a half is exact enough.
   const keyOf = (degrees: string) =>
     `CAST(FLOOR(CAST(${degrees} AS ${dialect.double}) * ${doubleConstant(`${UNITS_PER_DEGREE}`, dialect)} + ${doubleConstant('5e-1', dialect)}) AS ${dialect.bigint})`;
-  const isSample = `${note} = '${SAMPLE_NOTE}' OR ${note} LIKE '${SAMPLE_NOTE}; %'`;
   return `SELECT ${own},
   CASE
     WHEN a.${status} IS NOT NULL THEN a.${status}
@@ -56,7 +55,7 @@ export function joinStatement(options: StatementOptions): string {
   END AS ${named(status!)},
   CASE
     WHEN a.${status} IS NOT NULL THEN a.${note}
-    ELSE COALESCE(sample.mark, '') || ${noteCase(finding, dialect)}
+    ELSE ${noteCase(finding, dialect)}
   END AS ${named(note!)},
   ${rest.join(',\n  ')}
 FROM ${from}
@@ -65,11 +64,7 @@ LEFT JOIN (
     ${keyOf('answers.lat')} AS perilbook_answer_lat7,
     ${keyOf('answers.lng')} AS perilbook_answer_lng7
   FROM ${options.answers} AS answers
-) AS a ON a.perilbook_answer_lat7 = ${lat7} AND a.perilbook_answer_lng7 = ${lng7}
-CROSS JOIN (
-  SELECT MAX(CASE WHEN ${isSample} THEN '${SAMPLE_NOTE}; ' ELSE '' END) AS mark
-  FROM ${options.answers}
-) AS sample`;
+) AS a ON a.perilbook_answer_lat7 = ${lat7} AND a.perilbook_answer_lng7 = ${lng7}`;
 }
 
 /** The sentence of a row without an answer. */

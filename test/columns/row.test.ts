@@ -47,7 +47,7 @@ test('hazard_as_of is the oldest answer that is used; without one it is empty', 
   assert.equal(asOf('hail', 'park'), '2026-01-02T00:00:00.000Z');
   assert.equal(asOf('hail', 'drought'), '2026-01-03T00:00:00.000Z');
   assert.equal(asOf('drought'), null);
-  assert.equal(bareFields(['hail'], OK, false)[2], null);
+  assert.equal(bareFields(['hail'], OK)[2], null);
 });
 
 test('an answer of another width, as another version may have kept it, is left out with its time', () => {
@@ -64,20 +64,21 @@ test('an answer of another width, as another version may have kept it, is left o
   ]);
 });
 
-test('the sample note stands on every row, before any other note', () => {
+test('the sample note stands before any other note, and on no row that nothing answered', () => {
+  const answered = recordOf([{ topic: 'hail', asOf: FIRST, fields: numbered('hail') }]);
   const noteOf = (note: string, sample: boolean) => [
+    enrichedFields(answered, ['hail'], { status: 'partial', note }, () => sample)[1],
     enrichedFields(EMPTY_RECORD, ['hail'], { status: 'deferred', note }, () => sample)[1],
-    bareFields(['hail'], { status: 'invalid', note }, sample)[1],
   ];
   assert.equal(SAMPLE_NOTE, 'sample data');
-  assert.deepEqual(noteOf('', true), ['sample data', 'sample data']);
-  assert.deepEqual(noteOf('why', true), ['sample data; why', 'sample data; why']);
+  assert.deepEqual(noteOf('', true), ['sample data', null]);
+  assert.deepEqual(noteOf('why', true), ['sample data; why', 'why']);
   assert.deepEqual(noteOf('why', false), ['why', 'why']);
   assert.deepEqual(noteOf('', false), [null, null]);
 });
 
 test('a row that was not looked up has its status, its reason, and nothing else', () => {
-  assert.deepEqual(bareFields(['drought', 'park'], { status: 'outside_us', note: 'elsewhere' }, false), [
+  assert.deepEqual(bareFields(['drought', 'park'], { status: 'outside_us', note: 'elsewhere' }), [
     'outside_us',
     'elsewhere',
     null,
@@ -101,11 +102,12 @@ test('every row has as many fields as there are columns, whatever topics were as
     fc.property(topics, answers, status, fc.boolean(), fc.string(), (asked, said, cell, sample, prefix) => {
       const width = addedColumns(asked, prefix).length;
       const enriched = enrichedFields(recordOf(said), asked, cell, () => sample);
-      const bare = bareFields(asked, cell, sample);
+      const bare = bareFields(asked, cell);
       assert.deepEqual([enriched.length, bare.length], [width, width]);
       assert.ok(!enriched.includes(undefined as never) && !bare.includes(undefined as never));
       assert.deepEqual([enriched[0], bare[0]], [cell.status, cell.status]);
-      for (const row of [enriched, bare]) if (sample) assert.match(String(row[1]), /^sample data/);
+      const isMarked = String(enriched[1]) === SAMPLE_NOTE || String(enriched[1]).startsWith(`${SAMPLE_NOTE}; `);
+      if (sample && enriched[2] !== null) assert.ok(isMarked);
     }),
   );
 });
@@ -117,6 +119,6 @@ test('a row is told to be sample data by its oldest answer; a row without answer
   ]);
   const asked: number[] = [];
   const ask = (...topics: TopicSlug[]) => enrichedFields(record, topics, OK, (oldest) => asked.push(oldest) > 1);
-  assert.deepEqual([ask('hail', 'park')[1], ask('park')[1], ask('radon')[1]], [null, SAMPLE_NOTE, SAMPLE_NOTE]);
-  assert.deepEqual(asked, [FIRST, FIRST + DAY, Number.POSITIVE_INFINITY]);
+  assert.deepEqual([ask('hail', 'park')[1], ask('park')[1], ask('radon')[1]], [null, SAMPLE_NOTE, null]);
+  assert.deepEqual(asked, [FIRST, FIRST + DAY]);
 });

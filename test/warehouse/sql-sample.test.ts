@@ -47,5 +47,6 @@ test('by the command line, sample data included, the join gives the very rows of
   const [[marked]] = (await engine.query(`SELECT count(*) FROM (${joined}) WHERE hazard_note LIKE 'sample data%'`)) as [
     string[],
   ];
-  assert.equal(Number(marked), ran.rows);
+  const { invalid, outside_us } = ran.status;
+  assert.equal(Number(marked), ran.rows - invalid - outside_us, 'rows without an answer are no sample data');
 });

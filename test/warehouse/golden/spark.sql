@@ -96,7 +96,7 @@ SELECT r.*,
   END AS hz_hazard_status,
   CASE
     WHEN a.hazard_status IS NOT NULL THEN a.hazard_note
-    ELSE COALESCE(sample.mark, '') || CASE COALESCE(perilbook_finding, '')
+    ELSE CASE COALESCE(perilbook_finding, '')
       WHEN 'empty' THEN 'Latitude or longitude is empty.'
       WHEN 'not_a_number' THEN 'Latitude or longitude is not a number.'
       WHEN 'degrees_minutes_seconds' THEN 'Latitude or longitude is in degrees, minutes and seconds: decimal degrees are needed.'
@@ -202,8 +202,4 @@ LEFT JOIN (
     CAST(FLOOR(CAST(answers.lat AS DOUBLE) * CAST(10000000 AS DOUBLE) + CAST(5e-1 AS DOUBLE)) AS BIGINT) AS perilbook_answer_lat7,
     CAST(FLOOR(CAST(answers.lng AS DOUBLE) * CAST(10000000 AS DOUBLE) + CAST(5e-1 AS DOUBLE)) AS BIGINT) AS perilbook_answer_lng7
   FROM answers AS answers
-) AS a ON a.perilbook_answer_lat7 = perilbook_lat7 AND a.perilbook_answer_lng7 = perilbook_lng7
-CROSS JOIN (
-  SELECT MAX(CASE WHEN hazard_note = 'sample data' OR hazard_note LIKE 'sample data; %' THEN 'sample data; ' ELSE '' END) AS mark
-  FROM answers
-) AS sample;
+) AS a ON a.perilbook_answer_lat7 = perilbook_lat7 AND a.perilbook_answer_lng7 = perilbook_lng7;
