@@ -3,8 +3,7 @@ const UNRESERVED = /[A-Za-z0-9\-._~]/;
 
 /**
  * Normalizes a service's address: lower-case scheme and host, no default port, no dot segments, no trailing slashes,
- * percent-encoding in upper case and only where needed. Answers are stored under it, so that another spelling does not
- * buy them again. Text that is no HTTP address is returned unchanged.
+ * percent-encoding in upper case and only where needed. Text that is no HTTP address is returned unchanged.
  */
 export function normalizedAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -14,6 +13,14 @@ export function normalizedAddress(text: string): string {
   // A host's trailing dot (`api.example.com.`) marks a complete name; it is the same host.
   const host = url.hostname.replace(/(.)\.$/, '$1') + (url.port === '' ? '' : `:${url.port}`);
   return `${url.protocol}//${host}${normalizedPath(url.pathname)}`;
+}
+
+/**
+ * The name of the source at an address: its answers are stored under it, so that another spelling does not buy them again.
+ * `localhost` is called 127.0.0.1. Requests go to the address as given: a service may listen on ::1 alone.
+ */
+export function sourceName(address: string): string {
+  return normalizedAddress(address).replace(/^(https?:\/\/)localhost(?=[:/]|$)/, '$1127.0.0.1');
 }
 
 function normalizedPath(path: string): string {

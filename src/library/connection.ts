@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { sourceName } from '../contract/service-address.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { SAMPLE_VINTAGE } from '../data/sample/sample-vintage.ts';
 import { needsOf } from '../data/tables/describe-data.ts';
@@ -45,7 +46,7 @@ export function unopenedConnection(context: ConnectionContext, job: Job): Connec
   });
   const secrets = read.map(({ secret }) => secret);
   refuseKeyInAddress(baseUrl, secrets);
-  return { kind: 'service', baseUrl, source: baseUrl, sample: false, keys: read };
+  return { kind: 'service', baseUrl, source: sourceName(baseUrl), sample: false, keys: read };
 }
 
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
@@ -139,7 +140,7 @@ export async function connect(
     const read = readKeys(keys, context.env);
     const secrets = read.map(({ secret }) => secret);
     refuseKeyInAddress(baseUrl, secrets);
-    const connection = { kind: 'service', baseUrl, source: baseUrl, sample: false, keys: read } as const;
+    const connection = { kind: 'service', baseUrl, source: sourceName(baseUrl), sample: false, keys: read } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
   // Most commands need no service of their own: they do not wait for the web framework.

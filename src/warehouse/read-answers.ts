@@ -1,7 +1,7 @@
 import { SAMPLE_NOTE } from '../columns/row.ts';
 import { columnsOf } from '../columns/topic-columns.ts';
 import type { Answer, Field } from '../contract/answer.ts';
-import { normalizedAddress } from '../contract/service-address.ts';
+import { sourceName } from '../contract/service-address.ts';
 import { isTopicSlug, TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
 import { type Cell, cellOf, MAX_PRECISION } from '../geo/coordinates.ts';
@@ -159,7 +159,7 @@ function keyOf(textOf: ReadField): { source: string; cell: Cell } {
       throw new MalformedValue(name, `${text} is not the key of ${textOf(name.slice(0, 3))}`);
     }
   }
-  return { source: normalizedAddress(source), cell };
+  return { source: sourceName(source), cell };
 }
 
 function fieldOf({ name, type }: AddedColumn, text: string): Field {

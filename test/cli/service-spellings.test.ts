@@ -6,6 +6,7 @@ import { perilbook } from './command-line.ts';
 const SPELLINGS = (port: string) => [
   `HTTP://127.0.0.1:${port}`,
   `http://127.1:${port}`,
+  `http://localhost:${port}`,
   `http://127.0.0.1:${port}///`,
   `http://127.0.0.1:${port}/a/../`,
   `http://127.0.0.1:${port}/%2e/`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { normalizedAddress } from '../../src/contract/service-address.ts';
+import { normalizedAddress, sourceName } from '../../src/contract/service-address.ts';
 
 const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   'http://localhost': [
@@ -49,5 +49,15 @@ test('addresses of different services stay different, and text that is no addres
   assert.equal(new Set(others.map(normalizedAddress)).size, others.length);
   for (const text of ['embedded 2026-01', 'harness', '', 'http://me:secret@a/', 'ftp://A/', 'http://A/?key=1']) {
     assert.equal(normalizedAddress(text), text);
+  }
+});
+
+test('localhost and 127.0.0.1 are one source; a host whose name begins so is another', () => {
+  for (const address of ['http://localhost:8080/v', 'http://LOCALHOST.:8080/v/', 'http://127.1:8080/v']) {
+    assert.equal(sourceName(address), 'http://127.0.0.1:8080/v');
+  }
+  assert.equal(sourceName('https://localhost'), 'https://127.0.0.1');
+  for (const other of ['http://localhost.example:8080', 'http://[::1]:8080', 'http://127.0.0.2:8080', 'embedded 1']) {
+    assert.equal(sourceName(other), other);
   }
 });

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { sourceName } from '../../contract/service-address.ts';
 import { PerilbookError } from '../../errors.ts';
 import { type Client, createClient, requireSendable } from '../../fetch/client.ts';
 import { cleanText, redactorOf } from '../../fetch/redact.ts';
@@ -73,7 +74,7 @@ export async function checkAction(context: CliContext, flags: Flags): Promise<nu
   let state: EndState = 'stopped';
   let run: number | null = null;
   try {
-    const source = await store.source(baseUrl);
+    const source = await store.source(sourceName(baseUrl));
     run = await store.startRun({
       ...{ job: JOB_NAME, input: '-', output: '-', account: account.name },
       ...{ plannedCredits: CREDITS_NEEDED, budget },

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { normalizedAddress } from '../../contract/service-address.ts';
+import { normalizedAddress, sourceName } from '../../contract/service-address.ts';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { AccountTerms } from '../../store/port.ts';
@@ -95,7 +95,9 @@ function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscripti
 export function accountOf(said: AccountSettings, service: ServiceSettings): JobAccount {
   const subscription = subscriptionOf(said.subscription);
   return {
-    name: said.account ?? (service.kind === 'remote' ? new URL(service.baseUrl).host : embeddedAccount(subscription)),
+    name:
+      said.account ??
+      (service.kind === 'remote' ? new URL(sourceName(service.baseUrl)).host : embeddedAccount(subscription)),
     subscription,
     anniversaryDay: said.anniversary_day,
     reserve: said.reserve,
