@@ -18,6 +18,13 @@ const SHOWN_FOLDER = '/home/you/books';
 /** The address in the documents for which a test may put that of a service on loopback. */
 const EXAMPLE = 'https://hazards.example.com';
 
+interface SessionOptions {
+  readonly timeFactor?: number;
+  readonly example?: string;
+  readonly service?: string;
+  readonly before?: (line: string) => void;
+}
+
 /** Compares a part of a document with what it should be, or puts that in its place, for review in the diff. */
 export function compare(document: string, found: string, expected: string, replace: (text: string) => string): void {
   if (found === expected) return;
@@ -30,7 +37,7 @@ export function compare(document: string, found: string, expected: string, repla
     );
 }
 
-/** A copy of what a reader has: the sample data and the jobs, and a store of the reader's own. */
+/** A copy of what a reader has: the sample files and the jobs, and a store of the reader's own, whose sample data is made already. */
 export function readersFolder(t: TestContext): string {
   const folder = temporaryFolder(t);
   for (const name of ['sample-data', 'jobs']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
@@ -52,12 +59,12 @@ export function checkSection(document: string, name: string, made: string): void
 /**
  * Runs every `$ perilbook …` of a document's console blocks in order, in one folder, and compares what it says. Of
  * `2>&1 | tail -N` only the last N lines are compared, after `2>&1 | grep -m1 WORD` the first line with that word. `service` is
- * asked in place of the documents' example.
+ * asked in place of the documents' example, whose address is `example`. `before` is called before each command.
  */
 export async function checkSessions(
   document: string,
   folder: string,
-  { timeFactor = 1, service = EXAMPLE }: { timeFactor?: number; service?: string } = {},
+  { timeFactor = 1, example = EXAMPLE, service = example, before = () => {} }: SessionOptions = {},
 ): Promise<number> {
   const clock = new FastClock('2026-11-20T12:00:00Z', timeFactor);
   const env = { PERILBOOK_STORE: join(folder, '.perilbook', 'store.db'), XDG_DATA_HOME: folder };
@@ -66,12 +73,13 @@ export async function checkSessions(
   for (const part of parts) {
     const [line, ...rest] = part.split('\n');
     const [, words, , tail, grep] = /^\$ perilbook (.*?)( 2>&1 \| (?:tail -(\d+)|grep -m1 (\w+)))?$/.exec(line!)!;
-    const args = words!.match(/"[^"]*"|\S+/g)!.map((word) => word.replace(/^"|"$/g, '').replace(EXAMPLE, service));
+    const args = words!.match(/"[^"]*"|\S+/g)!.map((word) => word.replace(/^"|"$/g, '').replace(example, service));
+    before(line!);
     const { stdout, stderr } = await perilbook(args, { folder, clock, env });
     const all = `${stderr}${stdout}`
       .trimEnd()
       .replaceAll(folder, SHOWN_FOLDER)
-      .replaceAll(service, EXAMPLE)
+      .replaceAll(service, example)
       .split('\n');
     const found = grep === undefined ? all : all.filter((one) => one.includes(grep)).slice(0, 1);
     const said = found.slice(tail === undefined ? 0 : -Number(tail)).join('\n');
