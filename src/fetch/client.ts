@@ -9,7 +9,6 @@ import { ACCEPT_ENCODING } from './content-decoding.ts';
 import type { Exchange } from './exchange.ts';
 import { Receiver } from './receiver.ts';
 import { redactorOf } from './redact.ts';
-import { connectorOf } from './response-heads.ts';
 import { exchangeLine, requestLine } from './trace.ts';
 
 /** Milliseconds. `headers` and `body` bound a silence; `total` bounds the whole request, so that an answer that comes a
@@ -80,10 +79,9 @@ export function createClient(options: ClientOptions): Client {
   const pool = new Pool(base.origin, {
     connections: options.sockets,
     pipelining: 1,
-    // One request per connection: over HTTP/2 (off in the connector too) one broken connection would lose many paid answers at
-    // once.
+    // One request per connection: over HTTP/2 one broken connection would lose many paid answers at once.
     allowH2: false,
-    connect: connectorOf(timeouts.connect),
+    connect: { timeout: timeouts.connect },
     headersTimeout: timeouts.headers,
     bodyTimeout: timeouts.body,
   });

@@ -17,7 +17,7 @@ export async function serveHttp(t: TestContext, listener: RequestListener): Prom
 }
 
 /** A raw TCP server: `answer` gets each socket once the request's head has arrived whole. */
-export async function serveRaw(t: TestContext, answer: (socket: Socket, head: string) => void): Promise<string> {
+export async function serveRaw(t: TestContext, answer: (socket: Socket, head: string) => unknown): Promise<string> {
   return serveSockets(t, (socket) => {
     let head = '';
     socket.on('data', (chunk) => {

@@ -4,7 +4,7 @@ import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
 import { noColor } from '../../src/cli/messages/color.ts';
 import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import type { RunEnded } from '../../src/job/run-job.ts';
-import { serveHttp } from '../fetch/servers.ts';
+import { serveHttp, serveRaw } from '../fetch/servers.ts';
 import { type Harness, openHarness, places } from './harness.ts';
 
 /** The answers to the first requests are lost on their way: the service charged them, and nobody here knows. */
@@ -85,3 +85,23 @@ test('under an approved plan, it is the plan that is used up', async (t) => {
   );
   assert.equal(harness.charged(), 10);
 });
+
+for (const [what, head, attempts] of [
+  ['an interim answer that nobody asked for', 'HTTP/1.1 100 Continue\r\n\r\n', 2],
+  ['a length that is given twice', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\n', 1],
+] as const) {
+  test(`${what}: each charge is in the ledger as unknown, and ${attempts} of a location`, async (t) => {
+    const harness = await openHarness(t, { factor: 2_000 });
+    harness.writeInput(places(3));
+    const baseUrl = await serveRaw(t, async (socket, request) => {
+      const [, path = ''] = request.split(' ');
+      const key = /x-api-key: (\S+)/i.exec(request)![1]!;
+      const body = await (await fetch(harness.url + path, { headers: { 'x-api-key': key } })).text();
+      socket.write(`${head}HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    });
+    const ended = await harness.run({ ...JOB, budget: 10 }, { baseUrl });
+    assert.equal(ended.summary.status.ok, 0);
+    assert.equal(harness.charged(), 3 * attempts);
+    assert.deepEqual(await harness.ledger(), { charged: 0, unknown: 3 * attempts, open: 0 });
+  });
+}
