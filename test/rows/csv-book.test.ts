@@ -78,10 +78,8 @@ test('writing an output again with the old fields dropped gives the same output'
   await fc.assert(
     fc.asyncProperty(fc.stringMatching(/^[ab",\n ]{0,40}$/), async (text) => {
       const first = await enrich(folder, `lat,lng,c\n${text}`, { fill: fillWith(['ok', 'x', 1]) });
-      const second = await enrich(folder, Buffer.from(first, 'latin1'), {
-        fill: fillWith(['ok', 'x', 1]),
-        dropFrom: 3,
-      });
+      const dropFrom = first.split('\n', 1)[0]!.split(',').indexOf('hazard_status');
+      const second = await enrich(folder, Buffer.from(first, 'latin1'), { fill: fillWith(['ok', 'x', 1]), dropFrom });
       // A quote that is never closed may pair with nothing before, and with nothing after either.
       assert.equal(second, first);
     }),
@@ -98,9 +96,39 @@ test('rows say their number, their line and what is wrong with them', async () =
     { number: 1, line: 3, fields: ['2', '1'] },
     { number: 2, line: 6, fields: ['4', '3'] },
     { number: 3, line: 7, fields: ['', '5'], problem: 'The row has 1 field where the header has 4.' },
-    { number: 4, line: 8, fields: ['7', '6'], problem: 'The row has 5 fields where the header has 4.' },
+    {
+      number: 4,
+      line: 8,
+      fields: ['7', '6'],
+      problem: 'The row has 5 fields where the header has 4: a text with a delimiter in it needs quotes.',
+    },
     { number: 5, line: 9, fields: ['1"2', '11'] },
   ]);
+});
+
+test('rows that all have more fields than the header are read, and the user is told', async () => {
+  const file = join(folder, 'unnamed.csv');
+  const rowFileOf = async (content: string) => {
+    writeFileSync(file, content);
+    return await openRowFile(file);
+  };
+  const comma = await rowFileOf('lat,lng\n38,-97,\n39,-98,\n');
+  assert.deepEqual(comma.columns, ['lat', 'lng', '']);
+  assert.equal(
+    comma.note,
+    'The rows have 3 fields and the header 2 names: the last field has none. ' +
+      'If it is the first that has none, add its name to the header.',
+  );
+  assert.deepEqual(
+    (await allRows(comma, [0, 1])).map(({ fields, problem }) => [...fields, problem]),
+    [
+      ['38', '-97', undefined],
+      ['39', '-98', undefined],
+    ],
+  );
+  const more = await rowFileOf('lat,lng\n38,-97,a,b,c\n');
+  assert.equal(more.note, 'The rows have 5 fields and the header 2 names: the last 3 fields have none.');
+  assert.equal((await rowFileOf('lat,lng\n38,-97\n39,-98,\n')).note, null);
 });
 
 test('records that are longer than the window are read whole', async () => {

@@ -1,4 +1,5 @@
 import type { Field } from '../../contract/answer.ts';
+import { counted } from '../../format-numbers.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
@@ -28,11 +29,21 @@ export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
   return {
     format: dialect.delimiter === '\t' ? 'tsv' : 'csv',
     columns: dialect.columns,
+    note: unnamedNote(dialect),
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
     read: (columns, needed, isWanted) => readRows(input, dialect, { columns, needed, isWanted, dropFrom: null }),
     write: (request) => writeCsv(input, dialect, request),
     ...csvSegments(input, dialect),
   };
+}
+
+function unnamedNote({ header, hasHeader, columns }: Dialect): string | null {
+  const unnamed = columns.length - header.fields;
+  if (!hasHeader || unnamed === 0) return null;
+  const what = `The rows have ${columns.length} fields and the header ${counted(header.fields, 'name')}`;
+  return unnamed === 1
+    ? `${what}: the last field has none. If it is the first that has none, add its name to the header.`
+    : `${what}: the last ${unnamed} fields have none.`;
 }
 
 async function* readRows(input: InputFile, dialect: Dialect, request: BatchRequest): AsyncGenerator<readonly Row[]> {
@@ -132,7 +143,9 @@ function addHeader(
   const cuts = new Int32Array(CUT_WIDTH);
   cutRecord(header, columns.length, request.dropFrom, cuts, 0);
   gathered.addBytes(head, 0, cuts[0]!);
-  gathered.addText(separatorOf(delimiter, request));
+  const separator = separatorOf(delimiter, request);
+  for (let unnamed = cuts[1]!; unnamed > 0; unnamed--) gathered.addText(separator);
+  gathered.addText(separator);
   gathered.addText(format(request.added.map((column) => column.name)));
   gathered.addBytes(head, header.end, header.next);
 }

@@ -20,6 +20,7 @@ export interface Dialect {
   readonly encoding: TextEncoding;
   /** True when the encoding was guessed from the bytes of the head. */
   readonly isEncodingGuessed: boolean;
+  /** The last ones have no name where the rows have more fields than the header. */
   readonly columns: readonly string[];
   /** The header record in the head of the file; what is before it (BOM, blank lines, `sep=`) is copied to the output. Without a
    * header, an empty span where the records begin. */
@@ -71,7 +72,8 @@ export function readDialect(input: InputFile, options: CsvOptions): Dialect {
     const columns = Array.from({ length: usualWidth(head, delimiter) }, (_, i) => String(i + 1));
     return { ...manner, columns, header, hasHeader: false, firstLine: 1 + linesBefore };
   }
-  const columns = Array.from({ length: record.fields }, (_, i) => fieldText(bytes, record, i, encoding).trim());
+  const width = Math.max(record.fields, widthWithUnnamed(head, delimiter));
+  const columns = Array.from({ length: width }, (_, i) => fieldText(bytes, record, i, encoding).trim());
   const firstLine = 1 + linesBefore + record.lineEnds;
   return { ...manner, columns, header: record, hasHeader: true, firstLine };
 }
@@ -162,6 +164,13 @@ function usualWidth(head: Head, delimiter: string): number {
   for (const width of firstWidths(head, delimiter)) counts.set(width, (counts.get(width) ?? 0) + 1);
   const [usual] = [...counts].sort(([a, times], [b, others]) => others - times || b - a);
   return usual?.[0] ?? 0;
+}
+
+/** The usual width where each of the first rows has more fields than the header, else 0: NOAA's files of tornadoes name 24 of 28, and
+ * some programs end each row with a delimiter. One row that is too long is not accepted: a text in it may lack its quotes. */
+function widthWithUnnamed(head: Head, delimiter: string): number {
+  const [named = 0, ...widths] = firstWidths(head, delimiter);
+  return widths.length > 0 && widths.every((width) => width > named) ? usualWidth(head, delimiter) : 0;
 }
 
 function firstWidths({ bytes, from, isWhole }: Head, delimiter: string): number[] {

@@ -1,4 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
+import { counted } from '../../format-numbers.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { type ReadWindow, readWindow } from '../files/streamed-input.ts';
 import type { ReadSegment, Row, Segment } from '../port.ts';
@@ -155,12 +156,13 @@ function rowOf(
   }
   // Trailing fields that nobody asked for may be missing: EPA's TRI files have a header of 110 fields and rows of 109.
   if (span.fields <= width && !lacksNeeded) return { number, line, fields };
-  const found = span.fields === 1 ? '1 field' : `${span.fields} fields`;
+  const other = dialect.hasHeader && dialect.header.fields === width ? 'header' : 'file';
+  const hint = span.fields > width ? ': a text with a delimiter in it needs quotes.' : '.';
   return {
     number,
     line,
     fields,
-    problem: `The row has ${found} where the ${dialect.hasHeader ? 'header' : 'file'} has ${width}.`,
+    problem: `The row has ${counted(span.fields, 'field')} where the ${other} has ${width}${hint}`,
   };
 }
 
