@@ -49,6 +49,7 @@ const CASES: readonly (readonly [lat: string, lng: string, expected: LocationFin
   ['-999', '-999', 'out_of_range'],
   ['1e2', '-118.25', 'out_of_range'],
   ['34.05', '241.75', 'out_of_range'],
+  ['4182000', '551000', 'out_of_range'],
   ['0', '0', 'null_island'],
   ['-0.0', '0.000', 'null_island'],
   ['-118.25', '34.05', 'swapped'],
@@ -98,4 +99,15 @@ test('text that would make a naive pattern backtrack forever is refused', () => 
   const long = `${'1 '.repeat(50_000)}x`;
   assert.equal(findingOf(long, '1'.repeat(100_000)), 'not_a_number');
   assert.equal(findingOf(`${' '.repeat(100_000)}x`, '1'), 'not_a_number');
+});
+
+test('projected coordinates are named as such', () => {
+  // UTM zone 10 N, metres; Web Mercator.
+  for (const [y, x] of [
+    ['4182000', '551000'],
+    ['4579425.8', '-13627665.3'],
+  ] as const) {
+    const parsed = parseLocation(y, x, isCovered);
+    assert.match(parsed.ok ? '' : parsed.note, /[Pp]rojected coordinates/);
+  }
 });

@@ -102,7 +102,7 @@ SELECT r.* EXCLUDE (perilbook_lat_text, perilbook_lng_text, perilbook_lat, peril
       WHEN 'degrees_minutes_seconds' THEN 'Latitude or longitude is in degrees, minutes and seconds: decimal degrees are needed.'
       WHEN 'decimal_comma' THEN 'Latitude or longitude has a decimal comma: a decimal point is needed.'
       WHEN 'degree_symbol' THEN 'Latitude or longitude has a degree sign or a compass letter: a plain signed number is needed.'
-      WHEN 'out_of_range' THEN 'Latitude is beyond 90 or longitude beyond 180 degrees.'
+      WHEN 'out_of_range' THEN 'Latitude is beyond 90 or longitude beyond 180 degrees: projected coordinates (metres, feet) must be converted to degrees.'
       WHEN 'null_island' THEN 'Latitude and longitude are both 0, which stands for a missing place.'
       WHEN 'swapped' THEN 'Latitude and longitude seem exchanged: the other way round the place is in the US.'
       WHEN 'sign_lost' THEN 'The sign of the longitude seems lost: with the other sign the place is in the US.'
