@@ -21,6 +21,7 @@ const LAYERS = [
     'clock.ts',
     'format-numbers.ts',
     'nearest-name.ts',
+    'printable.ts',
     'yaml-problems.ts',
     'running-processes.ts',
     'shown-path.ts',

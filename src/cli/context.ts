@@ -1,10 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { ConnectionContext } from '../library/connection.ts';
+import { printable, printableJson } from '../printable.ts';
 import type { Owner } from '../store/port.ts';
 import type { Log, LogLevel } from './log-lines.ts';
 import { colorFor, noColor } from './messages/color.ts';
-import { printable, printableJson } from './printable.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
 export interface CliContext {

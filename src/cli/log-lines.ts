@@ -1,5 +1,5 @@
 /* Messages as JSON lines (`--log json`). Imports next to nothing: main.ts needs it before anything is loaded. */
-import { printableJson } from './printable.ts';
+import { printableJson } from '../printable.ts';
 
 export type LogLevel = 'info' | 'warning' | 'error';
 

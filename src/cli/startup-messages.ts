@@ -1,6 +1,7 @@
 /* What main.ts prints itself. Imports next to nothing, so that the first message is printed at once. */
+
+import { printable } from '../printable.ts';
 import { logLine, wantsJsonLog } from './log-lines.ts';
-import { printable } from './printable.ts';
 
 /**
  * Printed before anything is loaded, 0.1 s after the start; loading takes several times as long. For `run`, and for `plan`

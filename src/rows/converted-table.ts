@@ -32,7 +32,9 @@ export async function convertedTable(
   const given = indexes.map((index) => rowFile.columns[index]!);
   const names = hasDistinctNames ? distinctNames(given, request.added) : given;
   const isNumber = indexes.map((index) => isTyped && request.numbers?.has(index) === true);
-  const own = names.map((name, index): AddedColumn => ({ name, type: isNumber[index] ? 'number' : 'text' }));
+  const own = names.map(
+    (name, index): AddedColumn => ({ name, type: isNumber[index] ? 'number' : 'text', keeps: indexes[index]! }),
+  );
   return {
     columns: [...own, ...request.added],
     ownColumns: own.length,

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Field, FieldSink } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
+import { printable } from '../printable.ts';
 
 /** One record of the input, as far as a run needs it. */
 export interface Row {
@@ -21,7 +22,7 @@ export interface Row {
 export interface AddedColumn {
   readonly name: string;
   readonly type: 'text' | 'number' | 'count' | 'time' | 'point';
-  /** The column of the input that it is: an earlier run added it, and its fields stay as they are. */
+  /** The column of the input that it is, added by an earlier run or taken into another format: its fields stay as they are. */
   readonly keeps?: number;
 }
 
@@ -179,11 +180,19 @@ export async function filledRows({ fill }: WriteRequest, count: number): Promise
   throw new PerilbookError('BUG', `${count} rows were given the fields of ${filled.length}`, 'Please report this.');
 }
 
-/** The fields of a row. @throws BUG unless there is one for each added column */
+/** The fields of a row, with the control characters of texts as escapes: they come from a service, and a terminal that shows the
+ * file would obey them. Kept columns and points stay as they are. @throws BUG unless there is one for each added column */
 export function fieldsFor(request: Pick<WriteRequest, 'added'>, make: RowFields): readonly Field[] {
   const fields = make();
   assertFieldCount(request, fields.length);
-  return fields;
+  return fields.map((field, index) =>
+    typeof field === 'string' && isWritten(request.added[index]!) ? printable(field) : field,
+  );
+}
+
+/** Whether the texts of a column are Perilbook's own. */
+export function isWritten({ keeps, type }: AddedColumn): boolean {
+  return keeps === undefined && type !== 'point';
 }
 
 /** @throws BUG unless there is a field for each added column */

@@ -8,6 +8,7 @@ import { rowsOutput } from '../../job/protected-files.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { isoTime } from '../../job/summary.ts';
 import { isSampleSource } from '../../library/connection.ts';
+import { printable } from '../../printable.ts';
 import { formatOfOutput } from '../../rows/output-format.ts';
 import type { TableFormat } from '../../rows/write-table.ts';
 import type { Store } from '../../store/port.ts';
@@ -17,7 +18,6 @@ import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { byteSize, shownPath } from '../messages/format.ts';
-import { printable } from '../printable.ts';
 
 const FORMATS: readonly TableFormat[] = ['parquet', 'csv', 'ndjson'];
 

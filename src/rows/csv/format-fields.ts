@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Field } from '../../contract/answer.ts';
+import { printable } from '../../printable.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { chunksFrom } from '../files/streamed-input.ts';
 import { encodeText, type TextEncoding } from '../files/text-encoding.ts';
@@ -11,12 +12,12 @@ export interface FieldFormat {
   readonly delimiter: string;
   readonly encoding: TextEncoding;
   /** True for a field that is Perilbook's and not the user's own, by its index: its text must not run as a formula in a
-   * spreadsheet. */
+   * spreadsheet, and not control a terminal. */
   readonly isAdded: (index: number) => boolean;
 }
 
 /** Spreadsheets run a text that begins like this, wherever it came from; the wide forms too, where such are typed. */
-const BEGINS_FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+const BEGINS_FORMULA = /^[=+\-@\t\n＝＋－＠]/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Needs no quotes, is no formula, and is the same in every encoding: most texts of answers. */
@@ -40,7 +41,7 @@ export function textFormatter({ delimiter, encoding, isAdded }: FieldFormat): (f
     if (field === null) return '';
     if (typeof field === 'number') return String(field);
     if (PLAIN.test(field) && !field.includes(delimiter)) return field;
-    const text = isAdded(index) ? harmless(field) : field;
+    const text = isAdded(index) ? harmless(printable(field)) : field;
     return encodeText(needsQuotes(text) ? `"${text.replaceAll('"', '""')}"` : text, encoding);
   };
 }

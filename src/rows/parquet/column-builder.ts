@@ -1,6 +1,7 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import { type AddedColumn, assertFieldCount, fieldsFor, type PlaceSink, type RowFields } from '../port.ts';
+import { printable } from '../../printable.ts';
+import { type AddedColumn, assertFieldCount, fieldsFor, isWritten, type PlaceSink, type RowFields } from '../port.ts';
 
 /**
  * The added fields of a row group as columns. Rows that share one function are one entry. The arrays that the function makes are
@@ -22,6 +23,8 @@ export interface TextColumn {
   readonly kind: 'text';
   /** Its texts are bytes, a character each. */
   readonly isPoint: boolean;
+  /** Its texts are Perilbook's own. */
+  readonly isWritten: boolean;
   readonly name: string;
   /** For each entry the number of its text, counted from 1. */
   readonly ids: Uint32Array | Uint16Array;
@@ -138,11 +141,13 @@ export function columnsAt(all: BuiltColumns, places: Int32Array<ArrayBuffer>): B
   return { ...all, entryOf, rows: places.length, isPlain: false };
 }
 
-function newColumn({ name, type }: AddedColumn, room: number): StoredColumn {
+function newColumn(added: AddedColumn, room: number): StoredColumn {
+  const { name, type } = added;
   if (type === 'text' || type === 'point') {
     return {
       kind: 'text',
       isPoint: type === 'point',
+      isWritten: isWritten(added),
       name,
       ids: new Uint32Array(new SharedArrayBuffer(4 * room)),
       texts: [],
@@ -180,10 +185,10 @@ function putField(column: StoredColumn, entry: number, field: Field): void {
   column.values[entry] = value;
 }
 
-function idOf({ texts, known }: TextColumn, text: string): number {
+function idOf({ texts, known, isWritten }: TextColumn, text: string): number {
   let id = known.get(text);
   if (id === undefined) {
-    id = texts.push(text);
+    id = texts.push(isWritten ? printable(text) : text);
     known.set(text, id);
   }
   return id;
