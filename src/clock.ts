@@ -30,6 +30,16 @@ export async function sleepUntilSteady(clock: Clock, at: number, signal?: AbortS
   }
 }
 
+/** A signal that aborts when a span is over, unless it is disposed of before. */
+export function timeLimit(clock: Clock, ms: number): Disposable & { readonly signal: AbortSignal } {
+  const over = new AbortController();
+  const disposed = new AbortController();
+  void clock.sleep(ms, disposed.signal).then(() => {
+    if (!disposed.signal.aborted) over.abort();
+  });
+  return { signal: over.signal, [Symbol.dispose]: () => disposed.abort() };
+}
+
 /** Makes a clock of a wall clock, which may be set, and a steady one, which is not. `pause` may stand still together with
  * the machine. */
 export function clockOf(wall: () => number, steady: () => number, pause: Clock['sleep'] = timer): Clock {

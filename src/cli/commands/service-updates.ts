@@ -1,4 +1,4 @@
-import { sleepUntilSteady, steadyTime } from '../../clock.ts';
+import { sleepUntilSteady, steadyTime, timeLimit } from '../../clock.ts';
 import { openDataDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
 import { durationMs } from '../../job/settings/duration.ts';
@@ -70,9 +70,7 @@ async function updateOnce(context: CliContext, file: string, flags: Flags): Prom
   }
   using opened = new DisposableStack();
   const database = opened.use(openDataDatabase(file));
-  const limit = new AbortController();
-  const done = new AbortController();
-  const isOver = context.clock.sleep(LONGEST_UPDATE_MS, done.signal).then(() => limit.abort());
+  using limit = timeLimit(context.clock, LONGEST_UPDATE_MS);
   const bounded = { ...context, interrupt: AbortSignal.any([context.interrupt, limit.signal]) };
   try {
     await updateSources(bounded, { ...folders, sources, file, open: () => database }, wanted, false, (outcome) => {
@@ -88,9 +86,6 @@ async function updateOnce(context: CliContext, file: string, flags: Flags): Prom
       'The update was stopped after 30 minutes',
       'The next update resumes it. The stored data is unchanged.',
     );
-  } finally {
-    done.abort();
-    await isOver;
   }
 }
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { type Clock, timeLimit } from '../../clock.ts';
 
 /** A program that is told the end of a run. */
 export interface FinishProgram {
@@ -11,25 +12,49 @@ export interface FinishProgram {
 
 /** A program that hangs must not keep a scheduler's job alive. */
 const LONGEST_MS = 60_000;
+/** From SIGTERM to SIGKILL, for a program that cleans up. */
+const GRACE_MS = 5_000;
+/** For the last output after the program has ended: a child that it left may hold its pipes for ever. */
+const OUTPUT_MS = 1_000;
 
 /** Starts a program with a text on its standard input. @returns null when it ended with 0, else why not */
-export function runProgram(
+export async function runProgram(
   { command: [program = '', ...args], folder, env, onOutput }: FinishProgram,
   input: string,
+  clock: Clock,
 ): Promise<string | null> {
-  const signal = AbortSignal.timeout(LONGEST_MS);
-  return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'], signal });
-    child.on('error', (error: NodeJS.ErrnoException) =>
-      resolve(signal.aborted ? `${program} did not end within 60 s` : `${program} cannot be started (${error.code})`),
-    );
-    child.on('close', (code, signal) => {
+  const child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const ended = new Promise<string | null>((resolve) => {
+    child.on('error', (error: NodeJS.ErrnoException) => resolve(`${program} cannot be started (${error.code})`));
+    child.on('exit', (code, signal) => {
       if (code === 0) resolve(null);
       else resolve(`${program} ended with ${code === null ? `signal ${signal}` : `exit code ${code}`}`);
     });
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => onOutput(chunk.toString()));
-    // A program may end without reading.
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
   });
+  const closed = new Promise<true>((resolve) => child.on('close', () => resolve(true)));
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => onOutput(chunk.toString()));
+  // A program may end without reading.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+
+  let problem = await within(clock, LONGEST_MS, ended);
+  if (problem === undefined) {
+    problem = `${program} did not end within 60 s`;
+    child.kill('SIGTERM');
+    if ((await within(clock, GRACE_MS, ended)) === undefined) child.kill('SIGKILL');
+  }
+  if ((await within(clock, OUTPUT_MS, closed)) === undefined) {
+    for (const stream of child.stdio) stream?.destroy();
+    child.unref();
+  }
+  return problem;
+}
+
+/** What `work` resolves to; undefined where that takes longer. */
+async function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result | undefined> {
+  using limit = timeLimit(clock, ms);
+  const over = new Promise<undefined>((resolve) => {
+    limit.signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  return await Promise.race([work, over]);
 }

@@ -42,6 +42,7 @@ export function openFinishHook(context: CliContext, job: Job): TellFinish | null
               onOutput: (output) => say(context, output.trimEnd()),
             },
             body,
+            context.clock,
           );
     if (problem === null) return;
     say(context, `perilbook: on_finish failed: ${whereOf(hook)}${problem}. The run itself is not affected.`, 'warning');

@@ -2,18 +2,22 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parseJobFile } from '../../../src/job/settings/read-job-file.ts';
 import { openHarness, places } from '../../job/harness.ts';
 import { metricValue, parseOpenMetrics } from '../../open-metrics.ts';
 import { releaseLater } from '../../service/small-data.ts';
+import { startBin } from '../bin-process.ts';
 import { perilbook, type SetupOptions } from '../command-line.ts';
 
+/** The clock of a test that must not meet the time limits of on_finish: 10 s for an attempt take one. */
+const SLOWER = { factor: 10 };
+
 /** Six cells of a credit each, at a service of the test's own. */
-async function scene(t: TestContext, job: readonly string[]) {
-  const harness = await openHarness(t);
+async function scene(t: TestContext, job: readonly string[], { factor = 200 } = {}) {
+  const harness = await openHarness(t, { factor });
   harness.writeInput(places(6));
   const { secret } = harness.key();
   const { folder, clock, url } = harness;
@@ -42,7 +46,7 @@ async function scene(t: TestContext, job: readonly string[]) {
 const TOLD = 'on_finish: {command: [sh, -c, "cat >> told; echo >> told; env > env; echo heard"]}';
 
 test('on_finish starts a program after every end of a run, with the summary and without the key', async (t) => {
-  const { run, path, secret, harness } = await scene(t, [TOLD]);
+  const { run, path, secret, harness } = await scene(t, [TOLD], { factor: 50 });
   const stopped = new AbortController();
   stopped.abort();
   const ends = [
@@ -87,7 +91,7 @@ test('on_finish starts a program after every end of a run, with the summary and 
 });
 
 test('a program that fails is reported and changes no exit code', async (t) => {
-  const { run, path } = await scene(t, ['on_finish: {command: [./nothing-here]}']);
+  const { run, path } = await scene(t, ['on_finish: {command: [./nothing-here]}'], SLOWER);
   const none = await run(['--yes', '--quiet']);
   assert.equal(none.code, 0);
   assert.match(
@@ -103,7 +107,7 @@ test('a program that fails is reported and changes no exit code', async (t) => {
 });
 
 test('a program of the job file is found beside it, whatever way the job file is named', async (t) => {
-  const { run, path } = await scene(t, ['on_finish: {command: [./tell-us.sh, nightly]}']);
+  const { run, path } = await scene(t, ['on_finish: {command: [./tell-us.sh, nightly]}'], SLOWER);
   mkdirSync(path('op'));
   mkdirSync(path('bin'));
   copyFileSync(path('job.yaml'), path('op/below.yaml'));
@@ -151,7 +155,7 @@ async function webhook(t: TestContext, statuses: readonly number[]): Promise<{ u
 
 test('a webhook gets a signed POST, again after an error that may pass, with the same id', async (t) => {
   const { url, posts } = await webhook(t, [500, 429, 204]);
-  const { run, secret } = await scene(t, [`on_finish: {url: "${url}", secret: {env: HOOK_SECRET}}`]);
+  const { run, secret } = await scene(t, [`on_finish: {url: "${url}", secret: {env: HOOK_SECRET}}`], SLOWER);
   const { code, stderr } = await run(['--budget', '2']);
   assert.equal(code, 4, stderr);
   assert.doesNotMatch(stderr, /on_finish/);
@@ -173,13 +177,74 @@ test('a webhook that refuses is asked once, one that is down five times; its pat
     [[503], 5, 'it answered with status 503 (5 attempts)'],
   ] as const) {
     const { url, posts } = await webhook(t, statuses);
-    const { run } = await scene(t, []);
+    const { run } = await scene(t, [], SLOWER);
     const { code, stderr } = await run(['--yes', '--on-finish', url]);
     assert.deepEqual([code, posts.length], [0, attempts], stderr);
     assert.ok(stderr.includes(`on_finish failed: ${new URL(url).host}: ${words}.`), stderr);
     assert.doesNotMatch(stderr, /s3cret-path/);
     assert.equal(posts[0]!.headers['webhook-signature'], undefined, 'no secret, no signature');
   }
+});
+
+/** A webhook that writes these pieces again and again to its client's socket, and never ends a response. */
+async function endlessWebhook(t: TestContext, begin: string, again: string): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createSocketServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.write(begin);
+    const timer = setInterval(() => socket.write(again), 5);
+    socket.on('close', () => clearInterval(timer));
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  releaseLater(t, async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((done) => server.close(done));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+const HANGING = { timeout: 60_000 };
+
+for (const [what, begin, again, isDelivered] of [
+  ['answers nothing', '', '', false],
+  ['drips the bytes of its head', 'HTTP/1.1 200 OK\r\nx-drip: ', 'x', false],
+  ['sends 102 again and again', '', 'HTTP/1.1 102 Processing\r\n\r\n', false],
+  ['drips a body that nobody reads', 'HTTP/1.1 200 OK\r\ncontent-length: 999999\r\n\r\n', ' ', true],
+] as const) {
+  test(`a webhook that ${what} does not hold the run`, HANGING, async (t) => {
+    const url = await endlessWebhook(t, begin, again);
+    const { run } = await scene(t, [], isDelivered ? SLOWER : {});
+    const { code, stderr } = await run(['--budget', '2', '--on-finish', url]);
+    assert.equal(code, 4, stderr);
+    if (isDelivered) assert.doesNotMatch(stderr, /on_finish failed/);
+    else assert.match(stderr, /on_finish failed: 127\.0\.0\.1:\d+: it did not answer in time \(\d attempts?\)/);
+  });
+}
+
+for (const [what, script, problem, clock] of [
+  ['ignores SIGTERM', 'trap "" TERM; while :; do sleep 0.05; done', /sh did not end within 60 s/, {}],
+  ['leaves a child that holds its pipes', 'sleep 65 & exit 0', null, SLOWER],
+  ['fails and leaves a child that holds its pipes', 'sleep 65 & exit 3', /sh ended with exit code 3/, SLOWER],
+  ['is ended with a child that holds its pipes', 'trap "" TERM; sleep 65', /sh did not end within 60 s/, {}],
+] as const) {
+  test(`a program of on_finish that ${what} does not hold the run`, HANGING, async (t) => {
+    const { run } = await scene(t, [`on_finish: {command: [sh, -c, ${JSON.stringify(script)}]}`], clock);
+    const { code, stderr } = await run(['--budget', '2']);
+    assert.equal(code, 4, stderr);
+    if (problem === null) assert.doesNotMatch(stderr, /on_finish failed/);
+    else assert.match(stderr, problem);
+  });
+}
+
+test('the process ends although a program of on_finish has left a child that holds its pipes', HANGING, async (t) => {
+  const { folder, secret, harness } = await scene(t, [
+    'on_finish: {command: [sh, -c, "echo heard; sleep 65 & exit 0"]}',
+  ]);
+  const bin = startBin(t, ['run', 'job.yaml', '--yes'], folder, { THE_KEY: secret });
+  const { code, stderr } = await bin.ended;
+  assert.deepEqual([code, harness.charged()], [0, 6], stderr);
+  assert.match(stderr, /heard/);
 });
 
 test('a missing secret is found before anything is spent', async (t) => {
