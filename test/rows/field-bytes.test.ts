@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parse } from 'csv-parse/sync';
 import type { Field } from '../../src/contract/answer.ts';
 import { fieldEncoder } from '../../src/rows/csv/field-bytes.ts';
 import { fieldFormatter } from '../../src/rows/csv/format-fields.ts';
@@ -51,6 +52,20 @@ test('encoded fields are the bytes of formatted ones, whatever they hold', () =>
         }
       },
     ),
+    { numRuns: 300 },
+  );
+});
+
+test('another reader gets each text back: what holds a delimiter, a quote or a line end of any kind is in quotes', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'µ', ' ', '"', ',', ';', '\t', '\r', '\n'), maxLength: 6 });
+  const rows = fc.array(fc.tuple(letters, letters), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(fc.constantFrom(',', ';', '\t'), rows, (delimiter, written) => {
+      const format = fieldFormatter({ delimiter, encoding: 'utf-8', isAdded: () => false });
+      const csv = Buffer.from(written.map((fields) => `${format(fields)}\n`).join(''), 'latin1');
+      const read = parse(csv, { delimiter, record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true });
+      assert.deepEqual(read, written);
+    }),
     { numRuns: 300 },
   );
 });

@@ -133,6 +133,19 @@ test('any values of the added columns are read back', async () => {
     return [fields[0], fields[1], String(Date.parse(String(fields[2]))), fields[3], fields[4]];
   });
   assert.deepEqual(rows, expected);
+  // A reader skips row groups by the bounds of their values: a wrong bound would hide these rows.
+  for (const [where, holds] of [
+    ["hazard_status = 'status 2'", ([status]: readonly Field[]) => status === 'status 2'],
+    ["hazard_status = 'status 0'", ([status]: readonly Field[]) => status === 'status 0'],
+    ['hail_score > 19999', ([, , , score]: readonly Field[]) => Number(score) > 19_999],
+    ['hail_reports = -999', ([, , , , reports]: readonly Field[]) => reports === -999],
+    ['hail_reports = -1', ([, , , , reports]: readonly Field[]) => reports === -1],
+  ] as const) {
+    const matching = Array.from({ length: count }, (_, id) => id).filter((id) => holds(fieldsOf(id + 1)));
+    const query = `select count(*)::int from read_parquet(${quoted(output)}) where ${where}`;
+    assert.deepEqual((await askedDuckdb(query)).rows, [[matching.length]], where);
+    assert.ok(matching.length > 0, where);
+  }
   // The same values, read by this reader.
   const again = await openRowFile(output);
   const read = await allRows(again, [4]);
