@@ -1,9 +1,9 @@
-import { damagedCell, HEADER_BYTES } from './packed-answers.ts';
+import { damagedCell, HEADER_BYTES, uint16, uint32 } from './packed-answers.ts';
 import { skipFields } from './packed-fields.ts';
 import type { WantedAnswer } from './port.ts';
 
 /** An answer that is looked for in the bytes of cells. */
-export interface SoughtAnswer extends WantedAnswer {
+interface SoughtAnswer extends WantedAnswer {
   /** The number of the topic's slug; -1 where the store has no answer to it. */
   readonly slug: number;
   /** An answer of another width is not read (`WidthOf`). */
@@ -20,10 +20,7 @@ interface FoundAnswers {
   asOf: number;
 }
 
-/**
- * Makes a search for answers. It knows no texts, so that threads can use it. It reads 18 answers in 0.4 µs: headers as whole numbers and
- * no object for each answer (`nextAnswer` took twice the time).
- */
+/** Makes a search for answers. It reads 18 answers in 0.4 µs: no object for each answer (`nextAnswer` took twice the time). */
 export function answerFinder(sought: readonly SoughtAnswer[]) {
   const indexOf = new Int16Array(Math.max(0, ...sought.map(({ slug }) => slug)) + 1).fill(-1);
   for (const [index, { slug }] of sought.entries()) if (slug >= 0) indexOf[slug] = index;
@@ -32,27 +29,26 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
   const freshSince = Float64Array.from(sought, (one) => one.freshSince);
   const [froms, tos] = [new Int32Array(sought.length), new Int32Array(sought.length)];
   const found: FoundAnswers = { froms, tos, size: 0, asOf: 0 };
-  let view: DataView = new DataView(new ArrayBuffer(0));
 
-  /** Whether a cell has all sought answers, none of them too old. Its bytes are those from `start` to `end`. @throws STORE_UNUSABLE */
-  function hasAll(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
+  /** Whether a cell has all sought answers, none of them too old. @throws STORE_UNUSABLE */
+  function hasAll(bytes: Uint8Array): boolean {
+    const end = bytes.length;
     let count = 0;
     let size = 0;
     let oldest = Number.POSITIVE_INFINITY;
-    if (view.buffer !== bytes.buffer) view = new DataView(bytes.buffer);
-    for (let at = start; at !== end; ) {
+    for (let at = 0; at !== end; ) {
       const from = at + HEADER_BYTES;
       // A header that is cut off is damage: as an end it would make the answer missing, and bought again.
       if (from > end) throw damagedCell();
-      const header = bytes.byteOffset + at;
-      const to = from + view.getUint32(header + 9, true);
+      const header = at;
+      const to = from + uint32(bytes, header + 9);
       if (to > end) throw damagedCell();
-      const slug = view.getUint16(header, true);
+      const slug = uint16(bytes, header);
       const index = slug < indexOf.length ? indexOf[slug]! : -1;
       at = to;
       if (index < 0) continue;
-      const asOf = view.getUint32(header + 2, true) + view.getUint16(header + 6, true) * 2 ** 32;
-      const width = bytes[from - HEADER_BYTES + 8]!;
+      const asOf = uint32(bytes, header + 2) + uint16(bytes, header + 6) * 2 ** 32;
+      const width = bytes[header + 8]!;
       const fields = fieldCounts[index]!;
       if (asOf < freshSince[index]! || width < fields || (widths[index]! >= 0 && width !== widths[index]!))
         return false;

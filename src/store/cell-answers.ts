@@ -1,10 +1,9 @@
 import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
-import { answerFinder, endOfFields, type SoughtAnswer } from './answer-finder.ts';
+import { answerFinder, endOfFields } from './answer-finder.ts';
 import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
-import { FieldPacker } from './packed-fields.ts';
+import { FieldPacker, type StoreTexts } from './packed-fields.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
-import type { TextNumbers } from './text-numbers.ts';
 
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
 
@@ -20,14 +19,14 @@ export type WidthOf = (topic: TopicSlug) => number | null;
 
 /** Takes what a job wants of a cell. */
 export interface AnswerPicker {
-  /** Whether the cell with the bytes from `start` to `end` has all wanted answers, none of them too old. */
-  readonly has: (bytes: Buffer, start?: number, end?: number) => boolean;
+  /** Whether the cell has all wanted answers, none of them too old. */
+  readonly has: (bytes: Buffer) => boolean;
   /** Copies the wanted fields of the cell for which `has` was called last. */
   readonly taken: (bytes: Buffer) => CompleteCell;
 }
 
 /** Packs and unpacks the answers of cells. Knows nothing of the database that keeps them. */
-export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
+export function cellCodec(texts: StoreTexts, widthOf: WidthOf) {
   const packer = new FieldPacker(texts);
   const span = newAnswerSpan();
 
@@ -46,14 +45,10 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
     return { answers, failures: unpackFailures(failures) };
   }
 
-  /** What a search for wanted answers has to know of this store. */
-  function sought(wanted: readonly WantedAnswer[]): SoughtAnswer[] {
-    return wanted.map((one) => ({ ...one, slug: texts.known(one.topic), width: widthOf(one.topic) }));
-  }
-
   /** Makes what takes the wanted fields out of cells' bytes. */
   function picker(wanted: readonly WantedAnswer[]): AnswerPicker {
-    const { hasAll, found } = answerFinder(sought(wanted));
+    const sought = wanted.map((one) => ({ ...one, slug: texts.known(one.topic), width: widthOf(one.topic) }));
+    const { hasAll, found } = answerFinder(sought);
     const { froms, tos } = found;
     const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
     const taken = (bytes: Buffer): CompleteCell => {
@@ -96,7 +91,7 @@ export function cellCodec(texts: TextNumbers, widthOf: WidthOf) {
     return { answers: Buffer.concat(parts), failures: left ? JSON.stringify(packedFailures) : null };
   }
 
-  return { unpack, sought, picker, merged };
+  return { unpack, picker, merged };
 }
 
 /** Stored failures without rejections; null where none are left. Those that cannot be parsed stay: reading reports them. */

@@ -44,8 +44,8 @@ export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
   // A header that is cut off is damage: as an end it would make the answer missing, and bought again.
   if (at + HEADER_BYTES > bytes.length) throw damagedCell();
   span.start = at;
-  span.slug = bytes[at]! | (bytes[at + 1]! << 8);
-  span.asOf = uint32(bytes, at + 2) + (bytes[at + 6]! | (bytes[at + 7]! << 8)) * 2 ** 32;
+  span.slug = uint16(bytes, at);
+  span.asOf = uint32(bytes, at + 2) + uint16(bytes, at + 6) * 2 ** 32;
   span.width = bytes[at + 8]!;
   span.from = at + HEADER_BYTES;
   span.to = span.from + uint32(bytes, at + 9);
@@ -74,6 +74,10 @@ export function packAnswer(slug: number, { asOf, fields }: Answer, packer: Field
   return bytes;
 }
 
-function uint32(bytes: Buffer, at: number): number {
+export function uint16(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8);
+}
+
+export function uint32(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }

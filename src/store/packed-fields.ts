@@ -31,11 +31,28 @@ SIZES.set([1, 9, 5, 5, 2, 7, 5, 0]);
 const double = new Float64Array(1);
 const doubleBytes = new Uint8Array(double.buffer);
 
+/** Notes and names of places can be all different: texts beyond this number are stored in each cell. */
+export const MOST_TEXTS = 4096;
+const LONGEST_TEXT = 200;
+
 /** Texts by number, the same ones at packing and at unpacking. */
 export interface Texts {
   /** The number of a text, given to it now if need be; -1 for one that gets none and is written out each time. */
   numberOf(text: string): number;
   textOf(number: number): string;
+}
+
+/** The texts of a store by number. */
+export interface StoreTexts extends Texts {
+  /** The number of a text that must have one, however many there are: the slug of a topic. */
+  ensure(text: string): number;
+  /** The number of a text that has one already; -1 otherwise. Never writes. */
+  known(text: string): number;
+}
+
+/** Whether a text may get a number. The texts of a database are UTF-8, which has no lone surrogates. */
+export function isSharedText(text: string): boolean {
+  return text.length <= LONGEST_TEXT && text.isWellFormed() && !text.includes('\0');
 }
 
 /** Packs and unpacks the fields of many rows; texts that come again are written as their numbers. */

@@ -157,15 +157,6 @@ export interface FieldUnpacker {
   hasNull(bytes: Buffer, from: number, asked: Uint8Array): boolean;
 }
 
-/** What a visit of many cells calls. */
-export interface CellVisitor {
-  /** The caller's number of a cell; -1 for one that is not asked for. */
-  readonly numberOf: (cell: Cell) => number;
-  /** `take` copies the wanted fields. It may be called during this call only. */
-  readonly complete: (cell: number, take: () => CompleteCell) => void;
-  readonly incomplete: (cell: number, record: CellRecord) => void;
-}
-
 /** The answers and failures of one cell that nothing was paid for. */
 export interface CellAnswers {
   readonly cell: Cell;
@@ -333,14 +324,6 @@ export interface Store extends PartStore, AsyncDisposable {
     cells: readonly Cell[],
     wanted: readonly WantedAnswer[],
   ): Promise<readonly (CompleteCell | CellRecord | null)[]>;
-  /**
-   * Visits the cells of a source that a caller asks for, in any order, where that is faster than `readWanted`: where they are
-   * many, and most of the store.
-   *
-   * @param asked how many cells are asked for
-   * @returns whether it did; if not, none was visited
-   */
-  visitWanted(source: number, asked: number, wanted: readonly WantedAnswer[], visitor: CellVisitor): Promise<boolean>;
   /** What is known of each area, in the order asked; null for one never heard of. */
   readAreas(source: number, areas: readonly string[]): Promise<readonly (StoredArea | null)[]>;
   /** Decides on each request in order, in one transaction: what is granted is in the ledger when this resolves.

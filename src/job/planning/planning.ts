@@ -8,7 +8,6 @@ import {
   TopicSets,
   topicsIn,
 } from '../../contract/topic-set.ts';
-import type { Cell } from '../../geo/coordinates.ts';
 import { type CallPace, type CallTimes, callPace } from '../../plan/call-times.ts';
 import { cheapestCalls, type PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
@@ -24,8 +23,8 @@ import { type Freshness, failedSet, missingSet, noDataSet, wantedAnswers } from 
 import { scopeNotes } from './price-list.ts';
 import { type CellNumbers, type Reach, reachedBy, reachOf, type TierShare } from './reach.ts';
 
-/** Few enough that records die young: at 2,000 they outlived two small collections, and the heap grew by 300 MB. */
-const CELLS_PER_READ = 250;
+/** Few enough that records die young: those of 2,000 cells outlived two small collections, and the heap grew by 300 MB. */
+const CELLS_PER_READ = 500;
 
 /** The priced list of calls that a run would make, and what it may spend. It never changes: a run keeps its own `CellQueue`. */
 export interface Plan {
@@ -221,15 +220,12 @@ async function findMissing(request: PlanRequest) {
   // Of a cell that the store has never heard of.
   const all = missingSet(null, job.topics, freshness);
   for (let cell = 0; cell < cells.size; cell++) missing.set(cell, all);
-  const visitor = { numberOf: (cell: Cell) => cells.numberOf(cell), complete, incomplete };
-  if (!(await store.visitWanted(source, cells.size, wanted, visitor))) {
-    for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
-      const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
-      for (const [index, record] of records.entries()) {
-        if (record === null) continue;
-        if ('fields' in record) complete(from + index, () => record);
-        else incomplete(from + index, record);
-      }
+  for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
+    const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
+    for (const [index, record] of records.entries()) {
+      if (record === null) continue;
+      if ('fields' in record) complete(from + index, () => record);
+      else incomplete(from + index, record);
     }
   }
   return { missing, hadNoData, lacking: countSets(missing) };

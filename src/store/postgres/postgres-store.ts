@@ -154,8 +154,6 @@ function storeOn(pool: PostgresPool, parts: StoreParts): Store {
     read: (source, cells) => read((session) => readCells(session, texts, codec, source, cells)),
     readWanted: (source, cells, wanted) =>
       read((session) => readWantedCells(session, texts, codec, source, cells, wanted)),
-    // The rows of a page come in one message anyway.
-    visitWanted: async () => false,
     readAreas: (source, areas) => read((session) => readAreas(session, source, areas, serverTime())),
     claim: async (terms, requests) => (requests.length === 0 ? [] : claims({ terms, requests })),
     async settle(settled) {

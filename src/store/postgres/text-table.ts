@@ -1,7 +1,7 @@
 import type { Answer } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { Session } from '../../postgres/postgres-pool.ts';
-import { isSharedText, MOST_TEXTS, type TextNumbers } from '../text-numbers.ts';
+import { isSharedText, MOST_TEXTS, type StoreTexts } from '../packed-fields.ts';
 
 /** A time is packed as a number, so it needs none of these. */
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
@@ -10,7 +10,7 @@ const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
  * The texts of a store by number, all of them in memory (at most 4,096 and the slugs). Cells are read and written in batches, so
  * the numbers that a batch needs are read or given before it.
  */
-export class TextTable implements TextNumbers {
+export class TextTable implements StoreTexts {
   readonly #store: string;
   readonly #numbers = new Map<string, number>();
   readonly #texts: string[] = [];

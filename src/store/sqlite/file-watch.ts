@@ -48,12 +48,6 @@ export function watchFile(file: string): FileWatch {
   };
 }
 
-/** Which file has this name: another thread that opens it sees by this that it is the same one. */
-export function inodeOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  return `${stats?.dev}/${stats?.ino}`;
-}
-
 function movedError(message: string, hint: string, file: string): PerilbookError {
   return new PerilbookError('STORE_MOVED', message, hint, { file });
 }

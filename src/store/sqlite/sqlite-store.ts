@@ -98,11 +98,6 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
     async readWanted(source, wanted, answers) {
       return database.transaction(() => cells.readWanted(source, wanted, answers))();
     },
-    async visitWanted(source, asked, answers, visitor) {
-      if (!cells.isWorthwhile(asked)) return false;
-      await cells.visit(source, answers, visitor);
-      return true;
-    },
     async readAreas(source, wanted) {
       return database.transaction(() => wanted.map((area) => areas.read(source, area)))();
     },

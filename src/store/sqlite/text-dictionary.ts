@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import { PerilbookError } from '../../errors.ts';
-import { isSharedText, MOST_TEXTS, type TextNumbers } from '../text-numbers.ts';
+import { isSharedText, MOST_TEXTS, type StoreTexts } from '../packed-fields.ts';
 
 /** The texts of a store by number, with a cache. */
-export interface StoredDictionary extends TextNumbers {
+export interface StoredDictionary extends StoreTexts {
   /** Empties the cache. Call it when a transaction is rolled back: its numbers are given to other texts. */
   forget(): void;
 }
