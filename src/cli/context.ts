@@ -5,6 +5,7 @@ import { printable, printableJson } from '../printable.ts';
 import type { Owner } from '../store/port.ts';
 import type { Log, LogLevel } from './log-lines.ts';
 import { colorFor, noColor } from './messages/color.ts';
+import { fitted } from './messages/format.ts';
 
 /** The process as the commands see it; only main.ts touches the real one. */
 export interface CliContext {
@@ -36,12 +37,18 @@ export function lineWidth(stream: CliContext['stdout']): number {
 /** Prints a message on stderr; stdout is for data. */
 export function say(context: CliContext, text: string, level: LogLevel = 'info'): void {
   if (context.isQuiet && level === 'info') return;
-  if (context.log === undefined) context.stderr.write(`${shownOn(context, context.stderr, text)}\n`);
+  const { stderr } = context;
+  if (context.log === undefined) stderr.write(`${shownOn(context, stderr, fitted(text, lineWidth(stderr)))}\n`);
   else context.log(level, 'message', { message: text });
 }
 
-/** Prints what a command was asked for on stdout. */
+/** Prints what people asked for on stdout. */
 export function print(context: CliContext, text: string): void {
+  printData(context, fitted(text, lineWidth(context.stdout)));
+}
+
+/** Prints data on stdout, whose lines stay as they are: CSV, SQL, a key. */
+export function printData(context: CliContext, text: string): void {
   context.stdout.write(`${shownOn(context, context.stdout, text)}\n`);
 }
 

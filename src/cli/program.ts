@@ -56,6 +56,7 @@ export async function program(surroundings: CliContext, version: string): Promis
     );
   }
   try {
+    if (context.args.length === 0) return await (await import('./commands/overview.ts')).overviewCommand(context);
     const parsed = await parse(parser, args);
     if (parsed instanceof ChosenCommand) {
       const run = await parsed.command.load();
@@ -65,8 +66,6 @@ export async function program(surroundings: CliContext, version: string): Promis
     print(context, `${isHelp(args) ? exampleLines(args[0]) : ''}${parsed.output}`);
     return EXIT.complete;
   } catch (error) {
-    // The examples are what a first user needs.
-    if (first === undefined) say(context, exampleLines(undefined).trimEnd());
     if (context.log === undefined) sayError(context, error);
     else context.log('error', 'error', { ...errorReport(error), exit_code: exitCodeOfError(error) });
     if (args.some((arg) => /^--json(?:=true)?$/.test(arg))) sayJson(context, { error: errorReport(error) });

@@ -17,7 +17,8 @@ const timeout = 90_000;
 test('--version and --help answer on stdout', { timeout }, async (t) => {
   const folder = temporaryFolder(t);
   const ask = (...args: string[]) => startBin(t, args, folder).ended;
-  const [version, help, ofRun, topics] = await Promise.all([
+  const [overview, version, help, ofRun, topics] = await Promise.all([
+    ask(),
     ask('--version'),
     ask('--help'),
     ask('run', '--help'),
@@ -27,6 +28,8 @@ test('--version and --help answer on stdout', { timeout }, async (t) => {
   // The commit is tested in test/package/launcher.test.ts.
   const { stdout, ...others } = version;
   assert.deepEqual([stdout.trim().split(' ')[0], others], [manifest.version, { code: 0, signal: null, stderr: '' }]);
+  assert.deepEqual([overview.code, overview.stderr], [0, '']);
+  assert.match(overview.stdout, /^Perilbook adds hazard ratings[\s\S]*\nAll commands: perilbook --help\n$/);
   assert.deepEqual([help.code, help.stderr], [0, '']);
   for (const name of ['plan', 'run', 'report', 'ui', 'status', 'quota', 'topics', 'cache', 'service']) {
     assert.match(help.stdout, new RegExp(`^ +perilbook ${name}\\b`, 'm'));
@@ -39,7 +42,6 @@ test('--version and --help answer on stdout', { timeout }, async (t) => {
 
 for (const [args, says] of [
   [['rnu', 'book.csv'], /^perilbook: Unknown (command|argument)s?: rnu.*did you mean run\?\n {2}.*\[USAGE\]\n$/],
-  [[], /^Examples:\n {2}perilbook plan [\s\S]*\nperilbook: Missing command\n {2}.*\[USAGE\]\n$/],
   [['run', 'nothing.csv', '--yes'], /nothing\.csv/],
 ] as const) {
   test(`perilbook ${args.join(' ')}: exit code 2, words on stderr only`, { timeout }, async (t) => {

@@ -23,7 +23,7 @@ export interface SetupOptions {
   readonly isAlive?: () => boolean;
   /** Receives what is printed on stderr while the command runs. */
   readonly onStderr?: (text: string) => void;
-  /** Standard output is a terminal so wide. */
+  /** Standard output and standard error are a terminal so wide. */
   readonly columns?: number;
 }
 
@@ -34,16 +34,17 @@ export async function perilbook(args: readonly string[], options: SetupOptions =
   const stdin = new PassThrough();
   stdin.end(options.stdin ?? '');
   const collect = (into: Buffer[]) => new PassThrough().on('data', (chunk: Buffer) => into.push(chunk));
+  const terminal = options.columns === undefined ? {} : { isTTY: true, columns: options.columns };
   const setup: CliContext = {
     args,
     env: options.env ?? {},
     workingFolder: options.folder ?? ROOT,
     stdin,
-    stdout:
-      options.columns === undefined
-        ? collect(out)
-        : Object.assign(collect(out), { isTTY: true, columns: options.columns }),
-    stderr: collect(err).on('data', (chunk: Buffer) => options.onStderr?.(chunk.toString())),
+    stdout: Object.assign(collect(out), terminal),
+    stderr: Object.assign(
+      collect(err).on('data', (chunk: Buffer) => options.onStderr?.(chunk.toString())),
+      terminal,
+    ),
     clock: options.clock ?? systemClock,
     random: Math.random,
     interrupt: options.interrupt ?? new AbortController().signal,

@@ -107,12 +107,6 @@ test('help begins with examples, of the program and of a command, on standard ou
   }
 });
 
-test('without a command the examples are shown, as a mistake', async () => {
-  const { code, stdout, stderr } = await perilbook([]);
-  assert.deepEqual([code, stdout], [2, '']);
-  assert.match(stderr, /^Examples:\n {2}perilbook plan portfolio\.csv/);
-});
-
 const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
   ['rnu book.csv --topic x', /^perilbook: Unknown command: rnu; did you mean run\?/],
   ['plan book.csv --topcis x --bugdet 5', /did you mean --topics and --budget\?/],

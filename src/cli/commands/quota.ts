@@ -5,7 +5,7 @@ import type { JobAccount } from '../../job/settings/account-settings.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import type { Store } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, print, say, sayJson } from '../context.ts';
+import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, saidWithoutJobFile } from '../job-of-options.ts';
 import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages.ts';
@@ -31,7 +31,7 @@ export async function quotaCommand(context: CliContext, flags: Flags): Promise<n
     const quota: Quota = { state, isKnown, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
     sheets.push({ quota, rows });
   }
-  if (flags.csv) print(context, statementCsv(by!, sheets[0]!.rows).trimEnd());
+  if (flags.csv) printData(context, statementCsv(by!, sheets[0]!.rows).trimEnd());
   else if (flags.json) {
     const values = sheets.map(({ quota, rows }) => ({
       ...quotaJson(quota),

@@ -9,7 +9,7 @@ import type { PeriodStatement } from '../../service/accounts/period-statement.ts
 import type { ServiceAccounts } from '../../service/accounts/port.ts';
 import type { ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, print, say, sayJson } from '../context.ts';
+import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
@@ -157,7 +157,7 @@ export async function keyAction(context: CliContext, accounts: ServiceAccounts, 
 
 function showOnce(context: CliContext, { id, key }: NewKey): void {
   say(context, `Key ${id}. It is shown once; only its hash is kept.`);
-  print(context, key);
+  printData(context, key);
 }
 
 function scopesOf(flags: Flags): string[] {

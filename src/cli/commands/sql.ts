@@ -3,7 +3,7 @@ import { didYouMean } from '../../nearest-name.ts';
 import { DIALECT_NAMES, type SqlDialectName } from '../../warehouse/sql-dialects.ts';
 import { joinStatement, placesStatement, type StatementOptions } from '../../warehouse/statements.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, print } from '../context.ts';
+import { type CliContext, printData } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
 
@@ -22,12 +22,12 @@ export async function sqlCommand(context: CliContext, flags: Flags): Promise<num
   };
   const only = flags.only as string | undefined;
   if (only === 'places' || only === 'join') {
-    print(context, only === 'places' ? placesStatement(options) : joinStatement(options));
+    printData(context, only === 'places' ? placesStatement(options) : joinStatement(options));
     return EXIT.complete;
   }
   if (only !== undefined)
     throw new PerilbookError('USAGE', `Unknown statement: ${only}`, 'Use --only places or --only join.');
-  print(
+  printData(
     context,
     `-- 1. The distinct places of ${options.table}. Save them as CSV or Parquet and run: perilbook places FILE -o ANSWERS
 ${placesStatement(options)};

@@ -7,7 +7,7 @@ import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { PartFolder } from '../../store/part-store.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, lineWidth, print, sayJson } from '../context.ts';
+import { type CliContext, lineWidth, print, printData, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
 import { fittingTable, shownPath } from '../messages/format.ts';
@@ -35,7 +35,7 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
       runs.map((run) => asJson(run, callsOf(run), folders)),
     );
   } else if (flags.csv) {
-    print(context, asCsv(runs, callsOf).trimEnd());
+    printData(context, asCsv(runs, callsOf).trimEnd());
   } else if (runs.length === 0) {
     print(context, `No runs${target === undefined ? '' : ` of ${job.name}`} in ${shownAddress(job.store)}`);
   } else {

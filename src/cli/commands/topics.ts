@@ -2,11 +2,14 @@ import { columnsOf } from '../../columns/topic-columns.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, print, sayJson } from '../context.ts';
+import { type CliContext, lineWidth, print, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { table } from '../messages/format.ts';
+import { fittingTable } from '../messages/format.ts';
 
 const DAY_S = 86_400;
+
+/** Columns that are dropped, in this order, where the terminal is too narrow. */
+const DISPENSABLE = ['cadence', 'category', 'fresh for', 'title'];
 
 /** `perilbook topics`: all topics with their columns and how long answers stay fresh. */
 export async function topicsCommand(context: CliContext, flags: Flags): Promise<number> {
@@ -31,7 +34,8 @@ export async function topicsCommand(context: CliContext, flags: Flags): Promise<
     freshnessText(fresh_seconds),
     columns.join(' '),
   ]);
-  const lines = table(['slug', 'title', 'category', 'cadence', 'fresh for', 'columns'], rows, '');
+  const head = ['slug', 'title', 'category', 'cadence', 'fresh for', 'columns'];
+  const lines = fittingTable(head, rows, DISPENSABLE, '', lineWidth(context.stdout));
   const price = `One topic costs ${CREDITS.single} credit, the standard bundle (natural) ${CREDITS.standard}, the enterprise bundle (all) ${CREDITS.enterprise}.`;
   print(context, `${lines.join('\n')}\n\n${price}`);
   return EXIT.complete;

@@ -50,6 +50,19 @@ export function wrapped(parts: readonly string[], width: number, between = ' · 
   return lines;
 }
 
+/** A text whose lines fit the width: what is too long continues below, indented a little more than a line that is indented. Words are
+ * never broken. */
+export function fitted(text: string, width: number): string {
+  const lines = text.split('\n').flatMap((line) => {
+    if (stringWidth(line) <= width) return [line];
+    const indent = /^ */.exec(line)![0];
+    const more = indent === '' ? '' : `${indent}  `;
+    const [first, ...others] = wrapped(line.trim().split(' '), width - more.length, ' ');
+    return [indent + first!.trimEnd(), ...others.map((rest) => more + rest.trim())];
+  });
+  return lines.join('\n');
+}
+
 /** Names and values in two columns; a long value continues below itself. */
 export function listed(
   pairs: readonly (readonly [name: string, value: string])[],

@@ -91,6 +91,11 @@ function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscripti
   return name === 'professional' ? `embedded-${name}` : `embedded-${creditsPerMonth}-${creditsPerMinute}`;
 }
 
+/** Whether an account is one of the embedded service. Its name says nothing to people: call it the sample account. */
+export function isSampleAccount(name: string): boolean {
+  return /^embedded(-|$)/.test(name);
+}
+
 /** The account that the job's own settings describe. */
 export function accountOf(said: AccountSettings, service: ServiceSettings): JobAccount {
   const subscription = subscriptionOf(said.subscription);

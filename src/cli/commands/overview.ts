@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { PerilbookError } from '../../errors.ts';
+import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { readLocalData } from '../../job/lookup/local-data.ts';
+import { accountState } from '../../job/planning/account-state.ts';
+import { isSampleAccount } from '../../job/settings/account-settings.ts';
+import type { Job } from '../../job/settings/settings.ts';
+import { isPostgresAddress, shownAddress } from '../../postgres/postgres-address.ts';
+import type { Store } from '../../store/port.ts';
+import { type CliContext, lineWidth, print } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { anyJobOf } from '../job-of-options.ts';
+import { listed, shownPath } from '../messages/format.ts';
+import { openStore } from '../open-store.ts';
+
+type StateLine = readonly [name: string, value: string];
+
+const SAMPLE_FILE = fileURLToPath(new URL('../../../sample-data/listings.csv', import.meta.url));
+
+/** Most states and accounts that are named. */
+const MOST_STATES = 8;
+const MOST_ACCOUNTS = 3;
+
+/** `perilbook` alone: what it is, three first steps, and the state of this machine. Makes no file. */
+export async function overviewCommand(context: CliContext): Promise<number> {
+  const sample = shownPath(SAMPLE_FILE, context.workingFolder);
+  const steps: readonly StateLine[] = [
+    ['try the sample', `perilbook run ${sample} -o sample.csv --topics natural --service sample --yes`],
+    ['price your file', 'perilbook plan FILE'],
+    ['open the page', 'perilbook ui'],
+  ];
+  const width = lineWidth(context.stdout);
+  const lines = [
+    'Perilbook adds hazard ratings to a file of US locations: from public data on this machine, or from a paid service.',
+    '',
+    'First steps:',
+    ...listed(steps, '  ', width),
+    '',
+    'This machine:',
+    ...listed(await machineState(context), '  ', width),
+    '',
+    'All commands: perilbook --help',
+  ];
+  print(context, lines.join('\n'));
+  return EXIT.complete;
+}
+
+async function machineState(context: CliContext): Promise<readonly StateLine[]> {
+  try {
+    const job = anyJobOf(context, undefined, {});
+    return [['data', dataHere(context, job)], ...(await lastRunAndQuota(context, job))];
+  } catch (error) {
+    return [['settings', problemOf(error)]];
+  }
+}
+
+function dataHere({ clock }: CliContext, { dataFile }: Job): string {
+  try {
+    const data = readLocalData(dataFile, clock.now());
+    if (data === null || data.datasets.length === 0) return NO_DATA;
+    const { topics, boundaryStates, sample } = data;
+    const count = boundaryStates.length;
+    const states = count <= MOST_STATES ? boundaryStates.join(', ') : `${count} states and territories`;
+    const madeUp = sample ? ' (some of it made up)' : '';
+    return `${counted(topics.size, 'topic')}, ${states === '' ? 'no boundaries' : `boundaries of ${states}`}${madeUp}`;
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+const NO_DATA = "none. To get FEMA's ratings: perilbook data get natural --for FILE";
+
+/** A store that does not exist is not made, and a database of many machines is not waited for. */
+async function lastRunAndQuota(context: CliContext, job: Job): Promise<readonly StateLine[]> {
+  if (isPostgresAddress(job.store)) return [['last run', `in ${shownAddress(job.store)}: perilbook status`]];
+  if (!existsSync(job.store)) return [['last run', 'none'], NO_ACCOUNT];
+  try {
+    await using store = await openStore(context, job);
+    const [latest] = await store.runs({});
+    const run = latest === undefined ? 'none' : `${latest.job}, ${dateTime(latest.startedAt)}: ${latest.state}`;
+    return [['last run', run], ...(await quotas(store, context.clock.now()))];
+  } catch (error) {
+    return [['last run', problemOf(error)]];
+  }
+}
+
+const NO_ACCOUNT: StateLine = ['quota', 'no account was used yet'];
+
+async function quotas(store: Store, now: number): Promise<readonly StateLine[]> {
+  const accounts = await store.knownAccounts();
+  if (accounts.length === 0) return [NO_ACCOUNT];
+  const pairs: StateLine[] = [];
+  for (const account of accounts.slice(0, MOST_ACCOUNTS)) {
+    const { available, period } = await accountState(account, store, now);
+    const left = `${grouped(available)} of ${counted(account.subscription.creditsPerMonth, 'credit')} left`;
+    const title = isSampleAccount(account.name) ? 'sample account' : account.name;
+    pairs.push([pairs.length === 0 ? 'quota' : '', `${title}: ${left}, resets on ${dateTime(period.end)}`]);
+  }
+  const rest = accounts.length - MOST_ACCOUNTS;
+  return rest > 0 ? [...pairs, ['', `and ${counted(rest, 'more account')}: perilbook quota`]] : pairs;
+}
+
+/** What cannot be read is part of the state. @throws what is no PerilbookError */
+function problemOf(error: unknown): string {
+  if (error instanceof PerilbookError) return error.message;
+  throw error;
+}
