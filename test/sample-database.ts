@@ -89,7 +89,7 @@ export function provideLocalData(home: string, measuredAt?: number): string {
   copySampleDatabase(file);
   const database = new Database(file);
   try {
-    database.exec("UPDATE datasets SET sample = 0, source = 'test'");
+    database.exec("UPDATE datasets SET sample = 0; UPDATE parts SET source = 'test'");
     if (measuredAt !== undefined) database.prepare('UPDATE reading_boxes SET measured_at = ?').run(measuredAt);
   } finally {
     database.close();

@@ -4,7 +4,8 @@ import type { Options } from 'yargs';
 export const DATA_OPTIONS = {
   states: {
     type: 'string',
-    describe: 'get: of these states, e.g. VA,MD; load: take their rows only and keep those of others; US for all',
+    describe:
+      'get, remove: of these states, e.g. VA,MD; load: take their rows only and keep those of others; US for all',
     requiresArg: true,
   },
   for: {

@@ -134,8 +134,16 @@ async function load(
   try {
     const onRecords = (records: number) => show.line(() => `${source.name}: ${counted(records, 'record')} loaded …`);
     const options = { replace, onRecords };
-    const loaded = await loadDownloads(database, source, slices, { downloads, rivals }, options, context.clock);
-    return loaded === null ? obtained : { ...obtained, loaded };
+    const { loaded, without, error } = await loadDownloads(
+      database,
+      source,
+      slices,
+      { downloads, rivals },
+      options,
+      context.clock,
+    );
+    const failed = obtained.error ?? error;
+    return { ...obtained, without, ...(loaded && { loaded }), ...(failed === undefined ? {} : { error: failed }) };
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     return { ...obtained, error: obtained.error ?? error };

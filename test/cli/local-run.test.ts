@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
 import { MovedClock } from '../moved-clock.ts';
 import { copySampleDatabase, provideLocalData } from '../sample-database.ts';
+import { coverOnly } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
@@ -25,7 +26,8 @@ function scene(t: TestContext, { data = true } = {}) {
   const run = (...args: string[]) => perilbook(args, { folder, clock, env: { XDG_DATA_HOME: home } });
   const change = (sql: string, ...values: unknown[]) => {
     const database = new Database(file);
-    database.prepare(sql).run(...values);
+    if (values.length > 0) database.prepare(sql).run(...values);
+    else database.exec(sql);
     database.close();
   };
   const output = () =>
@@ -149,7 +151,7 @@ test('after a load exactly the topics whose data changed are looked up again', a
 
 test('topics whose data is not here are unavailable, with the command that gets them', async (t) => {
   const { clock, run, change, output } = scene(t);
-  change("UPDATE datasets SET states = 'CA,IL' WHERE name = 'nri'");
+  change(coverOnly('CA,IL', 'nri'));
   change("DELETE FROM datasets WHERE name = 'sites:park'");
   const topics = ['run', 'book.csv', '--topics', 'natural,park,ozone'];
   const planned = await run('plan', 'book.csv', '--topics', 'natural,park,ozone', '--json');
@@ -171,7 +173,7 @@ test('topics whose data is not here are unavailable, with the command that gets 
   );
   assert.deepEqual([la!.hazard_status, denver!.hazard_status], ['partial', 'partial']);
   // A failure is looked up again each time, and so the data is found once it is here.
-  change("UPDATE datasets SET states = '' WHERE name = 'nri'");
+  change(coverOnly('US', 'nri'));
   await run(...topics);
   assert.doesNotMatch(output()[3]!.hazard_note!, /natural/);
   // Readings grow old.
@@ -182,7 +184,7 @@ test('topics whose data is not here are unavailable, with the command that gets 
 
 test('what no agency publishes for a state is loaded by hand: no command is named that gets nothing', async (t) => {
   const { run, change, output } = scene(t);
-  change("UPDATE datasets SET states = 'CA' WHERE name = 'sites:oilGasWell'");
+  change(coverOnly('CA', 'sites:oilGasWell'));
   const ran = await run('run', 'book.csv', '--topics', 'oilGasWell');
   assert.match(
     ran.stderr,
@@ -328,7 +330,7 @@ test('local answers are deleted without a question, because they cost nothing', 
 
 test('files of several loads are one source', async (t) => {
   const { run, change } = scene(t);
-  change("UPDATE datasets SET source = 'FEMA (VA.csv); FEMA (MD.csv, DC.csv)' WHERE name = 'nri'");
+  change(`UPDATE parts SET source = 'FEMA', files = '["VA.csv","MD.csv"]' WHERE dataset = 'nri'`);
   assert.match((await run('plan', 'book.csv', '--topics', 'hail')).stdout, / nri +sample-1 +US +FEMA\n/);
 });
 

@@ -205,12 +205,12 @@ test('a geometry without positions within ±180 and ±90 degrees has no box', ()
   assert.deepEqual(boxOfGeometry(point(1, 2).geometry), { minLng: 1, maxLng: 1, minLat: 2, maxLat: 2 });
 });
 
-test('the newest of several years of air quality counts, and the nearest of several monitors', async (t) => {
+test('the median of the year tells the air quality, and the nearest of several monitors the pollutant', async (t) => {
   const { get, database } = await setUp(t);
   const year = deliveries().find(({ kind }) => kind === 'airQuality') as Dataset & { kind: 'airQuality' };
   const [summary] = [...year.records];
   const of = (medianAqi: number, at: number) => ({ ...summary!, medianAqi, year: at });
-  importDataset(database, { ...year, records: [of(10, 2024), of(320, 2025), of(20, 2023)] }, clock);
+  importDataset(database, { ...year, records: [of(320, 2025)] }, clock);
   const reading = { pollutant: 'pm25', measuredAt: clock.at, concentration: 1 } as const;
   importDataset(
     database,
@@ -273,18 +273,20 @@ test('the description lists the datasets, what can be answered, what is missing,
   for (const dataset of deliveries())
     importDataset(database, { ...dataset, info: { ...dataset.info, sample: true } }, clock);
   const all = describeData(database);
+  const described = { ...info('areas', true), loadedAt: clock.at, states: ['NE'] };
+  const part = { state: 'US', vintage: '2026', loadedAt: clock.at };
   assert.deepEqual(all.topics, TOPIC_SLUGS);
   assert.equal(all.sample, true);
   assert.deepEqual(
     all.datasets.filter(({ name }) => name === 'areas'),
     [
-      { ...info('areas', true), level: 'county', rows: 2, loadedAt: clock.at, states: ['NE'] },
-      { ...info('areas', true), level: 'tract', rows: 4, loadedAt: clock.at, states: ['NE'] },
+      { ...described, level: 'county', rows: 2, parts: [{ ...part, rows: 2 }] },
+      { ...described, level: 'tract', rows: 4, parts: [{ ...part, rows: 4 }] },
     ],
   );
 });
 
-test('a file that is no database, or is too new, is refused with a reason', (t) => {
+test('a file that is no database, or of another version, is refused with a reason', (t) => {
   const file = databaseFile(t);
   assert.throws(() => openDataDatabase(`${file}/nowhere/service.db`), { code: 'SERVICE_DATA' });
   assert.throws(() => openDataDatabase(import.meta.filename), { code: 'SERVICE_DATA' });
@@ -292,6 +294,13 @@ test('a file that is no database, or is too new, is refused with a reason', (t) 
   database.pragma('user_version = 99');
   database.close();
   assert.throws(() => openDataDatabase(file), { code: 'SERVICE_DATA', message: /version 99/ });
+  const former = openDataDatabase(databaseFile(t));
+  former.pragma('user_version = 6');
+  former.close();
+  assert.throws(() => openDataDatabase(former.name), {
+    code: 'SERVICE_DATA',
+    message: 'Cannot read the data file: it was made by an earlier development version of Perilbook',
+  });
 });
 
 test('while another process writes to the accounts, a call fails free of charge and the next ones succeed', async (t) => {

@@ -21,6 +21,7 @@ import { copySampleDatabase } from '../sample-database.ts';
 import {
   AREAS,
   AT_SEA,
+  coverOnly,
   databaseFile,
   deliveries,
   HERE,
@@ -93,11 +94,11 @@ function placesOf(count: number): Location[] {
 function thin(database: DataDatabase): void {
   database.exec(`
     DELETE FROM datasets WHERE name = 'sites:park';
-    UPDATE datasets SET states = 'AK,CA,CO,DC,HI,NM,PR,VA' WHERE name IN ('records:hail', 'records:wildfire.current', 'sites:cellTower');
-    UPDATE datasets SET states = 'AK,AZ,CO,MD,NM,NY,TX,UT' WHERE name IN ('nri', 'radon', 'readings');
+    ${coverOnly('AK,CA,CO,DC,HI,NM,PR,VA', 'records:hail', 'records:wildfire.current', 'sites:cellTower')}
+    ${coverOnly('AK,AZ,CO,MD,NM,NY,TX,UT', 'nri', 'radon', 'readings')}
     DELETE FROM ratings_county WHERE geoid LIKE '%3' AND topic = 'hail';
     DELETE FROM ratings_county WHERE geoid LIKE '%7';
-    DELETE FROM radon WHERE county LIKE '%1';
+    DELETE FROM radon WHERE geoid LIKE '%1';
     DELETE FROM reading_boxes WHERE pollutant = 'pm10' AND min_lng < -100;
   `);
 }
@@ -173,14 +174,14 @@ test('a topic without a result says why, with the datasets and the state', (t) =
   ];
   const lookUp = lookUpIn(t, {
     data: deliveries().filter(({ info: { name } }) => name !== 'sites:park'),
-    sql: `UPDATE datasets SET states = 'IA,KS' WHERE name IN ('radon', 'areas', 'sites:superfund');
+    sql: `${coverOnly('IA,KS', 'radon', 'areas', 'sites:superfund')}
           DELETE FROM ratings_county WHERE topic = 'hail';
           DELETE FROM air_quality`,
   });
   assert.deepEqual(resultsAt(lookUp, HERE, ['park']), unavailable('not_loaded', 'areas', 'sites:park'));
   assert.deepEqual(resultsAt(lookUp, HERE, ['radon']), unavailable('not_loaded', 'areas', 'radon'));
   const other = lookUpIn(t, {
-    sql: `UPDATE datasets SET states = 'IA,KS' WHERE name = 'radon'; DELETE FROM ratings_county WHERE topic = 'hail';
+    sql: `${coverOnly('IA,KS', 'radon')} DELETE FROM ratings_county WHERE topic = 'hail';
           DELETE FROM ratings_tract; DELETE FROM air_quality`,
   });
   assert.deepEqual(resultsAt(other, HERE, ['radon']), unavailable('not_loaded', 'radon'));

@@ -2,26 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RowBuffer } from '../../src/data/tables/row-buffer.ts';
 
-test('a row buffer returns rows in order, alone or by group, and nothing when empty or disposed of', () => {
-  const filled = () => {
-    const buffer = new RowBuffer();
-    for (const [group, row] of [
-      [1, 'b'],
-      [0, 'é "a"'],
-      [1, 'c'],
-    ] as const) {
-      buffer.add(group, row);
-    }
-    return buffer;
-  };
-  using plain = filled();
-  assert.deepEqual([...plain.rows()], ['b', 'é "a"', 'c']);
-  using grouped = filled();
+test('a row buffer returns rows by group and in order, and nothing when empty or disposed of', () => {
+  using grouped = new RowBuffer();
+  for (const [group, row] of [
+    [1, 'b'],
+    [0, 'é "a"'],
+    [1, 'c'],
+  ] as const) {
+    grouped.add(group, row);
+  }
   assert.deepEqual([...grouped.groups()], [['é "a"'], ['b', 'c']]);
   using empty = new RowBuffer();
-  assert.deepEqual([[...empty.rows()], [...empty.groups()]], [[], []]);
-  const ended = filled();
+  assert.deepEqual([...empty.groups()], []);
+  const ended = new RowBuffer();
+  ended.add(0, 'a');
   ended[Symbol.dispose]();
   ended[Symbol.dispose]();
-  assert.deepEqual([...ended.rows()], []);
+  assert.deepEqual([...ended.groups()], []);
 });

@@ -22,7 +22,7 @@ import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideLocalData } from '../sample-database.ts';
-import { openAccountsOf, releaseLater, start } from '../service/small-data.ts';
+import { coverOnly, openAccountsOf, releaseLater, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
 
@@ -61,7 +61,7 @@ test(`${PLACES} places answered from local data are what the service says of the
   const clock = new FastClock(NOW, 100);
   const dataFile = provideLocalData(folder, clock.now() - 3_600_000);
   const partly = new Database(dataFile);
-  partly.exec("UPDATE datasets SET states = 'NV,UT' WHERE name IN ('radon', 'records:hail')");
+  partly.exec(coverOnly('NV,UT', 'radon', 'records:hail'));
   partly.exec("DELETE FROM datasets WHERE name = 'records:wildfire.current'");
   partly.close();
   writeBook(join(folder, 'book.csv'));

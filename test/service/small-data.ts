@@ -101,6 +101,16 @@ export function point(lng: number, lat: number, properties: Record<string, unkno
   return feature({ type: 'Point', coordinates: [lng, lat] }, properties);
 }
 
+/** The SQL that leaves datasets parts of some states (`CA,NV`), or of the whole US. */
+export function coverOnly(states: string, ...datasets: readonly string[]): string {
+  const [named, listed] = [datasets, states.split(',')].map((texts) => texts.map((text) => `'${text}'`).join());
+  return `
+    INSERT OR REPLACE INTO parts
+      SELECT dataset, level, value, asked_of, source, files, vintage, licence, rows, state_rows, loaded_at
+      FROM (SELECT * FROM parts WHERE dataset IN (${named}) GROUP BY dataset, level), json_each('["${states.replaceAll(',', '","')}"]');
+    DELETE FROM parts WHERE dataset IN (${named}) AND state NOT IN (${listed});`;
+}
+
 export const FEED_NAMES: readonly EventKind[] = [
   'earthquake',
   'hail',

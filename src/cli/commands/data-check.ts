@@ -9,6 +9,7 @@ import { type CliContext, print, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
+import { statesSaid } from '../states-of-file.ts';
 import { clientFor } from '../update-sources.ts';
 
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
@@ -71,7 +72,7 @@ function checkedJson({ source, probed, error, warnings }: CheckedSource): unknow
   };
 }
 
-/** `perilbook data remove SOURCE…`: removes downloads and the datasets loaded from them. */
+/** `perilbook data remove SOURCE… [--states …]`: removes downloads and what was loaded from them. */
 export function removeAction(
   context: CliContext,
   { sources, downloads, open }: DataSettings,
@@ -85,15 +86,18 @@ export function removeAction(
     const hint = 'perilbook data lists the sources that are here.';
     throw new PerilbookError('USAGE', `${message}${unknown === undefined ? '' : didYouMean(unknown, known)}`, hint);
   }
+  const states = statesSaid(flags.states as string | undefined);
   const removed = sources
     .filter(({ name }) => names.includes(name))
-    .map((source) => ({ source, datasets: removeSource(open(), source, downloads, context.clock) }));
+    .map((source) => ({ source, datasets: removeSource(open(), source, downloads, states, context.clock) }));
   if (flags.json) {
     sayJson(context, { removed: removed.map(({ source, datasets }) => ({ source: source.name, datasets })) });
     return EXIT.complete;
   }
   for (const { source, datasets } of removed) {
-    const what = datasets === null ? 'nothing of it was here' : `removed ${datasets.join(', ') || 'its downloads'}`;
+    const of = states === null ? '' : ` of ${states.join(', ')}`;
+    const what =
+      datasets === null ? 'nothing of it was here' : `removed ${datasets.join(', ') || 'its downloads'}${of}`;
     say(context, `${source.name}: ${what}.`);
   }
   return EXIT.complete;

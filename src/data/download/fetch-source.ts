@@ -36,7 +36,9 @@ export async function fetchSlice(
 ): Promise<number> {
   mkdirSync(folder, { recursive: true });
   const before = readManifest(folder);
-  const fetched = await fetchFiles(source, slice, folder, before, context, headers);
+  // A file that was refused may have ended early: the server would say of it that nothing changed.
+  const usable = new Map([...before].filter(([, { refused }]) => refused !== true));
+  const fetched = await fetchFiles(source, slice, folder, usable, context, headers);
   // Read again: another slice of the source may have been recorded meanwhile.
   const after = readManifest(folder);
   // The whole US replaces the states.

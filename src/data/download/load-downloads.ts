@@ -1,77 +1,115 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { type LoadResult, loadFiles } from '../loaders/load-files.ts';
+import { PerilbookError } from '../../errors.ts';
+import { type FilesOfPart, type LoadResult, loadPartFiles } from '../loaders/load-files.ts';
 import type { LoaderOptions } from '../loaders/loader.ts';
 import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { describeData } from '../tables/describe-data.ts';
+import { partsAskedOf, storedParts, WHOLE_US } from '../tables/parts.ts';
+import type { DatasetName, Level } from '../tables/records.ts';
 import { type FileEntry, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { type Slice, sliceOfKey } from './source-requests.ts';
 
 /** The downloaded slices of a source that the database does not hold in this version. */
 export function unloadedSlices(database: DataDatabase, manifest: Manifest): Slice[] {
   const slices = new Set([...manifest.keys()].map(sliceOfKey));
-  const { datasets } = describeData(database);
-  const isLoaded = ({ fetchedAt, loadedAt, dataset, level, count }: FileEntry, slice: Slice): boolean => {
+  const isLoaded = ({ fetchedAt, loadedAt, dataset, level = '' }: FileEntry, slice: Slice): boolean => {
     if (loadedAt === undefined) return false;
-    // A state without rows has nothing to load.
-    if (count === 0) return true;
-    const loaded = datasets.find(({ name, level: at }) => name === dataset && at === level);
-    if (loaded === undefined || loaded.sample || loaded.rows === 0) return false;
+    // The publisher has no record of it, and none is here.
+    if (dataset === undefined) return true;
+    const { parts } = storedParts(database, dataset as DatasetName, level as Level);
+    const part = parts.find(({ state }) => state === slice) ?? parts.find(({ state }) => state === WHOLE_US);
     // Another data file may hold the previous version.
-    return loaded.loadedAt >= fetchedAt && (loaded.states?.includes(slice) ?? true);
+    return part !== undefined && part.loadedAt >= fetchedAt;
   };
   return [...slices].filter((slice) =>
     [...manifest].some(([key, entry]) => sliceOfKey(key) === slice && !isLoaded(entry, slice)),
   );
 }
 
+/** What became of the downloads of a source. */
+export interface LoadedDownloads {
+  /** Null when nothing was loaded. */
+  readonly loaded: LoadResult | null;
+  /** States of which the publisher has no record. */
+  readonly without: readonly string[];
+  /** Why some slices were refused; the others were loaded. */
+  readonly error?: PerilbookError;
+}
+
+interface DownloadFolders {
+  readonly downloads: string;
+  /** Sources of the same dataset that this one replaces. */
+  readonly rivals: readonly Source[];
+}
+
 /**
- * Loads downloaded slices of a source and records it in the manifest. Rows of other states stay.
+ * Loads downloaded slices of a source and records it in the manifest. Parts of other states stay. A slice that is refused keeps what is
+ * stored of it, and its file is downloaded again next time, whatever the server says of changes.
  *
- * @returns null when no file has a row
- * @throws PerilbookError SERVICE_DATA when the files are not what the loader expects; the data that was there stays
+ * @throws PerilbookError SERVICE_DATA when nothing is what the loader expects; the stored data is unchanged
  */
 export async function loadDownloads(
   database: DataDatabase,
   source: Source,
   slices: readonly Slice[],
-  folders: { readonly downloads: string; readonly rivals: readonly Source[] },
+  folders: DownloadFolders,
   options: { readonly replace?: boolean; readonly onRecords?: (records: number) => void },
   clock: Clock,
-): Promise<LoadResult | null> {
+): Promise<LoadedDownloads> {
   const folder = join(folders.downloads, source.name);
   const manifest = readManifest(folder);
-  const entries = [...manifest].filter(([key]) => slices.includes(sliceOfKey(key)));
+  const parts = slices.map((slice) => partOf(source, slice, folder, manifest));
+  const without = parts.filter(({ files }) => files.length === 0).map(({ state }) => state);
+  const [stored] = partsAskedOf(database, source.name);
+  const mark = (of: readonly Slice[], changes: Partial<FileEntry>) => {
+    const marked = [...readManifest(folder)].map(
+      ([key, { refused: _, ...entry }]) =>
+        [key, of.includes(sliceOfKey(key)) ? { ...entry, ...changes } : entry] as const,
+    );
+    writeManifest(folder, new Map(marked));
+  };
+  // Nothing says that the states are spelled as this source is asked for them: what is not here stays unknown.
+  if (without.length === slices.length && stored === undefined) {
+    mark(slices, { loadedAt: clock.now() });
+    return { loaded: null, without };
+  }
+  const { replace = false, onRecords = () => {} } = options;
+  const rivals = folders.rivals.map(({ name }) => name);
+  try {
+    const terms = { replace, askedOf: source.name, rivals };
+    const loaded = await loadPartFiles(database, source.loader, parts, terms, { clock, onRecords, stored });
+    mark(slices, { loadedAt: clock.now(), dataset: loaded.dataset, level: loaded.level });
+    for (const name of rivals) rmSync(join(folders.downloads, name), { recursive: true, force: true });
+    return { loaded, without };
+  } catch (error) {
+    if (!(error instanceof PerilbookError)) throw error;
+    const lost = slices.filter((slice) => (error.context.states as readonly string[] | undefined)?.includes(slice));
+    const others = slices.filter((slice) => !lost.includes(slice));
+    mark(lost.length === 0 ? slices : lost, { refused: true });
+    if (lost.length === 0 || others.length === 0) throw error;
+    return { ...(await loadDownloads(database, source, others, folders, options, clock)), error };
+  }
+}
+
+/** The files of a slice, with the words of its source. */
+function partOf(source: Source, slice: Slice, folder: string, manifest: Manifest): FilesOfPart {
+  const entries = [...manifest].filter(([key]) => sliceOfKey(key) === slice);
   const besides = besidesOf(source);
-  const rivals = folders.rivals.filter(({ name }) => readManifest(join(folders.downloads, name)).size > 0);
   const pathOf = ([, { file }]: (typeof entries)[number]) => join(folder, file);
   const sites = entries.find(([key]) => besides.has(key));
-  const loaderOptions: LoaderOptions = {
-    states: slices.includes('US') ? 'US' : slices,
-    ...(sites === undefined ? {} : { sites: pathOf(sites) }),
-    ...wordsOf(
-      source,
-      entries.map(([, entry]) => entry),
-    ),
-    // The replaced source may have had more rows.
-    ...(options.replace === true || rivals.length > 0 ? { replace: true } : {}),
+  return {
+    state: slice,
+    files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
+    options: {
+      ...(sites === undefined ? {} : { sites: pathOf(sites) }),
+      ...wordsOf(
+        source,
+        entries.map(([, entry]) => entry),
+      ),
+    },
   };
-  const files = entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf);
-  const result =
-    files.length === 0
-      ? null
-      : await loadFiles(database, source.loader, files, loaderOptions, clock, options.onRecords);
-  const loaded = { loadedAt: clock.now(), ...(result && { dataset: result.dataset, level: result.level }) };
-  writeManifest(
-    folder,
-    new Map(
-      [...manifest].map(([key, entry]) => [key, slices.includes(sliceOfKey(key)) ? { ...entry, ...loaded } : entry]),
-    ),
-  );
-  for (const { name } of rivals) rmSync(join(folders.downloads, name), { recursive: true, force: true });
-  return result;
 }
 
 /** The keys of files that are passed as `sites`. */

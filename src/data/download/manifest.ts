@@ -23,6 +23,8 @@ const fileEntry = z.object({
   loadedAt: z.number().optional(),
   dataset: z.string().optional(),
   level: z.string().optional(),
+  /** The file was not loaded as it is: it is downloaded again, whatever the server says of changes. */
+  refused: z.boolean().optional(),
 });
 
 const manifestFile = z.object({ version: z.literal(1), files: z.record(z.string(), fileEntry) });

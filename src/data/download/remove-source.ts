@@ -3,46 +3,60 @@ import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { describeData, type LoadedDataset } from '../tables/describe-data.ts';
-import { importDataset } from '../tables/import-dataset.ts';
-import type { Dataset } from '../tables/records.ts';
-import { readManifest } from './manifest.ts';
+import { DatasetLoad, targetOf } from '../tables/import-dataset.ts';
+import { keptWithout } from '../tables/kept-records.ts';
+import { type AskedPart, partsAskedOf, storedParts } from '../tables/parts.ts';
+import type { DatasetName, Level } from '../tables/records.ts';
+import { readManifest, writeManifest } from './manifest.ts';
+import { sliceOfKey } from './source-requests.ts';
 
 /**
- * Removes the downloads of a source and the datasets loaded from them. A dataset that was loaded again since then stays.
+ * Removes the downloads of a source and the parts that were loaded from them, of all states or of some. A part that was loaded by hand
+ * since then stays.
  *
- * @returns the datasets that were removed; null when nothing of the source was here
+ * @returns the datasets of which parts were removed; null when nothing of the source was here
  */
 export function removeSource(
   database: DataDatabase,
   { name }: Source,
   downloads: string,
+  states: readonly string[] | null,
   clock: Clock,
 ): string[] | null {
   const folder = join(downloads, name);
-  const entries = [...readManifest(folder).values()];
-  if (entries.length === 0) return null;
-  const own = describeData(database).datasets.filter((dataset) =>
-    entries.some(
-      ({ dataset: of, level, loadedAt = 0 }) =>
-        dataset.name === of && dataset.level === level && dataset.loadedAt <= loadedAt,
-    ),
-  );
-  for (const dataset of own) removeDataset(database, dataset, clock);
-  rmSync(folder, { recursive: true, force: true });
-  return own.map(({ name: removed, level }) => (level === '' ? removed : `${removed} (${level})`));
+  const isNamed = (slice: string) => states === null || states.includes(slice);
+  const manifest = readManifest(folder);
+  const files = [...manifest].filter(([key]) => isNamed(sliceOfKey(key)));
+  const own = partsAskedOf(database, name).filter(({ state }) => isNamed(state));
+  if (files.length === 0 && own.length === 0) return null;
+  const groups = Map.groupBy(own, ({ dataset, level }) => `${dataset} ${level}`);
+  const removed = [...groups.values()].map((parts) => {
+    const [{ dataset, level }] = parts as [AskedPart, ...AskedPart[]];
+    removeParts(database, dataset, level, new Set(parts.map(({ state }) => state)), clock);
+    return level === '' ? dataset : `${dataset} (${level})`;
+  });
+  if (files.length === manifest.size) rmSync(folder, { recursive: true, force: true });
+  else {
+    for (const [key, { file }] of files) {
+      manifest.delete(key);
+      rmSync(join(folder, file), { force: true });
+    }
+    writeManifest(folder, manifest);
+  }
+  return removed;
 }
 
-/** Removes the description too: an empty dataset would mean that there are no sites anywhere. */
-function removeDataset(database: DataDatabase, dataset: LoadedDataset, clock: Clock): void {
-  const { name, level } = dataset;
-  const [kind, of] = name.split(':');
-  const target = { kind, ...(level === '' ? {} : { level }), topic: of, event: of };
-  const info = { name, source: 'removed', vintage: 'removed', licence: '', sample: false };
-  database
-    .transaction(() => {
-      importDataset(database, { ...target, info, records: [] } as unknown as Dataset, clock);
-      database.prepare('DELETE FROM datasets WHERE name = ? AND level = ?').run(name, level);
-    })
-    .immediate();
+/** Without any part the dataset is not here: with none of its records, it would say that there are no sites anywhere. */
+function removeParts(
+  database: DataDatabase,
+  dataset: DatasetName,
+  level: Level,
+  states: ReadonlySet<string>,
+  clock: Clock,
+): void {
+  const { parts } = storedParts(database, dataset, level);
+  const others = parts.filter(({ state }) => !states.has(state));
+  using load = new DatasetLoad(database, targetOf(dataset, level));
+  if (others.length > 0) load.keep(keptWithout(states, parts), 1);
+  load.publish(others, false, clock.now());
 }

@@ -1,10 +1,11 @@
+import { basename } from 'node:path';
 import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
 import { CONNECTICUT_NOTE, countiesServedBy, countyNamed } from './county-names.ts';
 import { csvTable } from './csv-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
-import { numberIn } from './named-columns.ts';
+import { type Columns, numberIn } from './named-columns.ts';
 import { yearSpan } from './vintages.ts';
 
 /** EPA's names of the columns. */
@@ -27,38 +28,83 @@ const PUBLICATION = {
 
 type YearFigures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
 
-/** The year's summary of each county with monitors, about a third of all. Of several years the newest is stored; an
+/** The year's summary of each county with monitors, about a third of all. Of several years the newest of each county is loaded; an
  * incomplete year is rejected. */
 export const airQuality: Loader = {
   describe: 'EPA annual AQI by county (annual_aqi_by_county_YYYY.csv)',
   start(files, options, report) {
     const years = yearSpan();
-    const reading = { report, seeYear: years.see, anyYear: options.force === true };
     return {
       kind: 'airQuality',
       info: describeLoad('airQuality', files, options, PUBLICATION, years.text),
-      records: inTurn(files, report, (file) => summariesIn(file, reading)),
+      records: newestYears(files, report, years.see, options.force === true),
     };
   },
 };
 
+/** A row of a file. */
+interface YearRow {
+  readonly geoid: string;
+  readonly summary: Omit<AirQualityRecord, 'countyGeoid'>;
+  readonly file: string;
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/** Held in memory: a file has about a thousand rows. */
+function* newestYears(
+  files: readonly string[],
+  report: LoadReporter,
+  seeYear: (year: number) => void,
+  anyYear: boolean,
+): Generator<AirQualityRecord> {
+  const newest = new Map<string, YearRow>();
+  for (const row of inTurn(files, report, (file) => yearsIn(file, report, anyYear))) {
+    const known = newest.get(row.geoid);
+    const isNewer = known === undefined || row.summary.year > known.summary.year;
+    if (isNewer) newest.set(row.geoid, row);
+    if (known === undefined) continue;
+    const { file, line, cells, summary } = isNewer ? known : row;
+    const isTwice = summary.year === newest.get(row.geoid)!.summary.year;
+    report.reject(
+      isTwice ? 'the county is listed twice' : 'a newer year of the county is in the load',
+      line,
+      cells,
+      file,
+    );
+  }
+  for (const { geoid, summary } of newest.values()) {
+    seeYear(summary.year);
+    report.load();
+    const counties = countiesServedBy(geoid);
+    if (counties.length > 1) report.note(CONNECTICUT_NOTE);
+    for (const countyGeoid of counties) yield { countyGeoid, ...summary };
+  }
+}
+
 /** Monitors measure all year: if no county has this many days, the year is not over or the file is incomplete. */
 const FEWEST_DAYS_OF_A_YEAR = 350;
 
-function* summariesIn(
-  file: string,
-  { report, seeYear, anyYear }: { report: LoadReporter; seeYear: (year: number) => void; anyYear: boolean },
-): Generator<AirQualityRecord> {
+/** The most days that a county has of each year. */
+function mostDays(
+  columns: Columns,
+  rows: readonly { readonly cells: readonly string[] }[],
+): ReadonlyMap<string, number> {
+  const [year, measured] = [columns.need('Year'), columns.need(AQI_COLUMNS.daysWithAqi)];
+  const most = new Map<string, number>();
+  for (const { cells } of rows) {
+    most.set(cells[year]!, Math.max(numberIn(cells[measured]) ?? 0, most.get(cells[year]!) ?? 0));
+  }
+  return most;
+}
+
+function* yearsIn(file: string, report: LoadReporter, anyYear: boolean): Generator<YearRow> {
   const { columns, rows: table } = csvTable(file);
   const [state, county, year] = [columns.need('State'), columns.need('County'), columns.need('Year')];
   const fields = Object.entries(AQI_COLUMNS).map(([field, name]) => [field, columns.need(name)] as const);
   // A file has about a thousand rows a year.
   const rows = [...table];
-  const days = new Map<string, number>();
-  for (const { cells } of rows) {
-    const measured = numberIn(cells[columns.need(AQI_COLUMNS.daysWithAqi)]) ?? 0;
-    days.set(cells[year]!, Math.max(measured, days.get(cells[year]!) ?? 0));
-  }
+  const days = mostDays(columns, rows);
   for (const { line, cells } of rows) {
     const found = countyNamed(cells[state] ?? '', cells[county] ?? '');
     const figures = fields.map(([field, place]) => [field, numberIn(cells[place])] as const);
@@ -79,11 +125,7 @@ function* summariesIn(
       report.reject(problem ?? '', line, cells);
       continue;
     }
-    seeYear(summary.year);
-    report.load();
-    const counties = countiesServedBy(found.geoid);
-    if (counties.length > 1) report.note(CONNECTICUT_NOTE);
-    for (const countyGeoid of counties) yield { countyGeoid, ...summary };
+    yield { geoid: found.geoid, summary, file: basename(file), line, cells };
   }
 }
 

@@ -20,3 +20,12 @@ export function coveredCounties(counties: ReadonlySet<string>): CoveredCounties 
   });
   return { states: new Set(here.keys()), parts };
 }
+
+const SHOWN_STATES = 6;
+
+/** `CA, NV`, or of many the first six and how many more there are. */
+export function listedStates(states: Iterable<string>): string {
+  const all = [...states].sort();
+  const rest = all.length - SHOWN_STATES;
+  return rest > 1 ? `${all.slice(0, SHOWN_STATES).join(', ')} and ${rest} more` : all.join(', ');
+}

@@ -36,7 +36,8 @@ export const earthquakes = featureLoader(
         const id = earthquakeId(properties);
         if (id !== null && known.has(id)) return 'an earthquake that an earlier row has';
         if (id !== null) known.add(id);
-        return { geometry: withDepth(geometry, properties), properties: withNumbers(properties) };
+        const own = id === null ? {} : { key: id };
+        return { ...own, geometry: withDepth(geometry, properties), properties: withNumbers(properties) };
       };
     },
   },

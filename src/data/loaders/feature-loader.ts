@@ -18,6 +18,8 @@ export interface FeatureFormat extends Publication {
   /** Makes, for one load, the function that turns a feature into its record, or says why there is none. Without it the feature
    * is the record. */
   readonly begin?: () => (feature: FileFeature & SiteRecord) => SiteRecord | string;
+  /** The column of the agency's own id, where it tells a record from all others of the dataset. */
+  readonly key?: string;
   /** For several rows per site: the columns that identify the site and in which its rows differ. */
   readonly group?: GroupColumns;
   /** The columns with the age of the rows; without them the file's day counts. */
@@ -51,13 +53,23 @@ export function featureLoader(target: FeatureTarget, form: FeatureFormat): Loade
             }
             vintage.see(properties);
             if (groups?.add(record)) return 'later';
-            return { ...(id === undefined ? {} : { id }), geometry: record.geometry, properties: record.properties };
+            const key = record.key ?? (form.key === undefined ? undefined : keyIn(properties, form.key));
+            return {
+              ...(id === undefined ? {} : { id }),
+              ...(key === undefined ? {} : { key }),
+              ...{ geometry: record.geometry, properties: record.properties },
+            };
           },
           ...(groups === null ? {} : { atEnd: () => groups.records(), buffer: groups }),
         }),
       };
     },
   };
+}
+
+function keyIn(properties: FileFeature['properties'], column: string): SiteRecord['key'] {
+  const value = properties[column];
+  return typeof value === 'number' || (typeof value === 'string' && value.trim() !== '') ? value : undefined;
 }
 
 /** Why a geometry cannot be searched; null when it can. */

@@ -1,11 +1,15 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
+import { counted } from '../../format-numbers.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { importStream } from '../tables/import-dataset.ts';
-import type { DatasetInfo, DatasetName, Level, StreamedDataset } from '../tables/records.ts';
-import { STATES } from '../tables/states.ts';
+import { datasetOf, targetOf } from '../tables/import-dataset.ts';
+import { type AskedPart, WHOLE_US } from '../tables/parts.ts';
+import { levelOf } from '../tables/record-rows.ts';
+import type { DatasetName, Level, StreamedDataset } from '../tables/records.ts';
+import { STATES, stateOf } from '../tables/states.ts';
+import { coveredCounties, listedStates } from './covered-counties.ts';
 import { inputFiles } from './input-files.ts';
-import { LoadCoverage } from './load-coverage.ts';
+import { type LoadedParts, type LoadTerms, loadParts, type Reading } from './load-parts.ts';
 import { type LoadReport, LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
@@ -17,15 +21,32 @@ export interface LoadResult extends LoadReport {
   readonly vintage: string;
   /** Its states; left out for the whole US and for boundaries. */
   readonly states?: readonly string[];
-  /** The number of records in the dataset now; one row may give several records, and several rows one. */
+  /** The number of records that it brought; one row may give several records, and several rows one. */
   readonly records: number;
 }
 
+/** Files that a publisher was asked for as one part. */
+export interface FilesOfPart {
+  /** Two letters, or `US`. */
+  readonly state: string;
+  /** Empty where the publisher has no record. */
+  readonly files: readonly string[];
+  readonly options: LoaderOptions;
+}
+
+interface LoadEffects {
+  readonly clock: Clock;
+  /** Gets the number of records so far. */
+  readonly onRecords: (records: number) => void;
+  /** A part that is stored: it tells the dataset where the load has no file. */
+  readonly stored?: AskedPart | undefined;
+}
+
 /**
- * Loads agency files. Together they replace the loader's dataset, or with `states` its rows of these states. Loading
+ * Loads agency files by hand. Together they replace the loader's dataset, or with `states` its parts of these states. Loading
  * them again gives the same database; when no row is usable, the dataset stays as it was.
  *
- * @param onProgress gets the number of records so far
+ * @param onRecords gets the number of records so far
  * @throws PerilbookError SERVICE_DATA for a file of another loader, without usable rows, or whose load would lose rows
  * without permission (`replace`)
  */
@@ -35,63 +56,114 @@ export async function loadFiles(
   files: readonly string[],
   options: LoaderOptions,
   clock: Clock,
-  onProgress: (records: number) => void = () => {},
+  onRecords: (records: number) => void = () => {},
 ): Promise<LoadResult> {
-  const { dataset, finish } = startLoad(database, name, files, options);
-  return finish(await importStream(database, dataset, clock, onProgress));
+  const { states = null, replace = false } = options;
+  checkStates(states);
+  const parts = [{ of: states, files, options }];
+  return await load(database, name, parts, { replace }, { clock, onRecords });
 }
 
-function startLoad(
+/** Loads what a source of `perilbook data get` was asked for; each part replaces the same part. Some part has files, or is stored. */
+export async function loadPartFiles(
   database: DataDatabase,
   name: string,
-  files: readonly string[],
-  options: LoaderOptions,
-): { readonly dataset: StreamedDataset; readonly finish: (count: number) => LoadResult } {
+  parts: readonly FilesOfPart[],
+  terms: LoadTerms,
+  effects: LoadEffects,
+): Promise<LoadResult> {
+  return await load(
+    database,
+    name,
+    parts.map(({ state, ...part }) => ({ of: state, ...part })),
+    terms,
+    effects,
+  );
+}
+
+interface FilesToRead extends Pick<Reading, 'of'> {
+  readonly files: readonly string[];
+  readonly options: LoaderOptions;
+}
+
+async function load(
+  database: DataDatabase,
+  name: string,
+  parts: readonly FilesToRead[],
+  terms: LoadTerms,
+  { clock, onRecords, stored }: LoadEffects,
+): Promise<LoadResult> {
   const report = new LoadReporter();
   const loader = loaderNamed(name);
-  checkStates(options.states);
-  const read = loader.start(inputFiles(name, files, options), options, report);
-  const coverage = new LoadCoverage(database, read, options, report);
-
-  function* included(records: Iterable<unknown>): Generator<unknown> {
-    for (const record of records) if (coverage.take(record)) yield record;
-    refuseEmpty();
-    yield* coverage.storedRecords();
+  const files = parts.flatMap((part) => part.files);
+  const isForced = parts.some(({ options }) => options.force === true);
+  const readings = parts.flatMap(({ of, files: own, options }): Reading[] =>
+    own.length === 0 ? [] : [{ of, dataset: loader.start(inputFiles(name, own, options), options, report) }],
+  );
+  const target = readings[0]?.dataset ?? ofStored(stored!);
+  for (const { of, files: own, options } of parts) {
+    if (own.length === 0) readings.push({ of, dataset: withoutRecords(target, options) });
   }
-  async function* includedAsync(records: AsyncIterable<unknown>): AsyncGenerator<unknown> {
-    for await (const record of records) if (coverage.take(record)) yield record;
-    refuseEmpty();
-    yield* coverage.storedRecords();
-  }
-  function refuseEmpty(): void {
-    if (report.pages >= files.length && options.force !== true) throw onePage(files);
-    if (coverage.taken > 0) return;
-    const [first] = report.read().rejected;
-    const why =
-      coverage.outside > 0 ? ' (all are outside of --states)' : first ? ` (${first.reason}: ${first.count})` : '';
-    throw new PerilbookError(
-      'SERVICE_DATA',
-      `Cannot load ${files.join(', ')}: no row is usable${why}`,
-      'Check that this is a file for this loader; the stored data is unchanged.',
-    );
-  }
-  const records = read.records as Iterable<unknown> | AsyncIterable<unknown>;
-  const dataset = {
-    ...read,
-    /** Complete only when all records have been read. */
-    get info(): DatasetInfo {
-      return coverage.describe(read.info);
-    },
-    records: Symbol.iterator in records ? included(records) : includedAsync(records),
-  } as StreamedDataset;
+  const loaded = await loadParts(database, target, readings, terms, { report, clock, onRecords }, (taken, outside) => {
+    if (files.length === 0) return;
+    if (report.pages >= files.length && !isForced) throw onePage(files);
+    if (taken === 0) throw nothingUsable(files, outside, report);
+  });
+  const [dataset, level] = [datasetOf(target), levelOf(target)];
+  const isWhole = loaded.states.includes(WHOLE_US);
+  noteOthers(report, loaded);
+  if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${level}`, loaded.states));
+  else if (terms.askedOf === undefined && !isWhole) noteStates(report, loaded.states, parts[0]!.of === null);
+  const vintages = new Set(readings.map(({ dataset: { info } }) => info.vintage));
   return {
-    dataset,
-    finish(count) {
-      const { name, vintage, states } = dataset.info;
-      const level = ('level' in read && read.level) || '';
-      return { dataset: name, level, vintage, ...(states && { states }), records: count, ...report.read() };
-    },
+    ...{ dataset, level, vintage: [...vintages].filter(Boolean).join('; '), records: loaded.records },
+    ...(isWhole || dataset === 'areas' ? {} : { states: loaded.states }),
+    ...report.read(),
   };
+}
+
+function ofStored({ dataset, level, source, vintage, licence }: AskedPart): StreamedDataset {
+  const info = { name: dataset, source, vintage, licence, sample: false };
+  return { ...targetOf(dataset, level), info, records: [] } as StreamedDataset;
+}
+
+/** What a publisher without records of a state gave. */
+function withoutRecords(other: StreamedDataset, { vintage = '' }: LoaderOptions): StreamedDataset {
+  return { ...other, info: { ...other.info, vintage, files: [] }, records: [] };
+}
+
+function noteOthers(report: LoadReporter, { outside, kept, states }: LoadedParts): void {
+  if (outside > 0) report.note(`Left out, outside of ${listedStates(states)}: ${counted(outside, 'record')}.`);
+  if (kept > 0) report.note(`Unchanged, in other states: ${counted(kept, 'record')}.`);
+}
+
+/** A file of a few counties answers nothing in the others, and `perilbook data` lists it under its state. */
+function noteBoundaries(report: LoadReporter, counties: ReadonlySet<string>): void {
+  const covered = coveredCounties(counties);
+  if (covered === null) return;
+  const parts = covered.parts.length === 0 ? '' : ` It has ${listedStates(covered.parts)}.`;
+  report.note(`The data covers ${listedStates(covered.states)} only.${parts}`);
+}
+
+/** The counties with outlines in some states, or in the whole US. */
+function countiesIn(database: DataDatabase, table: string, states: readonly string[]): ReadonlySet<string> {
+  const counties = database.prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 5) FROM ${table}`).pluck().all();
+  return new Set(counties.filter((county) => states.includes(WHOLE_US) || states.includes(stateOf(county))));
+}
+
+function noteStates(report: LoadReporter, states: readonly string[], isGuess: boolean): void {
+  const guess = isGuess ? ' If it covers the whole US, add --states US.' : '';
+  report.note(`The data covers ${listedStates(states)} only.${guess}`);
+}
+
+function nothingUsable(files: readonly string[], outside: number, report: LoadReporter): PerilbookError {
+  const [first] = report.read().rejected;
+  const why = outside > 0 ? ' (all are outside of --states)' : first ? ` (${first.reason}: ${first.count})` : '';
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot load ${files.join(', ')}: no row is usable${why}`,
+    'Check that this is a file for this loader; the stored data is unchanged.',
+  );
 }
 
 /** An ArcGIS service returns some thousand features at a time; all pages but the last say that there are more. */
@@ -103,8 +175,8 @@ function onePage(files: readonly string[]): PerilbookError {
   );
 }
 
-function checkStates(states: LoaderOptions['states']): void {
-  if (states === undefined || states === 'US') return;
+function checkStates(states: LoaderOptions['states'] | null): void {
+  if (states === undefined || states === null || states === 'US') return;
   const unknown = states.length === 0 ? '' : states.find((state) => !STATES.has(state));
   if (unknown === undefined) return;
   throw new PerilbookError(

@@ -25,6 +25,8 @@ export class LoadReporter {
   readonly #rejected = new Map<string, { count: number; firstFile: string; firstLine: number; first: string }>();
   readonly #notes = new Set<string>();
   #file = '';
+  /** The number of files that were opened. */
+  files = 0;
   #loaded = 0;
   #refused = 0;
   /** Files that are one page of several. */
@@ -32,6 +34,7 @@ export class LoadReporter {
 
   /** To be called for each file, before its rows. */
   openFile(file: string): void {
+    this.files += 1;
     this.#file = file;
   }
 
@@ -39,11 +42,12 @@ export class LoadReporter {
     this.#loaded += 1;
   }
 
-  reject(reason: string, line: number, row: unknown): void {
+  /** @param file of a row that was read before, if it is not in the file that was opened last */
+  reject(reason: string, line: number, row: unknown, file: string = this.#file): void {
     this.#refused += 1;
     const known = this.#rejected.get(reason);
     if (known !== undefined) known.count += 1;
-    else this.#rejected.set(reason, { count: 1, firstFile: this.#file, firstLine: line, first: shown(row) });
+    else this.#rejected.set(reason, { count: 1, firstFile: file, firstLine: line, first: shown(row) });
   }
 
   note(text: string): void {

@@ -62,7 +62,8 @@ export function describeLoad(
 ): DatasetInfo {
   return {
     name,
-    source: options.source ?? `${source} (${files.map((file) => basename(file)).join(', ')})`,
+    source: options.source ?? source,
+    files: options.source === undefined ? files.map((file) => basename(file)) : [],
     get vintage() {
       return options.vintage ?? (vintage() || `file of ${dayOf(files.at(-1)!)}`);
     },

@@ -88,6 +88,7 @@ export const SITE_FORMATS = {
     describe: 'HIFLD or EIA power plants: CSV, GeoJSON, shapefile',
     source: 'US Energy Information Administration, power plants',
     licence: publicDomain('US Energy Information Administration'),
+    key: 'Plant_Code',
     vintage: EIA_PERIOD,
   },
   'nuclear-reactors': {
@@ -103,6 +104,7 @@ export const SITE_FORMATS = {
     describe: 'HIFLD electric power transmission lines: GeoJSON, shapefile',
     source: 'HIFLD electric power transmission lines',
     licence: publicDomain('US Department of Homeland Security, HIFLD'),
+    key: 'ID',
     vintage: { names: ['VAL_DATE', 'SOURCEDATE'], as: 'day' },
   },
   'cell-towers': {

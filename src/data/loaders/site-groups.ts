@@ -48,7 +48,8 @@ export class SiteGroups implements Disposable {
       const properties = packed.map(([, values]) =>
         Object.fromEntries(values.map(([name, value]) => [names[name]!, value])),
       );
-      yield { geometry: packed[0]![0], properties: siteOf(properties, this.#lists) };
+      const key = String(properties[0]![this.#idOf(properties[0]!)!]);
+      yield { key, geometry: packed[0]![0], properties: siteOf(properties, this.#lists) };
     }
   }
 

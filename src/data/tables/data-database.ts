@@ -1,4 +1,3 @@
-import type Database from 'better-sqlite3';
 import { PerilbookError } from '../../errors.ts';
 import {
   type DatabaseFormat,
@@ -18,7 +17,7 @@ const BUSY_TIMEOUT_MS = 5_000;
  * Opens the data file, makes it when there is none, and brings it up to the newest version.
  *
  * @param file path of the SQLite file; its directory must exist. `:memory:` makes one that only this handle sees
- * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or was written by a newer version
+ * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or is of another version
  */
 export function openDataDatabase(file: string): DataDatabase {
   return open(file, openSqlite);
@@ -38,15 +37,18 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
   try {
     return by(file, {
       migrations: new URL('./migrations/', import.meta.url),
-      steps: { '0006-accounts-moved.sql': dropEmptyAccounts },
       // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'cache_size = -65536'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       otherVersion: (version, known) =>
         new PerilbookError(
           'SERVICE_DATA',
-          `Cannot read the data file: it has version ${version}, and this program knows up to ${known}`,
-          'Update Perilbook, or name another file.',
+          version < known
+            ? 'Cannot read the data file: it was made by an earlier development version of Perilbook'
+            : `Cannot read the data file: it has version ${version}, and this program knows up to ${known}`,
+          version < known
+            ? 'Remove it, or name another file; perilbook data update loads the downloads again.'
+            : 'Update Perilbook, or name another file.',
           { file },
         ),
     });
@@ -59,13 +61,5 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
       { file },
       error,
     );
-  }
-}
-
-/** The work of migration 0006. A file that holds accounts keeps them until the service moves them. */
-function dropEmptyAccounts(database: Database.Database): void {
-  if (database.prepare('SELECT 1 FROM accounts').get() !== undefined) return;
-  for (const table of ['periods', 'minutes', 'charges', 'instances', 'keys', 'accounts']) {
-    database.exec(`DROP TABLE ${table}`);
   }
 }

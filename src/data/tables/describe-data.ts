@@ -2,17 +2,22 @@ import { type NaturalSlug, type ProximitySlug, TOPIC_SLUGS, type TopicSlug, topi
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import type { Layer } from './layers.ts';
+import { allParts, type DatasetPart, keyOfParts, WHOLE_US } from './parts.ts';
 import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
 import { STATES, TERRITORIES } from './states.ts';
 
 /** A loaded dataset, or one level of it. */
-export interface LoadedDataset extends DatasetInfo {
+export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
   /** Areas and ratings have levels; '' for the others. */
   readonly level: Level;
   readonly rows: number;
-  /** Milliseconds since the epoch. */
+  /** When its records last changed, in milliseconds since the epoch. */
   readonly loadedAt: number;
+  readonly parts: readonly PartSummary[];
 }
+
+/** What is here of the whole US (`US`) or of a state. */
+type PartSummary = Pick<DatasetPart, 'state' | 'vintage' | 'rows' | 'loadedAt'>;
 
 /** The loaded data and which topics it can answer. */
 export interface DataDescription {
@@ -30,33 +35,22 @@ export interface DataDescription {
 interface DatasetRow {
   readonly name: DatasetName;
   readonly level: Level;
-  readonly source: string;
-  readonly vintage: string;
-  readonly licence: string;
   readonly sample: 0 | 1;
   readonly rows: number;
   readonly loaded_at: number;
-  readonly states: string;
 }
 
 /** Lists the loaded datasets by name, and what follows from them. */
 export function describeData(database: DataDatabase): DataDescription {
   const rows = database.prepare<[], DatasetRow>('SELECT * FROM datasets ORDER BY name, level').all();
+  const parts = allParts(database);
   const loaded = new Set(rows.map(({ name }) => name));
   const missingOf = (namesOf: (topic: TopicSlug) => readonly DatasetName[]) =>
     TOPIC_SLUGS.map((topic) => ({ topic, missing: namesOf(topic).filter((name) => !loaded.has(name)) }));
   const needs = missingOf(needsOf);
   const isAnswered = new Set(needs.filter(({ missing }) => missing.length === 0).map(({ topic }) => topic));
   return {
-    datasets: rows.map(({ sample, loaded_at, states: listed, ...row }) => {
-      const states = row.name === 'areas' ? partOfUs(statesOfAreas(database, row.level)) : listed.split(',');
-      return {
-        ...row,
-        sample: sample === 1,
-        loadedAt: loaded_at,
-        ...(states === null || states[0] === '' ? {} : { states }),
-      };
-    }),
+    datasets: rows.map((row) => described(database, row, parts.get(keyOfParts(row.name, row.level))!)),
     topics: [...isAnswered],
     unavailable: needs.filter(({ missing }) => missing.length > 0),
     withoutRecords: missingOf(eventDatasetsOf).filter(
@@ -65,6 +59,48 @@ export function describeData(database: DataDatabase): DataDescription {
     sample: rows.some(({ sample }) => sample === 1),
   };
 }
+
+function described(
+  database: DataDatabase,
+  { name, level, sample, rows, loaded_at: loadedAt }: DatasetRow,
+  parts: readonly DatasetPart[],
+): LoadedDataset {
+  const of = name === 'areas' ? statesOfAreas(database, level) : parts.map(({ state }) => state);
+  const states = of.includes(WHOLE_US) ? null : partOfUs(of);
+  return {
+    ...{ name, level, source: sourcesOf(parts), vintage: vintagesOf(parts).join('; ') },
+    licence: distinct(parts.map(({ licence }) => licence)).join('; '),
+    ...{ sample: sample === 1, rows, loadedAt },
+    ...(states === null ? {} : { states }),
+    parts: parts.map(({ state, vintage, rows: own, loadedAt: at }) => ({ state, vintage, rows: own, loadedAt: at })),
+  };
+}
+
+/** Most names of files behind a source. */
+const SHOWN_FILES = 3;
+
+/** `EPA Map of Radon Zones (radon-US.csv)`: the sources of a dataset's parts, each with its files. */
+function sourcesOf(parts: readonly DatasetPart[]): string {
+  const bySource = Map.groupBy(parts, ({ source }) => source);
+  return [...bySource]
+    .map(([source, own]) => {
+      const files = own.flatMap((part) => part.files);
+      const rest = files.length - SHOWN_FILES;
+      const named = rest > 1 ? [...files.slice(0, SHOWN_FILES), `${rest} more`] : files;
+      return named.length === 0 ? source : `${source} (${named.join(', ')})`;
+    })
+    .join('; ');
+}
+
+/** Of the vintages "to DATE" only the oldest and the newest: sources that change daily add one with each update of a state. */
+function vintagesOf(parts: readonly DatasetPart[]): string[] {
+  const vintages = distinct(parts.map(({ vintage }) => vintage));
+  const dates = vintages.filter((one) => /^to \d{4}-\d{2}-\d{2}$/.test(one)).sort();
+  const middle = dates.slice(1, -1);
+  return vintages.filter((one) => !middle.includes(one));
+}
+
+const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].filter(Boolean);
 
 /** The states with boundaries, in alphabetical order. They are read from the boundaries themselves: loads never list them. */
 export function statesOfAreas(database: DataDatabase, level: string): string[] {

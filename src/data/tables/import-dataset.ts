@@ -1,8 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import type { DataDatabase } from './data-database.ts';
-import { recordRows } from './record-rows.ts';
-import type { Dataset, DatasetInfo, DatasetName, LoadTarget, StreamedDataset } from './records.ts';
+import { type KeptRecords, statesOfGeoids, storedFeatures, storedReadings } from './kept-records.ts';
+import { type DatasetPart, WHOLE_US } from './parts.ts';
+import { type RecordOrigin, recordRows } from './record-rows.ts';
+import { type StatesOf, statesOfRecords } from './record-states.ts';
+import type { Dataset, DatasetName, Level, LoadTarget } from './records.ts';
 import { StagedLoad } from './staged-load.ts';
+import { stateOf } from './states.ts';
 
 /**
  * Replaces a dataset, or the level of it that `dataset` names. A load that fails leaves the stored dataset as it was. Services
@@ -12,54 +16,169 @@ import { StagedLoad } from './staged-load.ts';
  */
 export function importDataset(database: DataDatabase, dataset: Dataset, clock: Clock): number {
   using load = new DatasetLoad(database, dataset);
-  for (const record of dataset.records) load.add(record);
-  return load.publish(dataset.info, clock.now());
+  const { info } = dataset;
+  const { states = [WHOLE_US], source, files = [], vintage, licence } = info;
+  for (const record of dataset.records) load.add(record, { file: 1, parts: ownParts(load.statesOf, record, states) });
+  const described = { askedOf: '', source, files, vintage, licence, stateRows: {}, loadedAt: clock.now() };
+  return load.publish(
+    states.map((state) => ({ ...described, state })),
+    info.sample,
+    clock.now(),
+  );
 }
 
-/** As `importDataset`, for records that may arrive asynchronously. `onRecord` gets the number of records so far. */
-export async function importStream(
-  database: DataDatabase,
-  dataset: StreamedDataset,
-  clock: Clock,
-  onRecord: (records: number) => void = () => {},
-): Promise<number> {
-  using load = new DatasetLoad(database, dataset);
-  let records = 0;
-  const add = (record: unknown) => {
-    load.add(record);
-    records += 1;
-    if (records % 1_000 === 0) onRecord(records);
-  };
-  // Awaiting each record of a synchronous source would take longer than loading it.
-  if (Symbol.iterator in dataset.records) for (const record of dataset.records) add(record);
-  else for await (const record of dataset.records) add(record);
-  return load.publish(dataset.info, clock.now());
+/** The parts of a record among some states: those in which it lies, or all where it lies in none of them. */
+function ownParts(statesOf: StatesOf, record: unknown, states: readonly string[]): string {
+  if (states.length === 1) return states[0]!;
+  const own = statesOf(record).filter((state) => states.includes(state));
+  return (own.length > 0 ? own : [...states]).sort().join();
 }
+
+/** A part without the number of its rows, which the load counts. */
+export type PartDescription = Omit<DatasetPart, 'rows'>;
 
 /** One load of a dataset; what was not published when it ends is dropped. */
-class DatasetLoad implements Disposable {
+export class DatasetLoad implements Disposable {
+  readonly statesOf: StatesOf;
+  readonly #database: DataDatabase;
+  readonly #target: LoadTarget;
   readonly #rows: ReturnType<typeof recordRows>;
   readonly #staged: StagedLoad;
+  /** By level: the number of records in each state, or of a layer in each part. */
+  readonly #counts: Map<string, number>[];
 
   constructor(database: DataDatabase, target: LoadTarget) {
+    this.#database = database;
+    this.#target = target;
+    this.statesOf = statesOfRecords(target);
     this.#rows = recordRows(database, target);
-    this.#staged = new StagedLoad(database, datasetOf(target), this.#rows.parts);
+    this.#counts = this.#rows.levels.map(() => new Map());
+    this.#staged = new StagedLoad(database, datasetOf(target), this.#rows.levels);
   }
 
-  add(record: unknown): void {
-    const rows = this.#rows.rowsOf(record);
-    if (rows !== null) this.#staged.add(...rows);
+  /** Whether the records are those of a layer. */
+  get hasLayer(): boolean {
+    return this.#rows.rowsAtEnd !== undefined;
   }
 
-  publish(info: DatasetInfo, now: number): number {
-    for (const rows of this.#rows.rowsAtEnd?.() ?? []) this.#staged.add(...rows);
-    return this.#staged.publish(info, now);
+  /** Returns whether it is a new record. */
+  add(record: unknown, origin: RecordOrigin): boolean {
+    const rows = this.#rows.rowsOf(record, origin);
+    if (typeof rows === 'string') return rows !== 'known';
+    const [level, own] = rows;
+    this.#staged.add(level, own);
+    this.#count(level, this.statesOf(record)[0] ?? '', 1);
+    return true;
+  }
+
+  /**
+   * Takes stored records over, once all new ones are added.
+   *
+   * @param file the number of a file that none of the new ones has
+   * @returns how many of them the load has not
+   */
+  keep(kept: KeptRecords, file: number): number {
+    const target = this.#target;
+    switch (target.kind) {
+      case 'readings':
+        return this.#keepReadings(kept, file);
+      case 'sites':
+        return this.#keepFeatures(kept, file, `sites:${target.topic}`);
+      case 'records':
+        return this.#keepFeatures(kept, file, `records:${target.event}`);
+      default:
+        return this.#keepGeoids(kept);
+    }
+  }
+
+  /**
+   * Puts the load in place of what was stored.
+   *
+   * @param partsOf the final parts of a record; default: those that it was added with
+   * @returns the number of records of the dataset
+   */
+  publish(
+    parts: readonly PartDescription[],
+    sample: boolean,
+    now: number,
+    partsOf: (parts: string) => string = (own) => own,
+  ): number {
+    for (const [level, rows, own = ''] of this.#rows.rowsAtEnd?.(partsOf) ?? []) {
+      this.#staged.add(level, rows);
+      for (const state of own.split(',')) this.#count(level, state, 1);
+    }
+    const { levels } = this.#rows;
+    const isEmpty = this.#counts.every((counts) => counts.size === 0);
+    const described = (level: Level): readonly DatasetPart[] => {
+      const index = levels.findIndex((one) => one.level === level);
+      const counts = this.#counts[index]!;
+      // A level without records, of a load of several, is not loaded; a load without any record is, with no rows.
+      if (levels.length > 1 && counts.size === 0 && (!isEmpty || index > 0)) return [];
+      const rowsIn = this.hasLayer ? (state: string) => counts.get(state) ?? 0 : rowsByOwner(counts, parts);
+      return parts.map((part) => ({ ...part, rows: rowsIn(part.state) }));
+    };
+    return this.#staged.publish(described, sample, now);
   }
 
   [Symbol.dispose](): void {
     this.#rows.buffer?.[Symbol.dispose]();
     this.#staged[Symbol.dispose]();
   }
+
+  #count(level: number, state: string, rows: number): void {
+    const counts = this.#counts[level]!;
+    counts.set(state, (counts.get(state) ?? 0) + rows);
+  }
+
+  #keepGeoids(kept: KeptRecords): number {
+    let total = 0;
+    for (const [index, { tables }] of this.#rows.levels.entries()) {
+      for (const code of statesOfGeoids(this.#database, tables[0]!.name)) {
+        if (!kept.inState(stateOf(code))) continue;
+        const rows = this.#staged.keepGeoids(index, code);
+        this.#count(index, stateOf(code), rows);
+        total += rows;
+      }
+    }
+    return total;
+  }
+
+  #keepReadings(kept: KeptRecords, file: number): number {
+    let total = 0;
+    for (const reading of storedReadings(this.#database)) {
+      if (!kept.inState(this.statesOf(reading)[0] ?? '')) continue;
+      total += this.add(reading, { file, parts: '' }) ? 1 : 0;
+    }
+    return total;
+  }
+
+  #keepFeatures(kept: KeptRecords, file: number, layer: Parameters<typeof storedFeatures>[1]): number {
+    let total = 0;
+    for (const { record, identity, parts } of storedFeatures(this.#database, layer)) {
+      const own = kept.partsOf(parts, () => this.statesOf(record));
+      if (own.length === 0) continue;
+      total += this.add(record, { file, parts: own.join(), identity }) ? 1 : 0;
+    }
+    return total;
+  }
+}
+
+/** A record is of the part of its state, and of the whole US where its state has none. */
+function rowsByOwner(counts: ReadonlyMap<string, number>, parts: readonly PartDescription[]) {
+  const states = new Set(parts.map(({ state }) => state));
+  const byOwner = new Map<string, number>();
+  for (const [state, rows] of counts) {
+    const owner = states.has(state) ? state : WHOLE_US;
+    byOwner.set(owner, (byOwner.get(owner) ?? 0) + rows);
+  }
+  return (state: string): number => byOwner.get(state) ?? 0;
+}
+
+/** The target of a dataset and level. */
+export function targetOf(dataset: DatasetName, level: Level): LoadTarget {
+  const [kind, of] = dataset.split(':');
+  const named = kind === 'sites' ? { topic: of } : kind === 'records' ? { event: of } : {};
+  return { kind, ...named, ...(level === '' ? {} : { level }) } as LoadTarget;
 }
 
 /** The dataset that a target belongs to. */

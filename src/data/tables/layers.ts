@@ -14,13 +14,14 @@ export function tableOf(layer: Layer): string {
   return layer.replace(/[:.]/g, '_');
 }
 
-/** The table of a layer. The JSON is a column of the R*Tree itself, so that a search reads no other table. */
+/** The table of a layer: a record's box and place, its identity (record-identity.ts), the states of its parts with commas between, and its
+ * JSON, which is a column of the R*Tree itself, so that a search reads no other table. */
 export function layerTable(layer: Layer): LoadTable {
   return {
     name: tableOf(layer),
     definition: `CREATE VIRTUAL TABLE $NAME USING rtree
-       (id, min_lng, max_lng, min_lat, max_lat, +lng REAL, +lat REAL, +feature TEXT)`,
-    columns: 8,
+       (id, min_lng, max_lng, min_lat, max_lat, +lng REAL, +lat REAL, +identity BLOB, +parts TEXT, +feature TEXT)`,
+    columns: 10,
   };
 }
 

@@ -1,8 +1,10 @@
 import { packOutline } from './area-outlines.ts';
 import { boxOfGeometry } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
+import { FeatureBuffer } from './feature-buffer.ts';
 import { type Layer, layerTable } from './layers.ts';
 import { createPropertyTypes } from './property-types.ts';
+import { identityOf } from './record-identity.ts';
 import type {
   AirQualityRecord,
   AreaRecord,
@@ -13,24 +15,39 @@ import type {
   ReadingRecord,
   SiteRecord,
 } from './records.ts';
-import { RowBuffer } from './row-buffer.ts';
-import type { LoadPart, LoadRow, LoadTable } from './staged-load.ts';
+import type { LevelTables, LoadRow, LoadTable } from './staged-load.ts';
 
 /** The tables of a dataset, and how one record becomes rows. Records are not checked again: each loader rejects the rows that
  * cannot be stored, with their file and line. */
 export interface RecordRows {
-  readonly parts: readonly LoadPart[];
-  /** Null when the rows come at the end. */
-  readonly rowsOf: (record: unknown) => RowsOfRecord | null;
-  /** The rows that need all records to be known, record by record. */
-  readonly rowsAtEnd?: () => Iterable<RowsOfRecord>;
+  readonly levels: readonly LevelTables[];
+  /** `at end`: the rows come then; `known`: it is a record that was added before. */
+  readonly rowsOf: (record: unknown, origin: RecordOrigin) => RowsOfRecord | 'at end' | 'known';
+  /** The rows that need all records to be known, record by record. `partsOf` may name other parts than those that came with them. */
+  readonly rowsAtEnd?: (partsOf: (parts: string) => string) => Iterable<RowsOfRecord>;
   /** What `rowsAtEnd` reads from; the load disposes of it. */
   readonly buffer?: Disposable;
 }
 
-type RowsOfRecord = readonly [part: number, rows: readonly LoadRow[]];
+/** Where a record of a layer comes from. */
+export interface RecordOrigin {
+  /** The number of its file: the same record in another file is one record, and two equal ones in one file are two. */
+  readonly file: number;
+  /** The states of its parts, sorted, with commas between. */
+  readonly parts: string;
+  /** Of a record that was stored before; left out for a new one. */
+  readonly identity?: Buffer;
+}
+
+/** With the parts of a record that came at the end. */
+type RowsOfRecord = readonly [level: number, rows: readonly LoadRow[], parts?: string];
 
 const LEVELS = ['tract', 'county'] as const;
+
+/** The level that a target names; '' for none. */
+export function levelOf(target: LoadTarget): Level {
+  return ('level' in target && target.level) || '';
+}
 
 /** The tables of a dataset, or of one of its levels. */
 export function recordRows(database: DataDatabase, target: LoadTarget): RecordRows {
@@ -44,20 +61,12 @@ export function recordRows(database: DataDatabase, target: LoadTarget): RecordRo
     case 'records':
       return layerRows(`records:${target.event}`);
     case 'airQuality':
-      return oneTable(
-        {
-          ...existing('air_quality', 3),
-          // The agency's file may have several years; the newest is stored.
-          onConflict:
-            'ON CONFLICT (county) DO UPDATE SET year = excluded.year, days = excluded.days WHERE excluded.year > year',
-        },
-        (record) => {
-          const { countyGeoid, year, ...days } = record as AirQualityRecord;
-          return [countyGeoid, year, JSON.stringify(days)];
-        },
-      );
+      return oneTable(byGeoid('air_quality', 3), (record) => {
+        const { countyGeoid, year, ...days } = record as AirQualityRecord;
+        return [countyGeoid, year, JSON.stringify(days)];
+      });
     case 'radon':
-      return oneTable(existing('radon', 2), (record) => {
+      return oneTable(byGeoid('radon', 2), (record) => {
         const { countyGeoid, zone } = record as RadonRecord;
         return [countyGeoid, zone];
       });
@@ -73,9 +82,14 @@ function existing(name: string, columns: number): LoadTable {
   return { name, definition: null, columns };
 }
 
+/** A table whose rows are of the state that their geoid begins with. */
+function byGeoid(name: string, columns: number): LoadTable {
+  return { ...existing(name, columns), ofGeoids: `SELECT * FROM ${name} WHERE geoid BETWEEN ? AND ?` };
+}
+
 function oneTable(table: LoadTable, valuesOf: (record: unknown) => unknown[]): RecordRows {
   return {
-    parts: [{ level: '', tables: [table] }],
+    levels: [{ level: '', tables: [table] }],
     rowsOf: (record) => [0, [[0, valuesOf(record)]]],
   };
 }
@@ -88,9 +102,9 @@ function areaRows(database: DataDatabase, level: Level | undefined): RecordRows 
   const levels = levelsOf(level);
   const nextId = areaIds(database);
   return {
-    parts: levels.map((name) => ({
+    levels: levels.map((name) => ({
       level: name,
-      tables: [existing(`areas_${name}`, 5), existing(`area_boxes_${name}`, 6)],
+      tables: [byGeoid(`areas_${name}`, 5), { ...existing(`area_boxes_${name}`, 6), ofGeoids: boxesOfGeoids(name) }],
     })),
     rowsOf(record) {
       const { geoid, level: own, name, state, geometry } = record as AreaRecord;
@@ -105,6 +119,12 @@ function areaRows(database: DataDatabase, level: Level | undefined): RecordRows 
       ];
     },
   };
+}
+
+/** By id: an R*Tree has no index on geoids. */
+function boxesOfGeoids(level: 'tract' | 'county'): string {
+  return `SELECT box.* FROM areas_${level} AS area JOIN area_boxes_${level} AS box ON box.id = area.id
+          WHERE area.geoid BETWEEN ? AND ?`;
 }
 
 const IDS_AT_ONCE = 10_000;
@@ -129,11 +149,11 @@ function areaIds(database: DataDatabase): () => number {
 function ratingRows(level: Level | undefined): RecordRows {
   const levels = levelsOf(level);
   return {
-    parts: levels.map((name) => ({ level: name, tables: [existing(`ratings_${name}`, 5)] })),
+    levels: levels.map((name) => ({ level: name, tables: [byGeoid(`ratings_${name}`, 5)] })),
     rowsOf(record) {
       const { geoid, topic, rating, score, frequency } = record as NaturalRatingRecord;
-      const part = levels.indexOf(geoid.length === 5 ? 'county' : 'tract');
-      return [part, [[0, [geoid, topic, rating, score, frequency]]]];
+      const level = levels.indexOf(geoid.length === 5 ? 'county' : 'tract');
+      return [level, [[0, [geoid, topic, rating, score, frequency]]]];
     },
   };
 }
@@ -141,31 +161,35 @@ function ratingRows(level: Level | undefined): RecordRows {
 /** The columns of a layer's row before its JSON: its box, and of a point its place. */
 type FeaturePlace = readonly [number, number, number, number, lng: number | null, lat: number | null];
 
-/** Features are buffered: the type of a property is known only when all of them have been seen. */
+/** Features are buffered: the type of a property is known only when all of them have been seen, and the parts of a record that is in
+ * several files too. */
 function layerRows(layer: Layer): RecordRows {
-  const buffer = new RowBuffer();
+  const buffer = new FeatureBuffer();
   const types = createPropertyTypes();
   return {
-    parts: [{ level: '', tables: [layerTable(layer)] }],
+    levels: [{ level: '', tables: [layerTable(layer)] }],
     buffer,
-    rowsOf(record) {
+    rowsOf(record, { file, parts, identity }) {
       const { id, geometry, properties } = record as SiteRecord;
       const { minLng, maxLng, minLat, maxLat } = boxOfGeometry(geometry)!;
       const point = geometry.type === 'Point' ? [minLng, minLat] : [null, null];
       const named = id === undefined ? '' : `"id":${JSON.stringify(id)},`;
-      // The properties come last: each answer adds its distance there (layers.ts).
-      const head = `{"type":"Feature",${named}"geometry":${JSON.stringify(geometry)},"properties":`;
       types.see(properties);
-      // Three lines: JSON has no line break of its own.
-      const place = JSON.stringify([minLng, maxLng, minLat, maxLat, ...point]);
-      buffer.add(0, `${place}\n${head}\n${JSON.stringify(properties)}`);
-      return null;
+      const isNew = buffer.add(file, {
+        identity: identity ?? identityOf(record as SiteRecord),
+        parts,
+        place: JSON.stringify([minLng, maxLng, minLat, maxLat, ...point]),
+        // The properties come last: each answer adds its distance there (layers.ts).
+        head: `{"type":"Feature",${named}"geometry":${JSON.stringify(geometry)},"properties":`,
+        properties: JSON.stringify(properties),
+      });
+      return isNew ? 'at end' : 'known';
     },
-    *rowsAtEnd() {
-      for (const row of buffer.rows()) {
-        const [place, head, properties] = row.split('\n') as [string, string, string];
+    *rowsAtEnd(partsOf) {
+      for (const { identity, parts, place, head, properties } of buffer.features()) {
         const typed = JSON.stringify(types.typed(JSON.parse(properties)));
-        yield [0, [[0, [null, ...(JSON.parse(place) as FeaturePlace), `${head}${typed}}`]]]];
+        const own = partsOf(parts);
+        yield [0, [[0, [null, ...(JSON.parse(place) as FeaturePlace), identity, own, `${head}${typed}}`]]], own];
       }
     },
   };

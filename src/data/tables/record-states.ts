@@ -15,7 +15,8 @@ const STATE_COLUMNS = new Set(
 
 /**
  * Makes the function that finds the states of a dataset's records: from their census codes, from the agency's state
- * column, or else from the place (outlines of 1:10m: within some hundred metres of a border it may be the neighbour).
+ * column, or else from the place (outlines of 1:10m: within some hundred metres of a border it may be the neighbour). A line
+ * or outline is of the state that the agency names and of those that it touches.
  */
 export function statesOfRecords(target: LoadTarget): StatesOf {
   switch (target.kind) {
@@ -43,26 +44,30 @@ function createFeatureStates(): StatesOf {
   let column = '';
   return (record) => {
     const { geometry, properties } = record as Feature;
-    if (geometry.type !== 'Point') return statesAlong(geometry);
     if (!Object.hasOwn(properties, column)) {
       column = Object.keys(properties).find((name) => STATE_COLUMNS.has(plain(name))) ?? '';
     }
     const written = properties[column];
     const named = written === undefined || written === null ? null : stateNamed(String(written));
+    if (geometry.type !== 'Point') return statesAlong(geometry, named);
     if (named !== null) return [named];
     const [lng, lat] = geometry.coordinates as [number, number];
     return stateAt({ lat, lng });
   };
 }
 
-/** Positions checked of a line or outline: all of a pipeline's thousands would take longer than the load. */
-const CHECKED_POSITIONS = 8;
+/** Positions of a line or outline that are nearer than this to the one checked before, about 2 km, are not checked: a pipeline has thousands. */
+const STEP_DEGREES = 0.02;
 
-function statesAlong(geometry: Geometry): string[] {
-  const positions = positionsOf(geometry);
-  const step = Math.max(1, Math.floor(positions.length / CHECKED_POSITIONS));
-  const some = positions.filter((_, index) => index % step === 0 || index === positions.length - 1);
-  return [...new Set(some.flatMap(([lng, lat]) => stateAt({ lat: lat!, lng: lng! })))];
+function statesAlong(geometry: Geometry, named: string | null): string[] {
+  const states = new Set(named === null ? [] : [named]);
+  let [lastLng, lastLat] = [Number.NaN, Number.NaN];
+  for (const [lng, lat] of positionsOf(geometry) as [number, number][]) {
+    if (Math.abs(lng - lastLng) < STEP_DEGREES && Math.abs(lat - lastLat) < STEP_DEGREES) continue;
+    [lastLng, lastLat] = [lng, lat];
+    for (const state of stateAt({ lat, lng })) states.add(state);
+  }
+  return [...states];
 }
 
 function positionsOf(geometry: Geometry): Position[] {

@@ -35,6 +35,8 @@ export interface DatasetInfo {
   /** The attribution that the publisher's licence requires, or ''. */
   readonly licence: string;
   readonly sample: boolean;
+  /** The names of the files that it came from. */
+  readonly files?: readonly string[];
   /** Its states as two letters; left out for the whole US. In other states its topics are unavailable. */
   readonly states?: readonly string[];
 }
@@ -58,8 +60,10 @@ export interface NaturalRatingRecord {
 }
 
 export interface SiteRecord {
-  /** The feature's own id, if its file gives one. */
+  /** The feature's own id, if its file gives one. A server may number its features anew. */
   readonly id?: string | number;
+  /** The agency's own id, where it tells the record from all others (record-identity.ts). */
+  readonly key?: string | number;
   readonly geometry: Geometry;
   /** As published; a load gives each property one type (property-types.ts). */
   readonly properties: Readonly<Record<string, unknown>>;

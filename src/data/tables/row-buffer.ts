@@ -13,12 +13,6 @@ export class RowBuffer implements Disposable {
     this.#insert.run(group, row);
   }
 
-  /** All rows in the order in which they were added. */
-  *rows(): Generator<string> {
-    if (this.#database === null) return;
-    yield* this.#database.prepare<[], string>('SELECT row FROM rows ORDER BY number').pluck().iterate();
-  }
-
   /** The rows of each group, by the group's number. No row can be added any more. */
   *groups(): Generator<string[]> {
     if (this.#database === null) return;

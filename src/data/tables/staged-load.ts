@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Statement } from 'better-sqlite3';
 import { PerilbookError } from '../../errors.ts';
 import type { DataDatabase } from './data-database.ts';
-import type { DatasetInfo, DatasetName, Level } from './records.ts';
+import { type DatasetPart, writeParts } from './parts.ts';
+import type { DatasetName, Level } from './records.ts';
 
 /** A table that a load fills and then replaces as a whole. */
 export interface LoadTable {
@@ -11,17 +12,17 @@ export interface LoadTable {
   readonly definition: string | null;
   /** The number of values in a row. */
   readonly columns: number;
-  /** The conflict clause of the insertion: `ON CONFLICT …`. */
-  readonly onConflict?: string;
+  /** The SQL that selects the rows between two geoids, with its columns in their order. */
+  readonly ofGeoids?: string;
 }
 
-/** The part of a dataset that is replaced: all of it, or one level. */
-export interface LoadPart {
+/** The tables of a level. */
+export interface LevelTables {
   readonly level: Level;
   readonly tables: readonly LoadTable[];
 }
 
-/** A row, and the index of its table in the part. */
+/** A row, and the index of its table in the level. */
 export type LoadRow = readonly [table: number, values: readonly unknown[]];
 
 /** So many records are written in one transaction, which takes about 50 ms; another load waits for it. */
@@ -29,7 +30,7 @@ const BATCH_RECORDS = 2_000;
 /** Or bytes: a longer wait moves the batch to V8's old space, which grows to hundreds of MB of garbage. */
 const BATCH_BYTES = 1 << 19;
 
-type BatchEntry = readonly [record: number, part: number, rows: readonly LoadRow[]];
+type BatchEntry = readonly [record: number, level: number, rows: readonly LoadRow[]];
 
 /**
  * A dataset that is loaded beside the one in use. New tables are filled in many short transactions and then renamed: a
@@ -39,74 +40,94 @@ type BatchEntry = readonly [record: number, part: number, rows: readonly LoadRow
 export class StagedLoad implements Disposable {
   readonly #database: DataDatabase;
   readonly #dataset: DatasetName;
-  readonly #parts: readonly LoadPart[];
+  readonly #levels: readonly LevelTables[];
   readonly #tables: readonly LoadTable[];
   readonly #token = randomUUID();
-  readonly #counts: number[];
   readonly #inserts: readonly (readonly Statement[])[];
-  readonly #ownedParts: Statement<[string, string], number>;
+  readonly #ownedLevels: Statement<[string, string], number>;
   #batch: BatchEntry[] = [];
   #records = 0;
   #bytes = 0;
   #isPublished = false;
 
-  constructor(database: DataDatabase, dataset: DatasetName, parts: readonly LoadPart[]) {
+  constructor(database: DataDatabase, dataset: DatasetName, levels: readonly LevelTables[]) {
     this.#database = database;
     this.#dataset = dataset;
-    this.#parts = parts;
-    this.#tables = parts.flatMap((part) => part.tables);
-    this.#counts = parts.map(() => 0);
+    this.#levels = levels;
+    this.#tables = levels.flatMap(({ tables }) => tables);
     database
       .transaction(() => {
         for (const table of this.#tables) createNext(database, table);
         const claim = database.prepare('INSERT OR REPLACE INTO loads VALUES (?, ?, ?)');
-        for (const { level } of parts) claim.run(dataset, level, this.#token);
+        for (const { level } of levels) claim.run(dataset, level, this.#token);
       })
       .immediate();
-    this.#inserts = parts.map((part) =>
-      part.tables.map(({ name, columns, onConflict = '' }) =>
-        database.prepare(`INSERT INTO ${nextOf(name)} VALUES (${Array(columns).fill('?').join(', ')}) ${onConflict}`),
+    this.#inserts = levels.map(({ tables }) =>
+      tables.map(({ name, columns }) =>
+        database.prepare(`INSERT INTO ${nextOf(name)} VALUES (${Array(columns).fill('?').join(', ')})`),
       ),
     );
-    this.#ownedParts = database
+    this.#ownedLevels = database
       .prepare<[string, string], number>('SELECT count(*) FROM loads WHERE dataset = ? AND token = ?')
       .pluck();
   }
 
   /** Adds the rows of one record; they are written in batches. */
-  add(part: number, rows: readonly LoadRow[]): void {
+  add(level: number, rows: readonly LoadRow[]): void {
     this.#records += 1;
-    this.#counts[part]! += 1;
-    this.#batch.push([this.#records, part, rows]);
+    this.#batch.push([this.#records, level, rows]);
     for (const [, values] of rows) this.#bytes += sizeOf(values);
     if (this.#batch.length === BATCH_RECORDS || this.#bytes >= BATCH_BYTES) this.#flush();
   }
 
-  /** Replaces the old tables by the new ones in one short transaction. Returns the number of records. */
-  publish({ source, vintage, licence, sample, states = [] }: DatasetInfo, now: number): number {
+  /** Takes over the stored rows of a level whose geoids begin with the two digits of a state. Returns the number of records. */
+  keepGeoids(level: number, code: string): number {
+    this.#flush();
+    return this.#database
+      .transaction(() => {
+        this.#assertOwned();
+        const changes = this.#levels[level]!.tables.map(
+          ({ name, ofGeoids }) =>
+            this.#database.prepare(`INSERT INTO ${nextOf(name)} ${ofGeoids}`).run(code, `${code}999999999`).changes,
+        );
+        return changes[0]!;
+      })
+      .immediate();
+  }
+
+  /**
+   * Replaces the old tables by the new ones in one short transaction.
+   *
+   * @param partsOf the parts of a level
+   * @returns the number of records that the levels have now
+   */
+  publish(partsOf: (level: Level) => readonly DatasetPart[], sample: boolean, now: number): number {
     this.#flush();
     const database = this.#database;
+    let records = 0;
     database
       .transaction(() => {
         this.#assertOwned();
         for (const { name } of this.#tables) {
           database.exec(`DROP TABLE IF EXISTS ${name}; ALTER TABLE ${nextOf(name)} RENAME TO ${name}`);
         }
-        const describe = database.prepare('INSERT OR REPLACE INTO datasets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+        const describe = database.prepare('INSERT INTO datasets VALUES (?, ?, ?, ?, ?)');
         const forget = database.prepare('DELETE FROM datasets WHERE name = ? AND level = ?');
         const release = database.prepare('DELETE FROM loads WHERE dataset = ? AND level = ?');
-        for (const [index, { level }] of this.#parts.entries()) {
-          const count = this.#counts[index]!;
+        for (const { level, tables } of this.#levels) {
           forget.run(this.#dataset, level);
           release.run(this.#dataset, level);
-          // A level without records, of a load of several, is not loaded; a load without any record is, with no rows.
-          if (count === 0 && (this.#records > 0 || index > 0)) continue;
-          describe.run(this.#dataset, level, source, vintage, licence, sample ? 1 : 0, count, now, states.join());
+          const parts = partsOf(level);
+          if (parts.length === 0) continue;
+          const rows = database.prepare<[], number>(`SELECT count(*) FROM ${tables[0]!.name}`).pluck().get()!;
+          describe.run(this.#dataset, level, sample ? 1 : 0, rows, now);
+          writeParts(database, this.#dataset, level, parts);
+          records += rows;
         }
       })
       .immediate();
     this.#isPublished = true;
-    return this.#records;
+    return records;
   }
 
   /** Drops what was loaded and not published. */
@@ -126,7 +147,7 @@ export class StagedLoad implements Disposable {
   }
 
   #isOwned(): boolean {
-    return this.#ownedParts.get(this.#dataset, this.#token) === this.#parts.length;
+    return this.#ownedLevels.get(this.#dataset, this.#token) === this.#levels.length;
   }
 
   #assertOwned(): void {
@@ -147,9 +168,9 @@ export class StagedLoad implements Disposable {
 
   #write(): void {
     this.#assertOwned();
-    for (const [record, part, rows] of this.#batch) {
+    for (const [record, level, rows] of this.#batch) {
       try {
-        for (const [table, values] of rows) this.#inserts[part]![table]!.run(values);
+        for (const [table, values] of rows) this.#inserts[level]![table]!.run(values);
       } catch (error) {
         throw this.#explained(error, record);
       }

@@ -65,9 +65,9 @@ export function createMeasurementRule(
   versionOf: DataVersion,
 ): (topic: MeasurementSlug, location: Location, area: Area, now: number) => TopicValue | 'no_data' | 'too_old' {
   const daysOf = database.prepare<[string], { year: number; days: string }>(
-    'SELECT year, days FROM air_quality WHERE county = ?',
+    'SELECT year, days FROM air_quality WHERE geoid = ?',
   );
-  const zoneOf = database.prepare<[string], number>('SELECT zone FROM radon WHERE county = ?').pluck();
+  const zoneOf = database.prepare<[string], number>('SELECT zone FROM radon WHERE geoid = ?').pluck();
   // SQLite takes the other columns from the row of the maximum.
   const newestOf = database.prepare<[Pollutant], MonitorReading>(
     `SELECT monitor, lat, lng, concentration, max(measured_at) AS measured_at FROM reading_boxes

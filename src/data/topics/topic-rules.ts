@@ -6,6 +6,7 @@ import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { layersOf, needsOf } from '../tables/describe-data.ts';
 import type { Layer } from '../tables/layers.ts';
+import { WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { createMeasurementRule } from './measurement-topics.ts';
@@ -59,7 +60,7 @@ export function createTopicRules(
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
 ): TopicRules {
-  const loaded = database.prepare<[], LoadedStates>('SELECT name, states FROM datasets');
+  const loaded = database.prepare<[], CoveredPart>('SELECT dataset, state FROM parts');
   const natural = createNaturalRule(database, versionOf, boundaries);
   const measurement = createMeasurementRule(database, versionOf);
 
@@ -95,23 +96,22 @@ export function createTopicRules(
   };
 }
 
-interface LoadedStates {
-  readonly name: DatasetName;
-  readonly states: string;
+interface CoveredPart {
+  readonly dataset: DatasetName;
+  readonly state: string;
 }
 
 /** The loaded datasets, each with its states; null for the whole US. */
 type DatasetCoverage = ReadonlyMap<DatasetName, ReadonlySet<string> | null>;
 
-/** Each level of a dataset may have its own states. */
-function coverageOf(loaded: readonly LoadedStates[]): DatasetCoverage {
-  const statesOf = new Map<DatasetName, string[]>();
-  for (const { name, states } of loaded) statesOf.set(name, [...(statesOf.get(name) ?? []), states]);
+/** Each level of a dataset may have its own parts. */
+function coverageOf(loaded: readonly CoveredPart[]): DatasetCoverage {
+  const byDataset = Map.groupBy(loaded, ({ dataset }) => dataset);
   return new Map(
-    [...statesOf].map(([name, levels]) => [
-      name,
-      levels.includes('') ? null : new Set(levels.flatMap((states) => states.split(','))),
-    ]),
+    [...byDataset].map(([name, parts]) => {
+      const states = new Set(parts.map(({ state }) => state));
+      return [name, states.has(WHOLE_US) ? null : states];
+    }),
   );
 }
 

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { loadFiles } from '../../../src/data/loaders/load-files.ts';
 import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
-import { importDataset, importStream } from '../../../src/data/tables/import-dataset.ts';
+import { DatasetLoad, importDataset } from '../../../src/data/tables/import-dataset.ts';
 import type { EventRecord } from '../../../src/data/tables/records.ts';
-import { AREAS, HERE, info, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-data.ts';
+import { AREAS, HERE, info, NOON, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-data.ts';
 import { fileOf, loading } from './loading.ts';
 
 const clock = new StillClock();
@@ -46,8 +46,10 @@ test('a running service answers from the old data until a load is complete', asy
       yield point(HERE.lng, HERE.lat, { i });
     }
   })();
-  const target = { kind: 'sites', topic: 'oilGasWell', info: info('sites:oilGasWell') } as const;
-  await importStream(other, { ...target, records: slowly }, clock);
+  using load = new DatasetLoad(other, { kind: 'sites', topic: 'oilGasWell' });
+  for await (const record of slowly) load.add(record, { file: 1, parts: 'US' });
+  const part = { ...info('sites:oilGasWell'), state: 'US', askedOf: '', files: [], stateRows: {}, loadedAt: NOON };
+  load.publish([part], false, NOON);
   assert.deepEqual(seen, [2, 2, 2]);
   assert.equal(await count(), 9_000);
   // The service charged its calls meanwhile: the load held no lock between its batches.

@@ -1,0 +1,92 @@
+import { PerilbookError } from '../../errors.ts';
+import { counted, grouped } from '../../format-numbers.ts';
+import { type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
+import type { DatasetName } from '../tables/records.ts';
+import { listedStates } from './covered-counties.ts';
+
+/** Datasets that may shrink: fires go out, and a monitor may miss an hour. */
+const MAY_SHRINK: readonly DatasetName[] = ['records:wildfire.current', 'readings'];
+
+/** In a file of the whole US, the fewest records of a state that are compared: fewer may go by chance. */
+const FEWEST_COMPARED = 10;
+
+type RowsByState = ReadonlyMap<string, number>;
+
+/**
+ * Refuses a load that has none, or a third fewer, of the records of a part that is here: a publisher that renames a state, or sends half
+ * a file, must not become "0 sites".
+ *
+ * @param loaded the number of records of each part of the load
+ * @param byState of a load of the whole US: the records in each state
+ * @throws PerilbookError SERVICE_DATA; its context names the states
+ */
+export function refuseLosses(
+  dataset: DatasetName,
+  { parts, rows: storedRows }: StoredParts,
+  loaded: RowsByState,
+  byState: RowsByState,
+): void {
+  if (MAY_SHRINK.includes(dataset)) return;
+  const whole = loaded.get(WHOLE_US);
+  if (whole !== undefined && isLoss(storedRows, whole)) {
+    throw refused(dataset, `it has ${counted(storedRows, 'record')}, and the load has ${grouped(whole)}`, []);
+  }
+  const before = rowsByState(parts);
+  const compared =
+    whole === undefined ? [...loaded] : [...before.keys()].map((state) => [state, byState.get(state) ?? 0] as const);
+  const fewest = whole === undefined ? 1 : FEWEST_COMPARED;
+  const lost = compared.filter(([state, rows]) => {
+    const here = before.get(state) ?? 0;
+    return here >= fewest && isLoss(here, rows);
+  });
+  if (lost.length === 0) return;
+  const each = lost
+    .slice(0, SHOWN)
+    .map(
+      ([state, rows]) => `${state} has ${counted(before.get(state)!, 'record')} here and ${grouped(rows)} in the load`,
+    );
+  const rest = lost.length > SHOWN ? [`so have ${lost.length - SHOWN} more states`] : [];
+  throw refused(
+    dataset,
+    [...each, ...rest].join('; '),
+    lost.map(([state]) => state),
+  );
+}
+
+const SHOWN = 3;
+
+const isLoss = (before: number, now: number): boolean => 3 * now < 2 * before;
+
+/** The stored records of each state: of its own part, or of the whole US in it. */
+function rowsByState(parts: readonly DatasetPart[]): RowsByState {
+  const whole = parts.find(({ state }) => state === WHOLE_US)?.stateRows ?? {};
+  const own = parts.flatMap(({ state, rows }) => (state === WHOLE_US ? [] : [[state, rows] as const]));
+  return new Map([...Object.entries(whole), ...own]);
+}
+
+function refused(dataset: DatasetName, why: string, states: readonly string[]): PerilbookError {
+  return new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot replace dataset "${dataset}": ${why}`,
+    'Check that the file is complete and spells the states as before, or add --replace. The stored data is unchanged.',
+    { dataset, states },
+  );
+}
+
+/** Refuses a file of some states, loaded without --states, in place of data of others. */
+export function refuseLossOfStates(
+  dataset: DatasetName,
+  own: ReadonlySet<string>,
+  stored: readonly DatasetPart[],
+): void {
+  const before = stored.map(({ state }) => state);
+  if (before.every((state) => own.has(state))) return;
+  const others = before.filter((state) => !own.has(state));
+  const lost = others.includes(WHOLE_US) ? 'all other states' : listedStates(others);
+  throw new PerilbookError(
+    'SERVICE_DATA',
+    `Cannot replace dataset "${dataset}": the file covers ${listedStates(own)}, and the rows of ${lost} would be lost`,
+    `Add --states ${[...own].sort().join()} to keep the other states, or --replace to drop them.`,
+    { dataset },
+  );
+}

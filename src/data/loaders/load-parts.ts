@@ -1,0 +1,203 @@
+import type { Clock } from '../../clock.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
+import { DatasetLoad, datasetOf, type PartDescription } from '../tables/import-dataset.ts';
+import { keptBesides } from '../tables/kept-records.ts';
+import { type DatasetPart, storedParts, WHOLE_US } from '../tables/parts.ts';
+import { levelOf } from '../tables/record-rows.ts';
+import type { DatasetName, LoadTarget, StreamedDataset } from '../tables/records.ts';
+import { refuseLosses, refuseLossOfStates } from './load-losses.ts';
+import type { LoadReporter } from './load-report.ts';
+
+/** Files that are read together, and what they are of. */
+export interface Reading {
+  readonly dataset: StreamedDataset;
+  /**
+   * One state, or `US`: what the publisher was asked for, so all records are of that part. Several states: a record is of those in which
+   * it lies, and one that lies in none of them is left out. Null: the records tell which states the files are of.
+   */
+  readonly of: string | readonly string[] | null;
+}
+
+/** How a load treats what is stored. */
+export interface LoadTerms {
+  /** Takes the load as it is, though records are lost. */
+  readonly replace?: boolean;
+  /** The source of `perilbook data get` that the parts were asked of; left out for files that are loaded by hand. */
+  readonly askedOf?: string;
+  /** Sources of the same dataset whose parts the load replaces. */
+  readonly rivals?: readonly string[];
+}
+
+/** What a load brought. */
+export interface LoadedParts {
+  /** The number of records; one of two parts counts once. */
+  readonly records: number;
+  /** Records outside of the given states. */
+  readonly outside: number;
+  /** Stored records of other parts that stay. */
+  readonly kept: number;
+  /** The states, or `US`. */
+  readonly states: readonly string[];
+}
+
+/** The least number of states in files of the whole US; those with fewer are taken for these states only. */
+interface Nation {
+  readonly states: number;
+  /** Fewer records may all be in a few states by chance. */
+  readonly records: number;
+}
+
+/** Datasets that may be complete with few states: burning fires, storms at sea, monitors. */
+const ANY_STATES: readonly DatasetName[] = ['records:wildfire.current', 'records:hurricane', 'readings'];
+
+function nationOf(dataset: DatasetName): Nation {
+  if (ANY_STATES.includes(dataset)) return { states: 0, records: 0 };
+  if (dataset.startsWith('records:')) return { states: 4, records: 100 };
+  // Nuclear plants are in 28 states. Boundaries and wells are published by state: they always cover the states in the
+  // file.
+  if (dataset === 'sites:nuclearReactors') return { states: 15, records: 1 };
+  return { states: dataset === 'areas' || dataset === 'sites:oilGasWell' ? 57 : 25, records: 1 };
+}
+
+/**
+ * Loads what is read, in place of the same parts of a dataset. Other parts stay, unless the records of hand-loaded files tell what they
+ * are of.
+ *
+ * @param onRead is called when all records are read; it may refuse the load
+ * @throws PerilbookError SERVICE_DATA when records would be lost without permission
+ */
+export async function loadParts(
+  database: DataDatabase,
+  target: LoadTarget,
+  readings: readonly Reading[],
+  { replace = false, askedOf = '', rivals = [] }: LoadTerms,
+  {
+    report,
+    clock,
+    onRecords,
+  }: { readonly report: LoadReporter; readonly clock: Clock; readonly onRecords: (records: number) => void },
+  onRead: (taken: number, outside: number) => void,
+): Promise<LoadedParts> {
+  const dataset = datasetOf(target);
+  const stored = storedParts(database, dataset, levelOf(target));
+  using load = new DatasetLoad(database, target);
+  const counts = await readAll(load, readings, report, onRecords);
+  onRead(counts.taken, counts.outside);
+
+  const isTold = readings.some(({ of }) => of === null);
+  const told = isTold ? toldStates(counts, nationOf(dataset)) : [];
+  const parts = readings.flatMap((reading) => partsOfReading(reading, told, counts, askedOf, clock.now()));
+  const loaded = new Set(parts.map(({ state }) => state));
+  const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));
+  if (!replace && comparable.length > 0) {
+    if (isTold && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable);
+    refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
+  }
+  const isAlone = isTold || loaded.has(WHOLE_US);
+  const others = isAlone ? [] : comparable.filter(({ state }) => !loaded.has(state));
+  const kept = others.length === 0 ? 0 : load.keep(keptBesides(loaded), report.files + 1);
+  const total = load.publish(
+    [...parts, ...others.map((part) => withoutStates(part, loaded))],
+    false,
+    clock.now(),
+    (own) => (isTold ? toldParts(own, told) : own),
+  );
+  return { records: total - kept, outside: counts.outside, kept, states: [...loaded].sort() };
+}
+
+/** Counts the records of a load. */
+class RecordCounts {
+  readonly byState = new Map<string, number>();
+  readonly #byPart = new Map<string, number>();
+  taken = 0;
+  outside = 0;
+
+  add(states: readonly string[], parts: readonly string[]): void {
+    this.taken += 1;
+    for (const state of states) this.byState.set(state, (this.byState.get(state) ?? 0) + 1);
+    for (const part of parts) this.#byPart.set(part, (this.#byPart.get(part) ?? 0) + 1);
+  }
+
+  /** The number of records of each part; all of them are of the whole US. */
+  rowsOf(parts: Iterable<string>): ReadonlyMap<string, number> {
+    const rowsOf = (part: string) => (part === WHOLE_US ? this.taken : (this.#byPart.get(part) ?? 0));
+    return new Map([...parts].map((part) => [part, rowsOf(part)]));
+  }
+}
+
+async function readAll(
+  load: DatasetLoad,
+  readings: readonly Reading[],
+  report: LoadReporter,
+  onRecords: (records: number) => void,
+): Promise<RecordCounts> {
+  const counts = new RecordCounts();
+  for (const { dataset, of } of readings) {
+    const assign = assignment(load, of);
+    const add = (record: unknown) => {
+      const states = load.statesOf(record);
+      const parts = assign(states);
+      if (parts === null) {
+        counts.outside += 1;
+        return;
+      }
+      load.add(record, { file: report.files, parts: parts.join() });
+      counts.add(states, parts);
+      if (counts.taken % 1_000 === 0) onRecords(counts.taken);
+    };
+    // Awaiting each record of a synchronous source would take longer than loading it.
+    if (Symbol.iterator in dataset.records) for (const record of dataset.records) add(record);
+    else for await (const record of dataset.records) add(record);
+  }
+  return counts;
+}
+
+/** Makes the function that gives the parts of a record, sorted, by its states; null for a record that is left out. */
+function assignment(load: DatasetLoad, of: Reading['of']): (states: readonly string[]) => readonly string[] | null {
+  if (of === null) return (states) => [...states].sort();
+  if (typeof of === 'string') {
+    const part = [of];
+    if (of === WHOLE_US || load.hasLayer) return () => part;
+    // A census code says its state itself.
+    return (states) => (states.length === 0 || states.includes(of) ? part : null);
+  }
+  const given = [...of].sort();
+  return (states) => {
+    // Off the US: of each.
+    if (states.length === 0) return given;
+    const own = given.filter((state) => states.includes(state));
+    return own.length > 0 ? own : null;
+  };
+}
+
+/** What the records tell that the files are of: the whole US, or few states. */
+function toldStates({ byState, taken }: RecordCounts, nation: Nation): readonly string[] {
+  const isPart = byState.size > 0 && byState.size < nation.states && taken >= nation.records;
+  return isPart ? [...byState.keys()].sort() : [WHOLE_US];
+}
+
+/** The parts of a record of such files; off the US it is of each. */
+function toldParts(own: string, told: readonly string[]): string {
+  return own === '' || told[0] === WHOLE_US ? told.join() : own;
+}
+
+function partsOfReading(
+  { dataset: { info }, of }: Reading,
+  told: readonly string[],
+  { byState }: RecordCounts,
+  askedOf: string,
+  loadedAt: number,
+): PartDescription[] {
+  const { source, files = [], vintage, licence } = info;
+  const states = of === null ? told : typeof of === 'string' ? [of] : of;
+  return states.map((state) => ({
+    ...{ state, askedOf, source, files, vintage, licence, loadedAt },
+    stateRows: state === WHOLE_US ? Object.fromEntries(byState) : {},
+  }));
+}
+
+/** Of the whole US what lies in some states was replaced. */
+function withoutStates(part: DatasetPart, replaced: ReadonlySet<string>): PartDescription {
+  const stateRows = Object.entries(part.stateRows).filter(([state]) => !replaced.has(state));
+  return { ...part, stateRows: Object.fromEntries(stateRows) };
+}

@@ -1,0 +1,68 @@
+import type { DataDatabase } from './data-database.ts';
+import { type Layer, tableOf } from './layers.ts';
+import { type DatasetPart, WHOLE_US } from './parts.ts';
+import type { ReadingRecord, SiteRecord } from './records.ts';
+
+/** Which stored records a load takes over. */
+export interface KeptRecords {
+  /** Whether those in a state stay, for records that are of one state each; '' for the sea. */
+  readonly inState: (state: string) => boolean;
+  /** Of a record's parts those that stay; `states` gives the states in which it lies. */
+  readonly partsOf: (parts: readonly string[], states: () => readonly string[]) => readonly string[];
+}
+
+/** Keeps the parts that are not loaded again. Of the whole US what lies in other states stays. */
+export function keptBesides(loaded: ReadonlySet<string>): KeptRecords {
+  const isReplaced = (states: readonly string[]) => states.length > 0 && states.every((state) => loaded.has(state));
+  return {
+    inState: (state) => !loaded.has(state),
+    partsOf: (parts, states) =>
+      parts.filter((part) => !loaded.has(part) && !(part === WHOLE_US && isReplaced(states()))),
+  };
+}
+
+/** Keeps the parts that are not removed. */
+export function keptWithout(removed: ReadonlySet<string>, parts: readonly DatasetPart[]): KeptRecords {
+  const states = new Set(parts.map(({ state }) => state));
+  return {
+    inState: (state) => !removed.has(states.has(state) ? state : WHOLE_US),
+    partsOf: (own) => own.filter((part) => !removed.has(part)),
+  };
+}
+
+/** The state codes, two digits, with which the geoids of a table begin. */
+export function statesOfGeoids(database: DataDatabase, table: string): string[] {
+  return database.prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 2) FROM ${table} ORDER BY 1`).pluck().all();
+}
+
+/** The stored readings. */
+export function storedReadings(database: DataDatabase): ReadingRecord[] {
+  return database
+    .prepare<[], ReadingRecord>(
+      'SELECT pollutant, monitor, lat, lng, concentration, measured_at AS measuredAt FROM reading_boxes',
+    )
+    .all();
+}
+
+interface StoredFeature {
+  readonly record: SiteRecord;
+  readonly identity: Buffer;
+  readonly parts: readonly string[];
+}
+
+type KeptFeatureRow = { readonly identity: Buffer; readonly parts: string; readonly feature: string };
+
+/** The records of a layer, in the order of their ids. One by one: an R*Tree is fast by id, and reads all rows for a range of ids; and
+ * the same connection writes in between. */
+export function* storedFeatures(database: DataDatabase, layer: Layer): Generator<StoredFeature> {
+  const table = tableOf(layer);
+  if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined) return;
+  const ids = database.prepare<[], number>(`SELECT id FROM ${table} ORDER BY id`).pluck().all();
+  const select = database.prepare<[number], KeptFeatureRow>(
+    `SELECT identity, parts, feature FROM ${table} WHERE id = ?`,
+  );
+  for (const id of ids) {
+    const { identity, parts, feature } = select.get(id)!;
+    yield { record: JSON.parse(feature) as SiteRecord, identity, parts: parts.split(',') };
+  }
+}

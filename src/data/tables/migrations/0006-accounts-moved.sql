@@ -1,2 +1,0 @@
--- Accounts, keys and charges have a file of their own. Their tables are dropped from the data file where they hold no
--- account (in data-database.ts); where they hold some, src/service/accounts/move-accounts.ts moves them first.

@@ -1,0 +1,109 @@
+import type { DataDatabase } from './data-database.ts';
+import type { DatasetName, Level } from './records.ts';
+
+/** The part that covers the whole US; every other part is named by its state, two letters. */
+export const WHOLE_US = 'US';
+
+/** What was asked of a dataset's publisher, and what came. */
+export interface DatasetPart {
+  /** Two letters, or `US`. */
+  readonly state: string;
+  /** The source of `perilbook data get` that it was asked of; '' for a file that was loaded by hand. */
+  readonly askedOf: string;
+  readonly source: string;
+  /** The names of its files. */
+  readonly files: readonly string[];
+  readonly vintage: string;
+  readonly licence: string;
+  readonly rows: number;
+  /** Of the whole US: the number of records in each state. */
+  readonly stateRows: Readonly<Record<string, number>>;
+  /** Milliseconds since the epoch. */
+  readonly loadedAt: number;
+}
+
+interface DatasetPartRow {
+  readonly dataset: DatasetName;
+  readonly level: Level;
+  readonly state: string;
+  readonly asked_of: string;
+  readonly source: string;
+  readonly files: string;
+  readonly vintage: string;
+  readonly licence: string;
+  readonly rows: number;
+  readonly state_rows: string;
+  readonly loaded_at: number;
+}
+
+/** All parts, those of a dataset and level under `keyOfParts`. */
+export function allParts(database: DataDatabase): ReadonlyMap<string, readonly DatasetPart[]> {
+  const rows = database.prepare<[], DatasetPartRow>('SELECT * FROM parts ORDER BY dataset, level, state').all();
+  const grouped = Map.groupBy(rows, ({ dataset, level }) => keyOfParts(dataset, level));
+  return new Map([...grouped].map(([key, own]) => [key, own.map(partOf)]));
+}
+
+export const keyOfParts = (dataset: DatasetName, level: Level): string => `${dataset}/${level}`;
+
+/** What is here of a dataset and level. */
+export interface StoredParts {
+  readonly parts: readonly DatasetPart[];
+  /** A record of two parts counts once. */
+  readonly rows: number;
+}
+
+/** What is here of a dataset and level but for sample data, which every load replaces. */
+export function storedParts(database: DataDatabase, dataset: DatasetName, level: Level): StoredParts {
+  const rows = database
+    .prepare<[DatasetName, Level], number>('SELECT rows FROM datasets WHERE name = ? AND level = ? AND sample = 0')
+    .pluck()
+    .get(dataset, level);
+  const parts = rows === undefined ? [] : (allParts(database).get(keyOfParts(dataset, level)) ?? []);
+  return { parts, rows: rows ?? 0 };
+}
+
+/** The parts that were asked of a source, with their dataset and level. */
+export function partsAskedOf(database: DataDatabase, source: string): AskedPart[] {
+  return database
+    .prepare<[string], DatasetPartRow>('SELECT * FROM parts WHERE asked_of = ? ORDER BY dataset, level, state')
+    .all(source)
+    .map((row) => ({ ...partOf(row), dataset: row.dataset, level: row.level }));
+}
+
+export interface AskedPart extends DatasetPart {
+  readonly dataset: DatasetName;
+  readonly level: Level;
+}
+
+/** Writes the parts of a dataset and level in place of those that were there. */
+export function writeParts(
+  database: DataDatabase,
+  dataset: DatasetName,
+  level: Level,
+  parts: readonly DatasetPart[],
+): void {
+  database.prepare('DELETE FROM parts WHERE dataset = ? AND level = ?').run(dataset, level);
+  const insert = database.prepare('INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  for (const { state, askedOf, source, files, vintage, licence, rows, stateRows, loadedAt } of parts) {
+    const lists = { files: JSON.stringify(files), stateRows: JSON.stringify(stateRows) };
+    insert.run(dataset, level, state, askedOf, source, lists.files, vintage, licence, rows, lists.stateRows, loadedAt);
+  }
+}
+
+function partOf({
+  state,
+  asked_of,
+  source,
+  files,
+  vintage,
+  licence,
+  rows,
+  state_rows,
+  loaded_at,
+}: DatasetPartRow): DatasetPart {
+  return {
+    ...{ state, askedOf: asked_of, source, vintage, licence, rows, loadedAt: loaded_at },
+    files: JSON.parse(files),
+    stateRows: JSON.parse(state_rows),
+  };
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { removeSource } from '../../src/data/download/remove-source.ts';
+import { loadPartFiles } from '../../src/data/loaders/load-files.ts';
+import { SOURCES } from '../../src/data/sources/source-table.ts';
+import { describeData } from '../../src/data/tables/describe-data.ts';
+import { fc } from '../properties.ts';
+import { openDatabase, StillClock } from '../service/small-data.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { times } from '../tier.ts';
+import { fileOf, loading } from './loaders/loading.ts';
+
+const clock = new StillClock();
+const PARKS = SOURCES.find(({ name }) => name === 'parks')!;
+
+/** A file of parks by their numbers; the same number is the same park, and row numbers of the server differ. */
+function parks(numbers: readonly number[], firstRow: number): string {
+  const features = numbers.map((number, index) => ({
+    ...{ type: 'Feature', id: firstRow + index },
+    properties: { OBJECTID: firstRow + index, Unit_Nm: `Park ${number}` },
+    geometry: { type: 'Point', coordinates: [-72 - number / 100, 43] },
+  }));
+  return JSON.stringify({ type: 'FeatureCollection', features });
+}
+
+const state = fc.constantFrom('VT', 'NH', 'ME');
+const numbers = fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 6 });
+const step = fc.oneof(
+  fc.record({ load: fc.uniqueArray(fc.record({ state, numbers }), { selector: (one) => one.state, minLength: 1 }) }),
+  fc.record({ remove: fc.uniqueArray(state, { minLength: 1 }) }),
+);
+
+test('whatever parts are loaded again or removed, a record is stored once and belongs to the parts that have it', async (t) => {
+  const folder = temporaryFolder(t);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
+      const database = openDatabase(t, ':memory:');
+      const parts = new Map<string, readonly number[]>();
+      for (const [at, one] of steps.entries()) {
+        if ('remove' in one) {
+          removeSource(database, PARKS, folder, one.remove, clock);
+          for (const name of one.remove) parts.delete(name);
+        } else {
+          const loaded = one.load.filter((part) => part.numbers.length > 0 || parts.has(part.state));
+          if (loaded.length === 0) continue;
+          const files = loaded.map((part) => {
+            const file = join(folder, `${part.state}.geojson`);
+            writeFileSync(file, parks(part.numbers, at * 100));
+            return { state: part.state, files: part.numbers.length === 0 ? [] : [file], options: {} };
+          });
+          const stored = { dataset: 'sites:park', level: '', ...NO_PART } as const;
+          const effects = { clock, onRecords: () => {}, stored };
+          await loadPartFiles(database, 'parks', files, { replace: true, askedOf: 'parks' }, effects);
+          for (const part of loaded) parts.set(part.state, part.numbers);
+        }
+        assert.deepEqual(storedParks(database), expectedParks(parts));
+        const [described] = describeData(database).datasets;
+        assert.deepEqual(described?.states ?? [], [...parts.keys()].sort());
+        assert.deepEqual(
+          described?.parts.map((part) => [part.state, part.rows]) ?? [],
+          [...parts].map(([name, own]) => [name, own.length]).sort(),
+        );
+      }
+      database.close();
+    }),
+    { numRuns: times({ short: 20, faults: 300 }) },
+  );
+});
+
+const NO_PART = {
+  state: 'VT',
+  askedOf: 'parks',
+  source: '',
+  files: [],
+  vintage: '',
+  licence: '',
+  rows: 0,
+  stateRows: {},
+  loadedAt: 0,
+};
+
+/** Park and its parts, one line each. */
+function storedParks(database: ReturnType<typeof openDatabase>): string[] {
+  if (describeData(database).datasets.length === 0) return [];
+  return database
+    .prepare<[], string>("SELECT json_extract(feature, '$.properties.Unit_Nm') || ' ' || parts FROM sites_park")
+    .pluck()
+    .all()
+    .sort();
+}
+
+/** A park that a part has twice is two there; of each other part it is as many as that part has. */
+function expectedParks(parts: ReadonlyMap<string, readonly number[]>): string[] {
+  const lines: string[] = [];
+  for (let number = 0; number < 10; number++) {
+    const times = [...parts].map(([name, own]) => [name, own.filter((one) => one === number).length] as const);
+    const most = Math.max(0, ...times.map(([, count]) => count));
+    for (let nth = 1; nth <= most; nth++) {
+      const own = times.filter(([, count]) => count >= nth).map(([name]) => name);
+      lines.push(`Park ${number} ${own.sort().join()}`);
+    }
+  }
+  return lines.sort();
+}
+
+test('a record in two files that are loaded by hand is one record, and two equal ones in one file are two', async (t) => {
+  const { database, load } = loading(t);
+  const [a, b] = [fileOf(t, 'a.geojson', parks([1, 2, 2], 0)), fileOf(t, 'b.geojson', parks([2, 3], 50))];
+  const result = await load('parks', [a, b], { states: ['VT', 'NH'] });
+  assert.equal(result.records, 4);
+  assert.deepEqual(
+    storedParks(database).map((line) => line.split(' ')[1]),
+    ['1', '2', '2', '3'],
+  );
+});
+
+test('a record with an id of its agency is one, though it was edited between two downloads', async (t) => {
+  const database = openDatabase(t);
+  const plant = (code: number, name: string) => ({
+    ...{ type: 'Feature', properties: { Plant_Code: code, Plant_Name: name } },
+    geometry: { type: 'Point', coordinates: [-72, 43] },
+  });
+  const fileWith = (...features: object[]) =>
+    fileOf(t, 'plants.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+  const load = (name: string, file: string) =>
+    loadPartFiles(
+      database,
+      'power-plants',
+      [{ state: name, files: [file], options: {} }],
+      { askedOf: 'power-plants' },
+      {
+        clock,
+        onRecords: () => {},
+      },
+    );
+  await load('VT', fileWith(plant(1, 'Vernon'), plant(2, 'Bellows Falls')));
+  await load('NH', fileWith(plant(1, 'Vernon Dam'), plant(3, 'Wilder')));
+  const names = database
+    .prepare("SELECT json_extract(feature, '$.properties.Plant_Name') FROM sites_powerPlant")
+    .pluck();
+  assert.deepEqual(names.all().sort(), ['Bellows Falls', 'Vernon Dam', 'Wilder']);
+});
+
+test('a state of national data is compared with itself', async (t) => {
+  const { database, load } = loading(t);
+  const towers = (counts: Readonly<Record<string, number>>) => {
+    const rows = Object.entries(counts).flatMap(([of, count]) =>
+      Array.from({ length: count }, (_, index) => `${of}${index},${of},38,-78.${index}`),
+    );
+    return fileOf(t, 'towers.csv', `Licensee,LocState,latdec,londec\n${rows.join('\n')}\n`);
+  };
+  await load('cell-towers', towers({ VA: 40, MD: 30, TX: 100, OH: 5 }), { states: 'US' });
+  await assert.rejects(load('cell-towers', towers({ VA: 0, MD: 30, TX: 120, OH: 5 }), { states: 'US' }), {
+    code: 'SERVICE_DATA',
+    message: 'Cannot replace dataset "sites:cellTower": VA has 40 records here and 0 in the load',
+  });
+  // Five may go by chance.
+  await load('cell-towers', towers({ VA: 41, MD: 30, TX: 100 }), { states: 'US' });
+  assert.equal(describeData(database).datasets[0]!.rows, 171);
+  // A state in place of its share of the whole US is compared with that share.
+  await assert.rejects(load('cell-towers', towers({ VA: 2 }), { states: ['VA'] }), {
+    message: /VA has 41 records here and 2 in the load/,
+  });
+  await load('cell-towers', towers({ VA: 2 }), { states: ['VA'], replace: true });
+  assert.equal(describeData(database).datasets[0]!.rows, 132);
+});

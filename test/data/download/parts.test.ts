@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Geometry } from 'geojson';
+import { boxesOfState } from '../../../src/data/sources/states-near.ts';
+import { boxOfGeometry } from '../../../src/data/tables/bounding-boxes.ts';
+import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
+import { createDataVersion } from '../../../src/data/tables/data-version.ts';
+import { FeatureTiles } from '../../../src/data/tables/feature-tiles.ts';
+import { createLayerCounts } from '../../../src/data/tables/layer-counts.ts';
+import { createLayerSearch } from '../../../src/data/tables/layer-search.ts';
+import type { Layer } from '../../../src/data/tables/layers.ts';
+import { DEFAULT_RADII } from '../../../src/data/topics/search-radii.ts';
+import type { Location } from '../../../src/geo/coordinates.ts';
+import { metersToShape, shapeOf } from '../../../src/geo/nearest.ts';
+import { perilbook } from '../../cli/command-line.ts';
+import { MovedClock } from '../../moved-clock.ts';
+import { temporaryFolder } from '../../temporary-folder.ts';
+import { agencyMirror, type MirroredLayer } from './agency-mirror.ts';
+
+const HIFLD = 'services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
+const PLANTS = `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`;
+const UST = 'services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services/UST_Finder_Feature_Layer_2/FeatureServer/0';
+const PARKS = 'services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services/Fee_Managers_PADUS/FeatureServer/0';
+const PERIMETERS =
+  'services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services/WFIGS_Interagency_Perimeters/FeatureServer/0';
+
+type Row = MirroredLayer['rows'][number] & { readonly geometry: Geometry };
+
+const layerOf = (rows: readonly Row[]): MirroredLayer => ({
+  fields: Object.keys(rows[0]!.attributes),
+  rows,
+  edited: 1_770_000_000_000,
+});
+
+const randomFrom = (seed: number) => {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+};
+
+/** Plants or lines on both sides of the border between Vermont and New Hampshire, and far around. */
+function rowsAround(count: number, shape: (lng: number, lat: number) => Geometry): Row[] {
+  const random = randomFrom(7);
+  return Array.from({ length: count }, (_, index) => ({
+    attributes: {
+      Plant_Code: 5_000 + index,
+      ID: `L${index}`,
+      Name: `Number ${index}`,
+      Period: 202_502,
+      VOLTAGE: 230,
+      TYPEPIPE: 'x',
+    },
+    geometry: shape(-74.2 + 4 * random(), 42.2 + 3.6 * random()),
+  }));
+}
+
+const pointAt = (lng: number, lat: number): Geometry => ({ type: 'Point', coordinates: [lng, lat] });
+const lineFrom = (lng: number, lat: number): Geometry => ({
+  type: 'LineString',
+  coordinates: [
+    [lng, lat],
+    [lng + 0.21, lat + 0.02],
+    [lng + 0.33, lat - 0.08],
+  ],
+});
+const squareAt = (lng: number, lat: number): Geometry => ({
+  type: 'Polygon',
+  coordinates: [
+    [
+      [lng, lat],
+      [lng + 0.002, lat],
+      [lng + 0.002, lat + 0.002],
+      [lng, lat],
+    ],
+  ],
+});
+
+async function setUp(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const mirror = await agencyMirror(t);
+  const options = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock('2026-06-01T00:00:00Z') };
+  const run = (...args: string[]) => perilbook(['data', ...args, '--mirror', mirror.url], options);
+  return {
+    ...{ folder, mirror, options, run },
+    /** The number of records of the only dataset. */
+    rows: async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout).datasets[0]?.rows ?? null,
+    open: () => {
+      const database = openDataDatabase(join(folder, 'perilbook/service.db'));
+      t.after(() => database.close());
+      return database;
+    },
+  };
+}
+
+const PLACES: readonly Location[] = (() => {
+  const random = randomFrom(11);
+  return Array.from({ length: 80 }, () => ({ lat: 42.8 + 2.2 * random(), lng: -73.3 + 2.5 * random() }));
+})();
+
+for (const [source, layerPath, layer, shape] of [
+  ['power-plants', PLANTS, 'sites:powerPlant', pointAt],
+  [
+    'transmission-lines',
+    `${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0`,
+    'sites:highVoltageLine',
+    lineFrom,
+  ],
+  [
+    'gas-pipelines',
+    `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`,
+    'sites:naturalGasPipeline',
+    lineFrom,
+  ],
+] as const) {
+  test(`${source}: what lies in the boxes of two states is stored, counted, measured and listed once`, async (t) => {
+    const { mirror, run, rows, open } = await setUp(t);
+    const published = rowsAround(500, shape);
+    mirror.layers.set(layerPath, layerOf(published));
+    const meters = DEFAULT_RADII[layer.slice(6) as 'powerPlant'];
+    const boxes = ['VT', 'NH'].flatMap((state) => boxesOfState(state, meters));
+    const asked = published.filter(({ geometry }) => {
+      const own = boxOfGeometry(geometry)!;
+      return boxes.some(
+        (box) =>
+          own.maxLng >= box.minLng && own.minLng <= box.maxLng && own.maxLat >= box.minLat && own.minLat <= box.maxLat,
+      );
+    });
+    assert.ok(asked.length > 200 && asked.length < 500, String(asked.length));
+
+    const got = await run('get', source, '--states', 'VT,NH', '--yes');
+    assert.equal(got.code, 0, got.stderr);
+    assert.equal(await rows(), asked.length, 'in one load');
+    // Each of them again, and by itself.
+    for (const states of ['NH', 'VT']) {
+      mirror.layers.set(layerPath, { ...layerOf(published), edited: 1_770_000_000_000 + states.charCodeAt(0) });
+      assert.equal((await run('get', source, '--states', states, '--yes')).code, 0);
+      assert.equal(await rows(), asked.length, `after ${states} again`);
+    }
+
+    const database = open();
+    const versionOf = createDataVersion(database);
+    const { count, measure } = createLayerCounts(database, new FeatureTiles(), versionOf);
+    const search = createLayerSearch(database);
+    const shapes = asked.map(({ geometry }) => shapeOf(geometry));
+    let counted = 0;
+    for (const place of PLACES) {
+      const distances = shapes.map((one) => metersToShape(one, place)).filter((distance) => distance <= meters);
+      const least = distances.length === 0 ? null : Math.min(...distances);
+      assert.equal(count(layer as Layer, place, meters), distances.length);
+      const measured = measure(layer as Layer, place, meters);
+      assert.equal(measured.count, distances.length);
+      // A line is measured on a plane: 0.1 % at the edge of the search.
+      assert.ok(measured.nearestMeters === least || Math.abs(measured.nearestMeters! - least!) < 10);
+      assert.equal(search(layer as Layer, place, meters).length, distances.length);
+      counted += distances.length;
+    }
+    assert.ok(counted > 20, String(counted));
+  });
+}
+
+test('what the agency lists under a state is of that state, wherever outlines draw it', async (t) => {
+  const { mirror, run, rows } = await setUp(t);
+  // On the other bank of the Potomac: coarse outlines put each corner into Virginia.
+  const inVirginia = Array.from({ length: 15 }, (_, index) => squareAt(-77.1 + index / 1_000, 38.85));
+  mirror.layers.set(
+    PARKS,
+    layerOf(
+      inVirginia.map((geometry, index) => ({
+        attributes: { State_Nm: 'DC', Pub_Access: 'OA', Unit_Nm: `P${index}` },
+        geometry,
+      })),
+    ),
+  );
+  const got = await run('get', 'parks', '--states', 'DC', '--yes');
+  assert.equal(got.code, 0, got.stderr);
+  assert.equal(await rows(), 15);
+});
+
+test('a fire perimeter belongs to the state that its agency names', async (t) => {
+  const { mirror, run, rows } = await setUp(t);
+  const attributes = (index: number) => ({
+    ...{ attr_POOState: 'US-NV', attr_IncidentTypeCategory: 'WF', attr_IncidentName: `F${index}` },
+    ...{ poly_IncidentName: `F${index}`, attr_UniqueFireIdentifier: `2024-NV-${index}` },
+  });
+  // In California, some kilometres from the border.
+  const geometries = Array.from({ length: 42 }, (_, index) => squareAt(-120.2 + index / 1_000, 39.5));
+  mirror.layers.set(
+    PERIMETERS,
+    layerOf(geometries.map((geometry, index) => ({ attributes: attributes(index), geometry }))),
+  );
+  const got = await run('get', 'wildfire-perimeters', '--states', 'NV', '--yes');
+  assert.equal(got.code, 0, got.stderr);
+  assert.equal(await rows(), 42);
+});
+
+/** Tanks of some states, as UST Finder lists them. */
+function tanks(counts: Readonly<Record<string, number>>, edited: number): MirroredLayer {
+  const rows = Object.entries(counts).flatMap(([State, count]) =>
+    Array.from({ length: count }, (_, index) => ({
+      attributes: { State, Facility_ID: `${State}${index}`, Open_USTs: 1, Name: `Tank ${index}` },
+      geometry: pointAt(-77 - index / 1_000, 38),
+    })),
+  );
+  return { ...layerOf(rows), edited };
+}
+
+test('a state that disappears at its publisher, or whose name changes there, keeps its records until --replace', async (t) => {
+  const { mirror, run, rows } = await setUp(t);
+  mirror.layers.set(UST, tanks({ Virginia: 30, Maryland: 12 }, 1_770_000_000_000));
+  const got = await run('get', 'ust-facilities', '--states', 'VA,MD', '--yes');
+  assert.equal(got.code, 0, got.stderr);
+  assert.equal(await rows(), 42);
+
+  for (const [counts, edited] of [
+    [{ VIRGINIA: 30, Maryland: 13 }, 1_771_000_000_000],
+    [{ Virginia: 19, Maryland: 14 }, 1_772_000_000_000],
+  ] as const) {
+    mirror.layers.set(UST, tanks(counts, edited));
+    const updated = await run('update');
+    assert.equal(updated.code, 2, updated.stderr);
+    assert.match(
+      updated.stderr,
+      /ust-facilities: Cannot replace dataset "sites:ustFacility": VA has 30 records here and/,
+    );
+    // Maryland's are there, and Virginia's are those of before.
+    assert.equal(await rows(), 30 + counts.Maryland);
+  }
+  const replaced = await run('update', '--replace');
+  assert.equal(replaced.code, 0, replaced.stderr);
+  assert.equal(await rows(), 19 + 14);
+
+  // Nothing at all is a loss too, and can be meant.
+  mirror.layers.set(UST, tanks({ Maryland: 14 }, 1_773_000_000_000));
+  const gone = await run('update');
+  assert.equal(gone.code, 2);
+  assert.match(gone.stderr, /VA has 19 records here and 0 in the load/);
+  assert.equal((await run('update', '--replace')).code, 0);
+  assert.equal(await rows(), 14);
+});
+
+const TRI = 'data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2025_US/csv';
+
+/** EPA's file with so many facilities. */
+function toxicReleases(facilities: number): Buffer {
+  const rows = Array.from({ length: facilities }, (_, index) => `F${index},2025,38,-78.${index}`);
+  return Buffer.from(`TRIFD,YEAR,LATITUDE,LONGITUDE\n${rows.join('\n')}\n`);
+}
+
+test('a file that was refused is downloaded again, though the server says that nothing changed', async (t) => {
+  const { mirror, run, rows } = await setUp(t);
+  const source = ['tri'];
+  mirror.files.set(TRI, { body: toxicReleases(60), etag: '"1"' });
+  const got = await run('get', ...source, '--yes');
+  assert.equal(got.code, 0, got.stderr);
+  // It ended early, under a correct length.
+  mirror.files.set(TRI, { body: toxicReleases(20), etag: '"2"' });
+  const cut = await run('update', ...source);
+  assert.equal(cut.code, 2);
+  assert.match(cut.stderr, /it has 60 records, and the load has 20/);
+  mirror.files.set(TRI, { body: toxicReleases(66), etag: '"2"' });
+  const whole = await run('update', ...source);
+  assert.equal(whole.code, 0, whole.stderr);
+  assert.equal(await rows(), 66);
+  // And then it is asked for changes again.
+  mirror.downloads();
+  assert.equal((await run('update', ...source)).code, 0);
+  assert.equal(mirror.downloads(), 0);
+});
+
+test('data remove of a source takes its dataset away, also after an update that was refused', async (t) => {
+  const { mirror, run, rows } = await setUp(t);
+  mirror.layers.set(UST, tanks({ Virginia: 30, Maryland: 12 }, 1_770_000_000_000));
+  await run('get', 'ust-facilities', '--states', 'VA,MD', '--yes');
+  mirror.layers.set(UST, tanks({ Virginia: 3, Maryland: 1 }, 1_771_000_000_000));
+  assert.equal((await run('update')).code, 2);
+  assert.equal(await rows(), 42);
+  assert.match((await run('remove', 'ust-facilities')).stderr, /ust-facilities: removed sites:ustFacility/);
+  assert.equal(await rows(), null);
+});
+
+test('data remove --states takes states away, and leaves records that another state has too', async (t) => {
+  const { mirror, run, rows, folder, options } = await setUp(t);
+  const published = rowsAround(300, pointAt);
+  mirror.layers.set(PLANTS, layerOf(published));
+  const inBox = (state: string) => {
+    const boxes = boxesOfState(state, DEFAULT_RADII.powerPlant);
+    return published.filter(({ geometry }) => {
+      const { minLng: lng, minLat: lat } = boxOfGeometry(geometry)!;
+      return boxes.some((box) => lng >= box.minLng && lng <= box.maxLng && lat >= box.minLat && lat <= box.maxLat);
+    });
+  };
+  await run('get', 'power-plants', '--states', 'VT,NH', '--yes');
+  assert.ok((await rows()) > inBox('VT').length);
+  const removed = await run('remove', 'power-plants', '--states', 'NH');
+  assert.match(removed.stderr, /power-plants: removed sites:powerPlant of NH\./);
+  assert.equal(await rows(), inBox('VT').length);
+  const { datasets } = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
+  assert.deepEqual(datasets[0].states, ['VT']);
+  assert.deepEqual(readdirSync(join(folder, 'perilbook/downloads/power-plants')).sort(), [
+    'manifest.json',
+    'power-plants-VT.geojson',
+  ]);
+  assert.match((await run('remove', 'power-plants', '--states', 'NH')).stderr, /nothing of it was here/);
+  // An update brings no state back.
+  assert.equal((await run('update')).code, 0);
+  assert.equal(await rows(), inBox('VT').length);
+});
+
+test('a state of which the publisher has no record has none, if others are spelled as it is', async (t) => {
+  const { mirror, run, options } = await setUp(t);
+  mirror.layers.set(UST, tanks({ Virginia: 30 }, 1_770_000_000_000));
+  const states = async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout).datasets[0]?.states;
+  const alone = await run('get', 'ust-facilities', '--states', 'MD', '--yes');
+  assert.equal(alone.code, 0);
+  assert.match(alone.stderr, /The publisher has no record of MD/);
+  assert.equal(await states(), undefined, 'unknown, not zero');
+  const both = await run('get', 'ust-facilities', '--states', 'VA,DC', '--yes');
+  assert.match(both.stderr, /loaded 30 records of DC, VA/);
+  assert.match(both.stderr, /The publisher has no record of DC/);
+  assert.deepEqual(await states(), ['DC', 'VA']);
+});
