@@ -127,7 +127,7 @@ interface DatedRequest {
   readonly limits: Pick<FileRequest, 'mostBytes' | 'firstLine'>;
 }
 
-/** Fetches the newest published year or hour. */
+/** Fetches the newest published year or hour; of years, the newest that is complete. */
 async function fetchDated(
   download: FileDownload,
   { source, folder, headers, entry, index, slice, limits }: DatedRequest,
@@ -137,7 +137,9 @@ async function fetchDated(
   for (const request of datedRequests(download, index, slice, folder, context.clock.now())) {
     url = request.url;
     const fetched = await fetchOne({ ...request, headers, ...limits }, entry, staleAfterMs(source), context);
-    if (fetched !== null) return fetched;
+    if (fetched === null) continue;
+    if (download.isWholeYear?.(request.target) !== false) return fetched;
+    rmSync(request.target, { force: true });
   }
   throw downloadFailed(`${url} is not there, nor are newer ones`, ADDRESS_MOVED);
 }

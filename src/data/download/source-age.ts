@@ -17,7 +17,7 @@ export function ageWarnings(
   const isOld = oldAfterDays !== undefined && newest !== null && newest < now - oldAfterDays * DAY_MS;
   return [
     ...(isOld ? [`its newest data is of ${day(newest)}, and it is published ${cadence}`] : []),
-    ...(isOutdated(source, probed, manifest)
+    ...(isOutdated(source, probed, manifest, now)
       ? [`newer data is published than is here: run perilbook data update ${name}`]
       : []),
   ];
@@ -27,7 +27,7 @@ export function ageWarnings(
  * Whether the publisher has newer data than the downloads. Near real-time sources always have. Dates are compared at the same
  * address only; addresses by the year in them.
  */
-function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: Manifest): boolean {
+function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: Manifest, now: number): boolean {
   if (source.isNearRealTime) return false;
   return [...manifest.values()].some(({ url, edited, lastModified }) => {
     const here = edited ?? Date.parse(lastModified ?? '');
@@ -36,9 +36,15 @@ function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: M
       const isSame = source.download.kind === 'layer' ? url.startsWith(one.url) : url === one.url;
       if (isSame) return one.changedAt !== undefined && here < one.changedAt;
       const published = yearIn(source, one.url);
+      if (published !== null && now < wholeFrom(source, published)) return false;
       return year !== null && published !== null && year < published;
     });
   });
+}
+
+/** When a published year is complete: of sources that publish it before, in June of the next one. */
+function wholeFrom({ download }: Source, year: number): number {
+  return download.kind === 'file' && download.isWholeYear !== undefined ? Date.UTC(year + 1, 5) : 0;
 }
 
 /** The year in an address of a source, or null. */

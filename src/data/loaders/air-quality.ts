@@ -1,8 +1,10 @@
 import { basename } from 'node:path';
 import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
+import { PerilbookError } from '../../errors.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
 import { CONNECTICUT_NOTE, countiesServedBy, countyNamed } from './county-names.ts';
 import { csvTable } from './csv-records.ts';
+import { inputFiles } from './input-files.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 import { type Columns, numberIn } from './named-columns.ts';
@@ -84,6 +86,18 @@ function* newestYears(
 
 /** Monitors measure all year: if no county has this many days, the year is not over or the file is incomplete. */
 const FEWEST_DAYS_OF_A_YEAR = 350;
+
+/** Whether a file, or the only file of a zip, has a whole year; true also for one that the loader would refuse. */
+export function isWholeYear(file: string): boolean {
+  try {
+    const [path] = inputFiles('air-quality', [file], {});
+    const { columns, rows } = csvTable(path!);
+    return Math.max(0, ...mostDays(columns, [...rows]).values()) >= FEWEST_DAYS_OF_A_YEAR;
+  } catch (error) {
+    if (error instanceof PerilbookError) return true;
+    throw error;
+  }
+}
 
 /** The most days that a county has of each year. */
 function mostDays(

@@ -1,3 +1,4 @@
+import { isWholeYear } from '../loaders/air-quality.ts';
 import { MB, type Source } from './source.ts';
 
 const AIRNOW = 'https://files.airnowtech.org/airnow/today';
@@ -13,6 +14,8 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
       kind: 'file',
       files: [{ url: 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip' }],
       years: { newest: 1, oldest: 2015 },
+      // The last year is published too before it is complete, in summer.
+      isWholeYear,
     },
     bytes: 0.03 * MB,
     isMeasured: false,

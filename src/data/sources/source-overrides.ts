@@ -101,13 +101,9 @@ function overridden(source: Source, said: z.infer<typeof override> | undefined, 
 function overriddenDownload({ name, download }: Source, said: z.infer<typeof override>, file: string): SourceDownload {
   const { url, state_url: stateUrl, page, layer } = said;
   if (url !== undefined) {
-    const years = download.kind === 'file' && download.years !== undefined ? { years: download.years } : {};
-    const hours = download.kind === 'file' && download.hours !== undefined ? { hours: download.hours } : {};
-    const [, ...others] = download.kind === 'file' ? download.files : [];
-    const keyHeader =
-      download.kind === 'file' && download.keyHeader !== undefined ? { keyHeader: download.keyHeader } : {};
-    const files = [{ url, ...(stateUrl === undefined ? {} : { stateUrl }) }, ...others];
-    return { kind: 'file', files, ...years, ...hours, ...keyHeader };
+    const own = download.kind === 'file' ? download : { kind: 'file' as const, files: [] };
+    const files = [{ url, ...(stateUrl === undefined ? {} : { stateUrl }) }, ...own.files.slice(1)];
+    return { ...own, files };
   }
   if (page !== undefined) {
     if (download.kind === 'linked') return { ...download, page };

@@ -22,12 +22,12 @@ const radonLayer = (zone: number) => ({
   })),
 });
 
-function airZip(days: number): Buffer {
+function airZip(days: number, year = 2025, county = 'Accomack'): Buffer {
   const header =
     'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
     'Very Unhealthy Days,Hazardous Days,Max AQI,90th Percentile AQI,Median AQI';
-  const row = `Virginia,Accomack,2025,${days},${days - 10},10,0,0,0,0,90,60,40`;
-  return Buffer.from(zipSync({ 'annual_aqi_by_county_2025.csv': strToU8(`${header}\n${row}\n`) }));
+  const row = `Virginia,${county},${year},${days},${days - 10},10,0,0,0,0,90,60,40`;
+  return Buffer.from(zipSync({ [`annual_aqi_by_county_${year}.csv`]: strToU8(`${header}\n${row}\n`) }));
 }
 
 const LISTED = `Loaded into /perilbook/service.db (SIZE):
@@ -152,14 +152,30 @@ test('a source that fails keeps none of the others from coming, and its old data
 test('files that the loader refuses leave the data as it was, and the next update tries again', async (t) => {
   const { run, mirror, options } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
-  // A year that is not over.
-  mirror.files.set(AIR, { body: airZip(100), etag: '"2"' });
+  mirror.files.set(AIR, { body: airZip(360, 2025, 'Nowhere'), etag: '"2"' });
   const refused = await run(['update']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /air-quality: Cannot load .*no row is usable/);
   assert.equal((await datasetsOf(options))[0]!.rows, 1);
   mirror.files.set(AIR, { body: airZip(364), etag: '"3"' });
   assert.match((await run(['update'])).stderr, /air-quality: loaded 1 record, 2025/);
+});
+
+test('from January to May air quality is of the last complete year, and of the new one when it is complete', async (t) => {
+  const { run, mirror, options } = await setUp(t);
+  options.clock.move(Date.parse('2027-02-01T00:00:00Z') - options.clock.now());
+  const newer = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2026.zip';
+  // The agency publishes the new year at once, with some days of it.
+  mirror.files.set(newer, { body: airZip(31, 2026), etag: '"n1"' });
+  const got = await run(['get', 'air-quality', '--yes']);
+  assert.equal(got.code, 0, got.stderr);
+  assert.match(got.stderr, /air-quality: loaded 1 record, 2025\./);
+  const checked = await run(['check', 'air-quality']);
+  assert.doesNotMatch(checked.stdout, /newer data/);
+  assert.match((await run(['update'])).stderr, /air-quality: unchanged\./);
+  options.clock.move(140 * 86_400_000);
+  mirror.files.set(newer, { body: airZip(360, 2026), etag: '"n2"' });
+  assert.match((await run(['update'])).stderr, /air-quality: loaded 1 record, 2026\./);
 });
 
 test('a database that was made anew is filled from the files that are here', async (t) => {
