@@ -25,13 +25,12 @@ export interface CellSource {
 export type CellReader = (numbers: readonly number[]) => Promise<RowFields[]>;
 
 /**
- * Makes a function that reads cells from the store, by their numbers, and gives their fields; `onCell` gets each of them. Without
- * `needsRecords` it gets an empty record for a cell that is complete: reading that as a record takes three times as long.
+ * Makes a function that reads cells from the store, by their numbers, and gives their fields; `onCell` gets each of them, with an
+ * empty record for a cell that is complete: reading that as a record takes three times as long.
  */
 export async function cellReader(
   { job, scan, store, source, sampleRows, freshness, origin }: CellSource,
   onCell: (number: number, record: CellRecord, status: RowStatus) => void = () => {},
-  needsRecords = false,
 ): Promise<CellReader> {
   const { cells, areas } = scan;
   const wanted = wantedAnswers(job, freshness);
@@ -50,8 +49,7 @@ export async function cellReader(
   return async (numbers) => {
     if (numbers.length === 0) return [];
     const asked = numbers.map((number) => cells.cell(number));
-    const isWhole = needsRecords || known !== null;
-    const found = isWhole ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
+    const found = known !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
     return found.map((one, index) => {
       const number = numbers[index]!;
       if (one !== null && 'fields' in one) {

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { approvablePlan, planOutput, writePlan } from '../../job/approved-plan.ts';
-import { suggestOrder } from '../../job/order-suggestion.ts';
 import { prepare } from '../../job/prepare.ts';
 import { unopenedConnection } from '../../library/connection.ts';
 import { checkFiles } from '../check-files.ts';
@@ -26,7 +25,7 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
   if (flags.json) sayJson(context, prepared.summary);
   else {
     const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };
-    const lines = planMessages(prepared, context.workingFolder, style, await suggestOrder(prepared, store));
+    const lines = planMessages(prepared, context.workingFolder, style);
     print(context, lines.join('\n'));
   }
   if (out !== undefined) say(context, `Wrote the plan to ${out}. Once approved: perilbook run … --plan ${out}`);

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { readPlan } from '../../job/approved-plan.ts';
 import { runFacts } from '../../job/estimate.ts';
-import { suggestOrder } from '../../job/order-suggestion.ts';
 import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
 import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../job/protected-files.ts';
 import { ratingFindings } from '../../job/run-findings.ts';
@@ -112,18 +111,13 @@ async function runJob(
   } else if (isWrong) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
   return { kind: 'ended', ended, progress, exitCode };
 
-  async function suggested(prepared: Prepared) {
-    return flags.quiet ? null : await suggestOrder(prepared, store);
-  }
-
   async function planAndRun() {
     using show = await showProgress(context, flags.quiet === true);
     const effects = runEffects(context, show.say, flags.debug === true);
     const { connection } = opened;
     const prepared = owned.use(await prepare(job, { connection, store, effects, progress: show.progress, approved }));
     show.pause();
-    if (context.log === undefined)
-      talk([...planMessages(prepared, context.workingFolder, style, await suggested(prepared)), '']);
+    if (context.log === undefined) talk([...planMessages(prepared, context.workingFolder, style), '']);
     else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
     if (approved === null) await approve(context, flags, prepared);
     show.know(runFacts(prepared, context.clock));

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import stringWidth from 'string-width';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { OrderSuggestion } from '../../job/order-suggestion.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
 import { DEFAULTS } from '../../job/settings/defaults.ts';
@@ -23,12 +22,7 @@ export interface OutputStyle {
 }
 
 /** The plan for people; the most important line comes first. */
-export function planMessages(
-  prepared: Prepared,
-  folder: string,
-  { width, color }: OutputStyle,
-  suggestion: OrderSuggestion | null = null,
-): string[] {
+export function planMessages(prepared: Prepared, folder: string, { width, color }: OutputStyle): string[] {
   const { job, plan, summary, connection } = prepared;
   const isLocal = connection.kind === 'local';
   const lines: string[] = [];
@@ -41,7 +35,6 @@ export function planMessages(
   lines.push(`${shownPath(job.input, folder)}: ${parts}${rowsMessage(summary)}`);
   const first = isLocal ? localVerdict(prepared) : verdict(prepared);
   for (const line of [first, ...invalidRowsMessage(summary)]) lines.push(color('bold', line));
-  if (suggestion !== null) lines.push(orderMessage(suggestion));
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
@@ -62,11 +55,6 @@ export function planMessages(
   }
   const tooWide = (line: string) => stringWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
-}
-
-/** What the same credits would cover, if they were spent on the most valuable places first. */
-function orderMessage({ flag, credits, share }: OrderSuggestion): string {
-  return `With --order-by ${flag} the same ${counted(credits, 'credit')} cover ${percent(share)} of the value.`;
 }
 
 /** Printed wherever answers of the embedded service are shown. */

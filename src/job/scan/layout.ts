@@ -1,5 +1,4 @@
 import { addedColumns, geometryColumn, knownColumns } from '../../columns/row.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
 import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts';
@@ -33,19 +32,10 @@ export interface Layout {
   readonly dropFrom: number | null;
   /** Columns of an earlier run that stay: their topics are not in this job. */
   readonly kept: readonly KeptColumn[];
-  /** Columns of an earlier run that are written again. */
-  readonly refreshed: readonly RefreshedColumn[];
   readonly used: UsedColumns;
 }
 
 export type KeptColumn = AddedColumn & { readonly keeps: number };
-
-interface RefreshedColumn {
-  readonly name: string;
-  readonly index: number;
-  /** Null for status, note and time. */
-  readonly topic: TopicSlug | null;
-}
 
 /** The columns that a job uses, as `--json` prints them; null for none. @public: the declaration of a plan names it */
 export interface UsedColumns {
@@ -100,7 +90,7 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
     isPair: lat === lng,
     notes: [note, rowFile.note].filter((words) => words != null),
     dropFrom,
-    ...earlierColumns(rowFile.columns, dropFrom, job, known, new Set(added.map(({ name }) => name))),
+    kept: keptColumns(rowFile.columns, dropFrom, job, known),
     used: {
       lat: nameOf(lat),
       lng: nameOf(lng),
@@ -147,23 +137,18 @@ function isLocation(lat: string, lng: string): boolean {
 /** Findings of numbers that are a location, but not one in the US. */
 const ELSEWHERE: ReadonlySet<LocationFinding> = new Set(['swapped', 'sign_lost', 'outside_us']);
 
-/** Sorts the columns of an earlier run. Columns that count records are left out if the job says so. */
-function earlierColumns(
+/** The columns of an earlier run whose topics are not in this job. */
+function keptColumns(
   names: readonly string[],
   dropFrom: number | null,
   { topics }: Job,
   known: ReturnType<typeof knownColumns>,
-  added: ReadonlySet<string>,
-): Pick<Layout, 'kept' | 'refreshed'> {
-  const earlier = dropFrom === null ? [] : names.slice(dropFrom).map((name, at) => ({ name, index: dropFrom + at }));
-  const kept = earlier.flatMap(({ name, index }): KeptColumn[] => {
+): KeptColumn[] {
+  const earlier = dropFrom === null ? [] : names.slice(dropFrom);
+  return earlier.flatMap((name, at): KeptColumn[] => {
     const { type, topic } = known.get(name)!;
-    return topic === null || topics.includes(topic) ? [] : [{ name, type, keeps: index }];
+    return topic === null || topics.includes(topic) ? [] : [{ name, type, keeps: dropFrom! + at }];
   });
-  const refreshed = earlier.flatMap(({ name, index }) =>
-    added.has(name) ? [{ name, index, topic: known.get(name)!.topic }] : [],
-  );
-  return { kept, refreshed };
 }
 
 function locationColumns(rowFile: RowSource, names: readonly string[], { location }: Job): LocationColumns {

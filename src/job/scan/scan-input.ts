@@ -21,7 +21,6 @@ export const LOOKED_UP_FINDINGS = [
   'currency_differs',
   'area_not_readable',
   'areas_differ',
-  'edited_value',
 ] as const;
 
 /** A problem of some rows, with their location (then they are not looked up) or with another field. */
