@@ -32,14 +32,28 @@ const escaped = (text: string, escapeOf: (hex: string) => string): string =>
 const withBackslashes = (text: string): string =>
   `'${escaped(text.replaceAll('\\', '\\\\').replaceAll("'", "\\'"), (hex) => `\\u${hex}`)}'`;
 
-const unicodeString = (text: string): string => {
+/** DuckDB has no escape for a code point. */
+const withCodePoints = (text: string): string =>
+  (text.match(/[\x20-\x7e]+|[^\x20-\x7e]/g) ?? [''])
+    .map((part) => (/^[\x20-\x7e]*$/.test(part) ? quoted(part) : `CHR(${part.charCodeAt(0)})`))
+    .join(' || ');
+
+const withUnicode = (text: string): string => {
   const constant = quoted(escaped(text.replaceAll('\\', '\\\\'), (hex) => `\\${hex}`));
   return /[^\x20-\x7e]/.test(text) ? `U&${constant}` : quoted(text);
 };
 
+const cast = (text: string): string => `CAST(${text} AS DOUBLE)`;
+
 /** Where a cast that cannot be done gives NULL: the text is a number too large or too small for a double. */
-const orExtreme = (cast: string, text: string): string =>
-  `COALESCE(${cast}, CASE WHEN LOWER(${text}) LIKE '%e-%' THEN 0e0 ELSE 1e300 END)`;
+const orExtreme =
+  (castOf: (text: string) => string) =>
+  (text: string): string =>
+    `COALESCE(${castOf(text)}, CASE WHEN LOWER(${text}) LIKE '%e-%' THEN 0e0 ELSE 1e300 END)`;
+
+const byFunction = (name: string) => (text: string, pattern: string) => `${name}(${text}, ${pattern})`;
+
+const byOperator = (name: string) => (text: string, pattern: string) => `${text} ${name} ${pattern}`;
 
 /** PostgreSQL refuses a text that is too large or too small for a double. Texts that cannot be either are cast at once; others as
  * exact decimals, up to exponents of four digits and 4,000 characters. */
@@ -60,75 +74,36 @@ function postgresNumber(text: string): string {
   END`;
 }
 
+/** What most dialects have. */
+const STANDARD = {
+  ...{ text: 'VARCHAR', double: 'DOUBLE', bigint: 'BIGINT' },
+  ...{ helpers: 'lateral', quoteMark: '"', string: withUnicode, number: cast, matches: byFunction('REGEXP_LIKE') },
+} satisfies SqlDialect;
+
+/** The differences. DuckDB and PostgreSQL are executed in tests, each with one of the two ways to add helper columns. */
 const DIALECTS = {
-  duckdb: {
-    text: 'VARCHAR',
-    double: 'DOUBLE',
-    bigint: 'BIGINT',
-    helpers: 'exclude',
-    quoteMark: '"',
-    // DuckDB has no escape for a code point.
-    string: (text) =>
-      text === ''
-        ? "''"
-        : text
-            .match(/[\x20-\x7e]+|[^\x20-\x7e]/g)!
-            .map((part) => (/[\x20-\x7e]/.test(part) ? quoted(part) : `CHR(${part.charCodeAt(0)})`))
-            .join(' || '),
-    number: (text) => `CAST(${text} AS DOUBLE)`,
-    matches: (text, pattern) => `REGEXP_MATCHES(${text}, ${pattern})`,
-  },
+  duckdb: { ...STANDARD, helpers: 'exclude', string: withCodePoints, matches: byFunction('REGEXP_MATCHES') },
   postgres: {
-    text: 'text',
-    double: 'double precision',
-    bigint: 'bigint',
-    helpers: 'lateral',
-    barrier: 'OFFSET 0',
-    quoteMark: '"',
-    string: unicodeString,
-    number: postgresNumber,
-    matches: (text, pattern) => `${text} ~ ${pattern}`,
+    ...{ ...STANDARD, text: 'text', double: 'double precision', bigint: 'bigint', barrier: 'OFFSET 0' },
+    ...{ number: postgresNumber, matches: byOperator('~') },
   },
-  spark: {
-    text: 'STRING',
-    double: 'DOUBLE',
-    bigint: 'BIGINT',
-    helpers: 'lateral',
-    quoteMark: '`',
-    string: withBackslashes,
-    number: (text) => `CAST(${text} AS DOUBLE)`,
-    matches: (text, pattern) => `${text} RLIKE ${pattern}`,
-  },
+  spark: { ...STANDARD, text: 'STRING', quoteMark: '`', string: withBackslashes, matches: byOperator('RLIKE') },
   bigquery: {
-    text: 'STRING',
-    double: 'FLOAT64',
-    bigint: 'INT64',
-    helpers: 'except',
-    quoteMark: '`',
-    string: withBackslashes,
-    number: (text) => orExtreme(`SAFE_CAST(${text} AS FLOAT64)`, text),
-    matches: (text, pattern) => `REGEXP_CONTAINS(${text}, ${pattern})`,
+    ...{
+      text: 'STRING',
+      double: 'FLOAT64',
+      bigint: 'INT64',
+      helpers: 'except',
+      quoteMark: '`',
+      string: withBackslashes,
+    },
+    ...{ number: orExtreme((text) => `SAFE_CAST(${text} AS FLOAT64)`), matches: byFunction('REGEXP_CONTAINS') },
   },
   snowflake: {
-    text: 'VARCHAR',
-    double: 'DOUBLE',
-    bigint: 'BIGINT',
-    helpers: 'exclude',
-    quoteMark: '"',
-    string: withBackslashes,
-    number: (text) => orExtreme(`TRY_TO_DOUBLE(${text})`, text),
-    matches: (text, pattern) => `REGEXP_LIKE(${text}, ${pattern})`,
+    ...{ ...STANDARD, helpers: 'exclude', string: withBackslashes },
+    number: orExtreme((text) => `TRY_TO_DOUBLE(${text})`),
   },
-  trino: {
-    text: 'VARCHAR',
-    double: 'DOUBLE',
-    bigint: 'BIGINT',
-    helpers: 'lateral',
-    quoteMark: '"',
-    string: unicodeString,
-    number: (text) => orExtreme(`TRY_CAST(${text} AS DOUBLE)`, text),
-    matches: (text, pattern) => `REGEXP_LIKE(${text}, ${pattern})`,
-  },
+  trino: { ...STANDARD, number: orExtreme((text) => `TRY_CAST(${text} AS DOUBLE)`) },
 } satisfies Record<string, SqlDialect>;
 
 export type SqlDialectName = keyof typeof DIALECTS;

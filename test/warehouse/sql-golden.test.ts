@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { DIALECT_NAMES } from '../../src/warehouse/sql-dialects.ts';
@@ -7,30 +7,64 @@ import { perilbook } from '../cli/command-line.ts';
 
 const GOLDEN = join(import.meta.dirname, 'golden');
 
-for (const dialect of DIALECT_NAMES) {
+/** What both statements are in a dialect. */
+async function statementsOf(dialect: string): Promise<string> {
+  const columns = [
+    '--table',
+    'acme.book',
+    '--lat',
+    'Site latitude',
+    '--lng',
+    'lon',
+    '--weight',
+    'tiv',
+    '--prefix',
+    'hz_',
+  ];
+  const { code, stdout, stderr } = await perilbook(['sql', '--dialect', dialect, ...columns, '-t', 'wildfire']);
+  assert.equal(code, 0, stderr);
+  // Functions whose rounding differs between dialects.
+  assert.doesNotMatch(stdout, /\b(?:ROUND|TRUNC|DECIMAL)\b/);
+  return stdout;
+}
+
+function assertGolden(name: string, text: string): void {
+  const file = join(GOLDEN, name);
+  if (process.env.UPDATE_SQL === '1') writeFileSync(file, text);
+  assert.equal(text, readFileSync(file, 'utf8'));
+}
+
+/** The dialects that other tests execute: each shows one of the two ways to add helper columns. */
+const EXECUTED = ['duckdb', 'postgres'] as const;
+
+for (const dialect of EXECUTED) {
   test(`perilbook sql prints the statements of ${dialect} (UPDATE_SQL=1 writes them again)`, async () => {
-    const words = [
-      '--table',
-      'acme.book',
-      '--lat',
-      'Site latitude',
-      '--lng',
-      'lon',
-      '--weight',
-      'tiv',
-      '--prefix',
-      'hz_',
-    ];
-    const { code, stdout, stderr } = await perilbook(['sql', '--dialect', dialect, ...words, '-t', 'wildfire']);
-    assert.equal(code, 0, stderr);
-    const file = join(GOLDEN, `${dialect}.sql`);
-    if (process.env.UPDATE_SQL === '1') writeFileSync(file, stdout);
-    assert.ok(existsSync(file));
-    assert.equal(stdout, readFileSync(file, 'utf8'));
-    // Functions whose rounding differs between dialects.
-    assert.doesNotMatch(stdout, /\b(?:ROUND|TRUNC|DECIMAL)\b/);
+    assertGolden(`${dialect}.sql`, await statementsOf(dialect));
   });
 }
+
+test('the other dialects differ from those that are executed in the reviewed lines, and in nothing else', async () => {
+  const linesOf = async (dialect: string) => (await statementsOf(dialect)).split('\n');
+  const executed = new Map(await Promise.all(EXECUTED.map(async (name) => [name, await linesOf(name)] as const)));
+  const known = new Set([...executed.values()].flat());
+  const differences: string[] = [];
+  for (const dialect of DIALECT_NAMES.filter((name) => !EXECUTED.some((other) => other === name))) {
+    const lines = await linesOf(dialect);
+    const likeness = lines.some((line) => line.includes('LATERAL')) ? 'postgres' : 'duckdb';
+    const like = executed.get(likeness)!;
+    // What they share stands in the same order.
+    const [own, shared] = [new Set(lines), new Set(like)];
+    assert.deepEqual(
+      lines.filter((line) => shared.has(line)),
+      like.filter((line) => own.has(line)),
+      dialect,
+    );
+    // The lines of the longitude are those of the latitude.
+    const others = lines.filter((line) => !known.has(line)).map((line) => line.replaceAll('_lng', '_lat'));
+    differences.push(`-- ${dialect}, beside ${likeness}`, ...new Set(others), '');
+  }
+  assertGolden('differences.sql', differences.join('\n'));
+});
 
 test('one statement alone has no semicolon, numeric columns need no texts, and mistakes are explained', async () => {
   const places = await perilbook(['sql', '--dialect', 'duckdb', '--only', 'places', '--numeric']);
