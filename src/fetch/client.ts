@@ -6,21 +6,10 @@ import { HEADERS } from '../contract/headers.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { ACCEPT_ENCODING } from './content-decoding.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, TIMEOUTS, type Timeouts } from './exchange.ts';
 import { Receiver } from './receiver.ts';
 import { redactorOf } from './redact.ts';
 import { exchangeLine, requestLine } from './trace.ts';
-
-/** Milliseconds. `headers` and `body` bound a silence; `total` bounds the whole request, so that an answer that comes a
- * byte a second ends too. 7 MB within the total asks for 0.4 Mbit/s. */
-export interface Timeouts {
-  readonly connect: number;
-  readonly headers: number;
-  readonly body: number;
-  readonly total: number;
-}
-
-export const TIMEOUTS: Timeouts = { connect: 10_000, headers: 60_000, body: 30_000, total: 150_000 };
 
 /** A deadline that is noticed so late was missed by the whole process, which was stopped, not by the service. */
 const STOPPED_MS = 1_000;

@@ -37,3 +37,14 @@ export type FailureCode =
   | 'DAMAGED'
   | 'NOT_HTTP'
   | 'CLOSED';
+
+/** Milliseconds. `headers` and `body` bound a silence; `total` bounds the whole request, so that an answer that comes a
+ * byte a second ends too. 7 MB within the total asks for 0.4 Mbit/s. */
+export interface Timeouts {
+  readonly connect: number;
+  readonly headers: number;
+  readonly body: number;
+  readonly total: number;
+}
+
+export const TIMEOUTS: Timeouts = { connect: 10_000, headers: 60_000, body: 30_000, total: 150_000 };

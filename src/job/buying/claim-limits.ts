@@ -1,5 +1,5 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
-import { TIMEOUTS } from '../../fetch/client.ts';
+import { TIMEOUTS } from '../../fetch/exchange.ts';
 import type { ClaimLimits } from '../../store/port.ts';
 import { periodLimit } from '../planning/account-state.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
