@@ -1,9 +1,7 @@
 /**
  * Enterprise answers of 6 MB handled a second, from the request to the durable answer, and the longest time for which the
- * event loop stood still: read in workers, as runs do, beside reading on the loop. Answers come over loopback from our own
- * service (which needs a core of its own to make them) and from a bare server that sends one constant body. BENCH_BODIES
- * is the number of calls of a measurement (200: to start the
- * workers takes as long as a dozen calls).
+ * event loop stood still: bodies are parsed on it. Answers come over loopback from our own service (which needs a core of its
+ * own to make them) and from a bare server that sends one constant body. BENCH_BODIES is the number of calls of a measurement.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,20 +16,19 @@ import { createClient } from '../src/fetch/client.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import { newProgress } from '../src/job/buying/progress.ts';
 import { prepare } from '../src/job/prepare.ts';
-import { createBodyReader } from '../src/job/reading/body-readers.ts';
 import { run as runJob } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { makeSampleDatabase, sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
-const CALLS = Number(process.env.BENCH_BODIES ?? sized(200, 2));
+const CALLS = Number(process.env.BENCH_BODIES ?? sized(100, 2));
 const SOCKETS = 8;
 /** Far beyond what can be reached: the throttle is not measured here. */
 const PLENTY = { credits_per_month: 1e12, credits_per_minute: 1e9 };
 const ROUNDS = sized(2, 1);
-/** From a server with constant bodies. */
-const GOAL = { answersASecond: 40, longestTurnMs: 25 } as const;
+/** From a server with constant bodies. The largest subscription that is sold buys one in two seconds. */
+const GOAL = { answersASecond: 15 } as const;
 
 interface Served {
   readonly url: string;
@@ -41,15 +38,10 @@ interface Served {
 
 interface Way {
   readonly name: string;
-  readonly fromBytes?: number;
   readonly details?: 'keep';
 }
 
-const WAYS: readonly Way[] = [
-  { name: 'in workers' },
-  { name: 'in workers, details kept', details: 'keep' },
-  { name: 'on the loop', fromBytes: Number.POSITIVE_INFINITY },
-];
+const WAYS: readonly Way[] = [{ name: 'as runs do' }, { name: 'with details kept', details: 'keep' }];
 
 /** Measures every way on both servers, in turns, and prints the better of two rounds. */
 export async function run(): Promise<Goal[]> {
@@ -79,16 +71,13 @@ export async function run(): Promise<Goal[]> {
           const best = rounds.toSorted((a, b) => b[0]! - a[0]!)[0]!;
           rows.push([way.name, ...best]);
           if (server === 'constant body' && way === WAYS[0]) {
-            const [rate, , busiest, longest] = best as [number, number, number, number];
-            const turn = { atMost: GOAL.longestTurnMs };
+            const [rate] = best as [number];
             goals.push({
               what: 'enterprise answers, durable',
               measured: rate,
               unit: 'answers/s',
               atLeast: GOAL.answersASecond,
             });
-            goals.push({ what: "the loop's longest turn", measured: longest, unit: 'ms', ...turn });
-            goals.push({ what: 'the same, of its own CPU time', measured: busiest, unit: 'CPU ms', ...turn });
           }
         }
         const head = ['answers a second', 'CPU ms each', 'loop kept, CPU ms at most', 'by the clock'];
@@ -119,7 +108,7 @@ function reading(text: string): void {
 /** One job with one enterprise call a place; the figures of the whole run, its store and its output included. */
 async function handled(
   folder: string,
-  { fromBytes, details }: Way,
+  { details }: Way,
   baseUrl: string,
   secret: string,
   places: readonly Location[],
@@ -130,13 +119,11 @@ async function handled(
   const store = openSqliteStore(join(work, 'store.db'), systemClock, { name: 'bench', isAlive: () => true });
   const settings = { input: 'book.csv', topics: 'all', subscription: PLENTY, concurrency: SOCKETS } as const;
   const job = makeJob([{ ...settings, ...(details ? { details } : {}) }], { dataFolder: work, workingFolder: work });
-  await using reader = createBodyReader(fromBytes === undefined ? {} : { fromBytes });
   const effects = {
     clock: systemClock,
     random: Math.random,
     streams: { stdin: new PassThrough(), stdout: new PassThrough() },
     notice: (message: string) => console.log(`Notice: ${message}`),
-    reader,
   };
   try {
     const key = { secret, fingerprint: 'bench', scopes: null };

@@ -8,13 +8,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Pool } from 'undici';
 import type { Call } from '../src/contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../src/contract/topics.ts';
 import { CITIES } from '../src/data/sample/cities.ts';
 import { between, normal, randomOf } from '../src/data/sample/random.ts';
+import { createClient } from '../src/fetch/client.ts';
+import { verdictOf } from '../src/fetch/verdict-of.ts';
 import type { Location } from '../src/geo/coordinates.ts';
-import { parseAnswer } from '../src/job/reading/parsed-answer.ts';
+import { parsedAnswer } from '../src/job/buying/parsed-answer.ts';
 import { type LocalRunRates, localRun } from './local-run.ts';
 import type { LookupTask, LookupTime } from './local-worker.ts';
 import { makeSampleDatabase, sized } from './size.ts';
@@ -146,19 +147,18 @@ async function ask({ bundle, asked }: Case, url: string, key: string, places: re
   const every = Math.floor(places.length / asked);
   const left = places.filter((_, index) => index % every === 0).slice(0, asked);
   const count = left.length;
-  const pool = new Pool(url, { connections: CONNECTIONS });
+  const client = createClient({ baseUrl: url, sockets: CONNECTIONS, userAgent: 'bench' });
   const begun = performance.now();
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
       for (let place = left.shift(); place !== undefined; place = left.shift()) {
-        const path = `/v1/bundle/${bundle}?lat=${place.lat}&lng=${place.lng}`;
-        const { body } = await pool.request({ path, method: 'GET', headers: { 'x-api-key': key } });
-        parseAnswer({ call, location: place, keepDetails: false, keys: [] }, Buffer.from(await body.arrayBuffer()));
+        const exchange = await client.send({ call, location: place, key });
+        verdictOf(exchange, call, place, 0, (topic, result) => parsedAnswer(topic, result, place, false));
       }
     }),
   );
   const rate = count / ((performance.now() - begun) / 1_000);
-  await pool.close();
+  await client.close();
   return rate;
 }
 

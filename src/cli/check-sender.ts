@@ -1,4 +1,3 @@
-import { jsonLimitExceeded } from '../contract/body-limits.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Exchange } from '../fetch/exchange.ts';
 import { Broken, NotChecked } from '../service/conformance/checked-statement.ts';
@@ -42,12 +41,7 @@ export function checkSender(
   };
 }
 
-function replyOf({ status, headers, body }: Extract<Exchange, { kind: 'response' }>): Reply {
-  const excess = jsonLimitExceeded(body);
-  if (excess !== null) throw new Broken(`the answer is too large to read: ${excess}`);
-  try {
-    return { status, headers, body: JSON.parse(body.toString()) };
-  } catch {
-    return { status, headers, body: null };
-  }
+function replyOf({ status, headers, content }: Extract<Exchange, { kind: 'response' }>): Reply {
+  if (content.kind === 'unread') throw new Broken(`the answer is too large to read: ${content.why}`);
+  return { status, headers, body: content.kind === 'json' ? content.value : null };
 }

@@ -1,10 +1,10 @@
 import { Pool } from 'undici';
 import { type Clock, steadyTime, systemClock } from '../clock.ts';
-import { MAX_BODY_BYTES } from '../contract/body-limits.ts';
 import { type Call, pathOf } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Location } from '../geo/coordinates.ts';
+import { MAX_BODY_BYTES } from './content.ts';
 import { ACCEPT_ENCODING } from './content-decoding.ts';
 import { type Exchange, TIMEOUTS, type Timeouts } from './exchange.ts';
 import { Receiver } from './receiver.ts';
@@ -21,13 +21,14 @@ export interface ClientOptions {
   /** Most connections, and so most requests at once. */
   readonly sockets: number;
   readonly timeouts?: Partial<Timeouts>;
+  /** Default: by the kind of call. */
   readonly maxBodyBytes?: number;
-  /** Gives memory for a whole body of status 200. Default: Node's. */
-  readonly allocate?: (bytes: number) => Buffer;
   readonly userAgent: string;
   readonly clock?: Clock;
   /** Keys that are removed from everything that is received, beside the key of the request. */
   readonly secrets?: readonly string[];
+  /** False: no text of a result's `details` is read, so they are not searched for keys. That takes as long as to parse them. */
+  readonly keepsDetails?: boolean;
   /** Called with a line for each request and each answer, without any key. */
   readonly trace?: (line: string) => void;
 }
@@ -60,10 +61,9 @@ export interface Client extends AsyncDisposable {
 export function createClient(options: ClientOptions): Client {
   const base = parseBaseUrl(options.baseUrl);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
   const clock = options.clock ?? systemClock;
   const inFlight = new Set<Promise<Exchange>>();
-  const { trace, secrets = [], allocate = Buffer.allocUnsafeSlow } = options;
+  const { trace, secrets = [], keepsDetails = true } = options;
   let sent = 0;
   const pool = new Pool(base.origin, {
     connections: options.sockets,
@@ -75,14 +75,15 @@ export function createClient(options: ClientOptions): Client {
     bodyTimeout: timeouts.body,
   });
 
-  async function exchange({ method, path: below, key }: PlainRequest): Promise<Exchange> {
+  async function exchange({ method, path: below, key }: PlainRequest, kind: Call['kind']): Promise<Exchange> {
     const deadline = new AbortController();
     const number = ++sent;
     const startedAt = steadyTime(clock);
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     const elapsed = () => steadyTime(clock) - startedAt;
-    const redactor = redactorOf(key === null ? secrets : [key, ...secrets]);
-    const receiver = new Receiver({ maxBodyBytes, allocate, redactor, elapsed, settle: resolve });
+    const redactor = redactorOf(key === null ? secrets : [key, ...secrets], !keepsDetails);
+    const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES[kind];
+    const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve });
     void clock.sleep(timeouts.total, deadline.signal).then(async () => {
       const late = elapsed() - timeouts.total;
       // A process that was stopped (Ctrl-Z) continues here first: the answer may have arrived long ago and only be unread.
@@ -109,8 +110,8 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  async function sendPlain(request: PlainRequest): Promise<Exchange> {
-    const exchanged = exchange(request);
+  async function sendPlain(request: PlainRequest, kind: Call['kind'] = 'enterprise'): Promise<Exchange> {
+    const exchanged = exchange(request, kind);
     inFlight.add(exchanged);
     try {
       return await exchanged;
@@ -127,7 +128,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     async send({ call, location: { lat, lng }, ...request }) {
       requireSendable(request.key);
-      return await sendPlain({ ...request, method: 'GET', path: pathOf(call, lat, lng) });
+      return await sendPlain({ ...request, method: 'GET', path: pathOf(call, lat, lng) }, call.kind);
     },
     sendPlain,
     close,

@@ -1,6 +1,4 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { jsonLimitExceeded } from '../contract/body-limits.ts';
 import type { Call } from '../contract/credits.ts';
 import { location as echoedLocation, meta as metaSchema, topicEntry } from '../contract/envelopes.ts';
 import { NO_DATA_REASON } from '../contract/failures.ts';
@@ -9,8 +7,8 @@ import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
 import { field, MAX_MESSAGE, requestIdOf } from './error-body.ts';
-import { cleanText, type Redactor } from './redact.ts';
-import { reducedBody } from './reduced-body.ts';
+import type { Received } from './exchange.ts';
+import { cleanText } from './redact.ts';
 
 /** An answer for a place farther away than this is an answer about another place. */
 const ELSEWHERE_M = 1_000;
@@ -68,43 +66,53 @@ const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, 
 /** Entries are checked one by one later: one bad entry must not make a paid bundle unusable. */
 const bundleData = z.looseObject({ location: echoedLocation, topics: z.record(z.string(), z.unknown()) });
 
-/** A body that could not be parsed on this side: its worker died. Only the headers can state its cost. */
-export function unread(why: string): EnvelopeReading<never> {
+/** What is kept of a topic's result. */
+export type KeepResult<Result> = (topic: TopicSlug, result: TopicResult) => Result;
+
+/** Reads the answer to a call. Never throws: it was paid for, and its call must be settled whatever the JSON does to our code. */
+export function readEnvelope<Result>(
+  call: Call,
+  location: Location,
+  received: Received,
+  keep: KeepResult<Result>,
+): EnvelopeReading<Result> {
+  try {
+    return readContent(call, location, received, keep);
+  } catch (error) {
+    return unread(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Only the headers can state its cost. */
+function unread(why: string): EnvelopeReading<never> {
   return { ...NOTHING_STATED, ok: false, reason: 'unread', message: `The answer could not be read: ${why}` };
 }
 
-/** Makes a text of the service printable: without keys, on one line, at most so many characters. */
-type Clean = (text: string, most: number) => string;
-
-/**
- * Parses the body of a 200. Pure, so that it can run in a worker. No text of the reading contains a key; the results are as they
- * came, and what is kept of them is redacted later (`parsed-answer.ts`). `counted` leaves out of `details` what no column is read from.
- */
-export function readEnvelope(
+function readContent<Result>(
   call: Call,
   location: Location,
-  body: Buffer,
-  redactor: Redactor,
-  details: 'whole' | 'counted' = 'whole',
-): EnvelopeReading {
-  const reduced = details === 'counted' ? reducedBody(call, location, body) : null;
-  const excess = reduced === null ? jsonLimitExceeded(body) : null;
-  if (excess !== null) return unread(excess);
-  const clean: Clean = (text, most) => cleanText(redactor.text(text), most);
-  let envelope: unknown;
-  try {
-    envelope = JSON.parse(reduced ?? body.toString().replace(/^\ufeff/, ''));
-  } catch {
-    return { ...NOTHING_STATED, ok: false, reason: 'not-json', message: `The answer is not JSON${looks(body)}` };
+  received: Received,
+  keep: KeepResult<Result>,
+): EnvelopeReading<Result> {
+  const { content } = received;
+  if (content.kind === 'unread') return unread(content.why);
+  if (content.kind === 'text') {
+    return {
+      ...NOTHING_STATED,
+      ok: false,
+      reason: 'not-json',
+      message: `The answer is not JSON${looks(content.text)}`,
+    };
   }
-  const stated = readMeta(field(envelope, 'meta'), clean);
+  const envelope = content.value;
+  const stated = readMeta(field(envelope, 'meta'));
   const data = (call.kind === 'single' ? singleData : bundleData).safeParse(field(envelope, 'data'));
   if (!data.success) {
     return {
       ...stated,
       ok: false,
       reason: 'shape',
-      message: `The answer's data is malformed: ${issues(data.error, clean)}`,
+      message: `The answer's data is malformed: ${issues(data.error)}`,
     };
   }
   const meters = distanceMeters(location, data.data.location);
@@ -112,40 +120,44 @@ export function readEnvelope(
     const message = `The answer is for another location (${Math.round(meters / 1_000)} km away)`;
     return { ...stated, ok: false, reason: 'elsewhere', message };
   }
-  const answering = { ...stated, resolved: data.data.location, fingerprint: fingerprintOf(stated, body) };
+  const answering = { ...stated, resolved: data.data.location, fingerprint: fingerprintOf(stated, received) };
   return call.kind === 'single'
-    ? readSingle(call.topic, data.data as z.infer<typeof singleData>, answering, clean)
-    : readBundle((data.data as z.infer<typeof bundleData>).topics, answering, clean);
+    ? readSingle(call.topic, data.data as z.infer<typeof singleData>, answering, keep)
+    : readBundle((data.data as z.infer<typeof bundleData>).topics, answering, keep);
 }
 
 /** Identifies an answer without a request id by its bytes: two different answers differ at least in their time. */
-function fingerprintOf({ requestId, timestamp }: Stated, body: Buffer): string | null {
-  return requestId === null && timestamp !== null ? hash('sha1', body) : null;
+function fingerprintOf({ requestId, timestamp }: Stated, { digest }: Received): string | null {
+  return requestId === null && timestamp !== null ? digest() : null;
 }
 
-function readSingle(
+function readSingle<Result>(
   topic: TopicSlug,
   data: z.infer<typeof singleData>,
   stated: Answering,
-  clean: Clean,
-): EnvelopeReading {
+  keep: KeepResult<Result>,
+): EnvelopeReading<Result> {
   if (data.topic !== topic) {
-    const message = `The answer is for another topic (${clean(data.topic, 60)} instead of ${topic})`;
+    const message = `The answer is for another topic (${cleanText(data.topic, 60)} instead of ${topic})`;
     return { ...stated, ok: false, reason: 'wrong-topic', message };
   }
-  const reading = readTopic(topic, data.result, clean);
+  const reading = readTopic(topic, data.result, keep);
   if (!reading.ok && reading.reason === 'malformed') {
     return { ...stated, ok: false, reason: 'shape', message: reading.message };
   }
   return { ...stated, ok: true, results: new Map([[topic, reading]]), unknownTopics: [] };
 }
 
-function readBundle(topics: Record<string, unknown>, stated: Answering, clean: Clean): EnvelopeReading {
-  const results = new Map<TopicSlug, TopicReading>();
+function readBundle<Result>(
+  topics: Record<string, unknown>,
+  stated: Answering,
+  keep: KeepResult<Result>,
+): EnvelopeReading<Result> {
+  const results = new Map<TopicSlug, TopicReading<Result>>();
   const unknownTopics: string[] = [];
   for (const [slug, entry] of Object.entries(topics)) {
-    if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry, clean));
-    else if (unknownTopics.length < MAX_UNKNOWN_TOPICS) unknownTopics.push(clean(slug, 60));
+    if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry, keep));
+    else if (unknownTopics.length < MAX_UNKNOWN_TOPICS) unknownTopics.push(cleanText(slug, 60));
   }
   if (results.size === 0) {
     return { ...stated, ok: false, reason: 'shape', message: 'The bundle has no known topic' };
@@ -153,45 +165,45 @@ function readBundle(topics: Record<string, unknown>, stated: Answering, clean: C
   return { ...stated, ok: true, results, unknownTopics };
 }
 
-function readTopic(topic: TopicSlug, entry: unknown, clean: Clean): TopicReading {
+function readTopic<Result>(topic: TopicSlug, entry: unknown, keep: KeepResult<Result>): TopicReading<Result> {
   // Some services write `error: null` for "no error"; with anything else the value must not be read.
   const error = field(entry, 'error') ?? undefined;
   if (error !== undefined) {
     const said = topicEntry.shape.error.safeParse(error);
     if (field(entry, 'reason') === NO_DATA_REASON) return { ok: false, reason: 'no_data', message: 'no data' };
-    const message = clean(said.success && said.data ? said.data : 'failed', MAX_MESSAGE);
+    const message = cleanText(said.success && said.data ? said.data : 'failed', MAX_MESSAGE);
     return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
   }
   const result = RESULT_SCHEMAS.get(topic)!.safeParse(entry);
-  if (result.success) return { ok: true, result: result.data };
-  return { ok: false, reason: 'malformed', message: `${topic} is malformed: ${issues(result.error, clean)}` };
+  if (result.success) return { ok: true, result: keep(topic, result.data) };
+  return { ok: false, reason: 'malformed', message: `${topic} is malformed: ${issues(result.error)}` };
 }
 
-function readMeta(meta: unknown, clean: Clean): Stated {
+function readMeta(meta: unknown): Stated {
   const timestamp = metaSchema.shape.timestamp.safeParse(field(meta, 'timestamp'));
   const whole = metaSchema.safeParse(meta);
   return {
     creditCost: field(meta, 'credit_cost'),
-    requestId: requestIdOf(meta, clean),
+    requestId: requestIdOf(meta),
     sample: field(meta, 'sample_data') === true,
     timestamp: timestamp.success ? Date.parse(timestamp.data) : null,
-    metaNote: whole.success ? null : `meta is malformed: ${issues(whole.error, clean)}`,
+    metaNote: whole.success ? null : `meta is malformed: ${issues(whole.error)}`,
   };
 }
 
 /** Zod's messages name what was expected and never repeat a value: of the service's text they contain only member names. */
-function issues(error: z.ZodError, clean: Clean): string {
+function issues(error: z.ZodError): string {
   const [first] = error.issues;
   if (first === undefined) return 'unknown reason';
   const where = first.path.map(String).join('.');
-  return clean(where === '' ? first.message : `${where}: ${first.message}`, MAX_MESSAGE);
+  return cleanText(where === '' ? first.message : `${where}: ${first.message}`, MAX_MESSAGE);
 }
 
 function isOnEarth({ lat, lng }: Location): boolean {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
 }
 
-function looks(body: Buffer): string {
-  if (body.length === 0) return ' (it is empty)';
-  return body[0] === 0x3c ? ' (it looks like HTML: a proxy or a login page?)' : '';
+function looks(text: string): string {
+  if (text === '') return ' (it is empty)';
+  return text.startsWith('<') ? ' (it looks like HTML: a proxy or a login page?)' : '';
 }

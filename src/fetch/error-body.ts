@@ -1,3 +1,4 @@
+import type { Content } from './content.ts';
 import { cleanText } from './redact.ts';
 
 /** Longest message of the service that is shown to a user. */
@@ -14,12 +15,13 @@ export interface ErrorBody {
   readonly creditCost: unknown;
 }
 
-/** Reads an error body of any shape, which the receiver has redacted: the contract shows none, so the places that services use are
- * tried in turn. */
-export function readErrorBody(body: Buffer): ErrorBody {
-  const text = body.toString();
-  const json = parse(text);
-  if (json === undefined) return { code: null, message: plainMessage(text), requestId: null, creditCost: undefined };
+/** Reads an error body of any shape: the contract shows none, so the places that services use are tried in turn. */
+export function readErrorBody(content: Content): ErrorBody {
+  if (content.kind !== 'json') {
+    const message = content.kind === 'text' ? plainMessage(content.text) : null;
+    return { code: null, message, requestId: null, creditCost: undefined };
+  }
+  const json = content.value;
   const error = field(json, 'error');
   const errors = field(json, 'errors');
   const first = Array.isArray(errors) ? (errors[0] as unknown) : undefined;
@@ -44,8 +46,8 @@ export function readErrorBody(body: Buffer): ErrorBody {
 }
 
 /** The request's identifier, from an envelope's `meta`. */
-export function requestIdOf(meta: unknown, clean = cleanText): string | null {
-  return firstText([field(meta, 'request_id')], MAX_REQUEST_ID, clean);
+export function requestIdOf(meta: unknown): string | null {
+  return firstText([field(meta, 'request_id')], MAX_REQUEST_ID);
 }
 
 /** A member of what may be an object; only its own, never one of its prototype. */
@@ -60,18 +62,10 @@ function plainMessage(text: string): string | null {
   return text.includes('<') ? null : cleanText(text, MAX_MESSAGE) || null;
 }
 
-function firstText(places: readonly unknown[], most: number, clean = cleanText): string | null {
+function firstText(places: readonly unknown[], most: number): string | null {
   for (const place of places) {
-    const text = typeof place === 'string' ? clean(place, most) : '';
+    const text = typeof place === 'string' ? cleanText(place, most) : '';
     if (text !== '') return text;
   }
   return null;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,14 +1,20 @@
+import type { Content } from './content.ts';
+
 /** The result of one request as plain data: what was received, or how far the request got. */
 export type Exchange = Received | TransportFailure;
 
-/** A status and a body were received; the body is decompressed. The body of any status but 200 is redacted and may be cut (see
- * `receiver.ts`); that of a 200 is as it came, and strings from it must be redacted. */
+/** A status and a body were received. No key is left in the headers and in the content; the content of any status but 200 may be
+ * cut (see `receiver.ts`). */
 export interface Received {
   readonly kind: 'response';
   readonly status: number;
   /** Names in lower case; a header that came several times is joined by `, `. */
   readonly headers: HeaderMap;
-  readonly body: Buffer;
+  readonly content: Content;
+  /** Of the body, decompressed. */
+  readonly bytes: number;
+  /** Equal for equal bodies. */
+  readonly digest: () => string;
   readonly elapsedMs: number;
 }
 

@@ -1,14 +1,15 @@
+import { hash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
-import { ContentDecoder } from './content-decoding.ts';
+import { contentOf, MAX_TEXT_BYTES } from './content.ts';
+import { decompressed, TooLarge } from './content-decoding.ts';
 import type { Exchange, FailureCode, HeaderMap } from './exchange.ts';
 import type { Redactor } from './redact.ts';
 
-/** Most bytes that are kept of the body of any status but 200: enough for every code and message. */
-export const MAX_ERROR_BODY_BYTES = 64 * 1024;
+/** Most bytes to which the body of a failure is decompressed. */
+const MOST_ERROR_BYTES = 1024 * 1024;
 
 export interface ReceiverOptions {
   readonly maxBodyBytes: number;
-  readonly allocate: (bytes: number) => Buffer;
   readonly redactor: Redactor;
   readonly elapsed: () => number;
   readonly settle: (exchange: Exchange) => void;
@@ -22,17 +23,11 @@ export class Receiver implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #started = false;
   #settled = false;
-  /** The answer has arrived completely; its decompression may still be running. */
+  /** All that is wanted of the answer has arrived; its decompression may still be running. */
   #ended = false;
   #status = 0;
   #headers: HeaderMap = {};
-  #decoder: ContentDecoder | null = null;
-  /** The body, where its length was declared: each chunk is copied once and released, which saves a third of the time of a large
-   * body. */
-  #body: Buffer | null = null;
   #chunks: Buffer[] = [];
-  /** Bytes received, and bytes after decompression. */
-  #received = 0;
   #bytes = 0;
 
   constructor(options: ReceiverOptions) {
@@ -56,101 +51,75 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    controller: Dispatcher.DispatchController,
+    _controller: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200 || this.#settled) return;
     this.#status = status;
     this.#headers = plainHeaders(headers, this.#options.redactor);
-    this.#decoder = new ContentDecoder(this.#headers['content-encoding'], {
-      onData: (chunk) => this.#take(chunk),
-      onEnd: () => this.#respond(),
-      onDamage: (message) => this.#damaged(message),
-      onDrain: () => controller.resume(),
-    });
-    const declared = this.#declared();
-    if (status === 200 && declared > this.#options.maxBodyBytes) this.#tooLarge(declared);
+    const declared = Number(this.#headers['content-length'] ?? 0) || 0;
+    if (status === 200 && declared > this.#options.maxBodyBytes) this.#tooLarge();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#settled) return;
-    this.#received += chunk.length;
-    // A compressed body may be endless and yield nothing.
-    if (this.#status === 200 && this.#received > this.#options.maxBodyBytes) this.#tooLarge(this.#received);
-    else if (!this.#decoder!.write(chunk)) controller.pause();
+    if (this.#settled || this.#ended) return;
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#status === 200) {
+      if (this.#bytes > this.#options.maxBodyBytes) this.#tooLarge();
+    } else if (this.#bytes >= MAX_TEXT_BYTES) {
+      this.onResponseEnd();
+      controller.abort(new Error('Enough of the error body was read'));
+    }
   }
 
   onResponseEnd(): void {
+    if (this.#settled || this.#ended) return;
     this.#ended = true;
-    if (!this.#settled) this.#decoder!.end();
+    void this.#respond();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#fail(...reasonOf(error, this.#started, this.#status !== 0));
+    if (!this.#ended) this.#fail(...reasonOf(error, this.#started, this.#status !== 0));
   }
 
-  /** Takes a part of the body, after decompression. */
-  #take(chunk: Buffer): void {
-    if (this.#settled) return;
-    const before = this.#bytes;
-    this.#bytes += chunk.length;
-    if (this.#status === 200) {
-      if (this.#bytes > this.#options.maxBodyBytes) this.#tooLarge(this.#bytes);
-      else this.#keep(chunk, before);
-      return;
+  /** Settles with what has arrived, decompressed. */
+  async #respond(): Promise<void> {
+    const isAnswer = this.#status === 200;
+    const most = isAnswer ? this.#options.maxBodyBytes : MOST_ERROR_BYTES;
+    try {
+      const body = await decompressed(Buffer.concat(this.#chunks), this.#headers['content-encoding'], most);
+      this.#settleWith(body);
+    } catch (error) {
+      // Of any status but 200 the body does not matter.
+      if (!isAnswer) this.#settleWith(Buffer.alloc(0));
+      else if (error instanceof TooLarge) this.#tooLarge();
+      else this.#fail('DAMAGED', `The compressed answer is damaged: ${(error as Error).message}`);
     }
-    this.#chunks.push(chunk);
-    if (this.#bytes < MAX_ERROR_BODY_BYTES) return;
-    this.#respond();
-    this.#controller?.abort(new Error('Enough of the error body was read'));
   }
 
-  #keep(chunk: Buffer, before: number): void {
-    // The declared length is that of the compressed body, if it is compressed: then the first part is longer or the last one is
-    // missing, and the parts are joined at the end.
-    if (before === 0 && this.#declared() >= chunk.length) this.#body = this.#options.allocate(this.#declared());
-    if (this.#body !== null && this.#bytes <= this.#body.length) {
-      chunk.copy(this.#body, before);
-      return;
-    }
-    if (this.#body !== null) this.#chunks.push(this.#body.subarray(0, before));
-    this.#body = null;
-    this.#chunks.push(chunk);
-  }
-
-  #declared(): number {
-    return Number(this.#headers['content-length'] ?? 0) || 0;
-  }
-
-  #tooLarge(bytes: number): void {
-    const limit = this.#options.maxBodyBytes;
-    this.#fail('BODY_TOO_LARGE', `The answer is larger than ${limit} bytes (${bytes} so far or declared)`);
-    this.#controller?.abort(new Error('The answer is too large'));
-  }
-
-  #damaged(message: string): void {
-    this.#fail('DAMAGED', `The compressed answer is damaged: ${message}`);
-    this.#controller?.abort(new Error('The compressed answer is damaged'));
-  }
-
-  #respond(): void {
-    const whole = this.#body?.length === this.#bytes ? this.#body : null;
-    const parts = this.#body === null ? this.#chunks : [this.#body.subarray(0, this.#bytes)];
-    const body = whole ?? joined(parts, this.#options.allocate(this.#bytes));
+  #settleWith(body: Buffer): void {
     this.#settle({
       kind: 'response',
       status: this.#status,
       headers: this.#headers,
-      body: this.#status === 200 ? body : errorBody(body, this.#options.redactor),
+      content: contentOf(body, this.#options.redactor),
+      bytes: body.length,
+      digest: () => hash('sha1', body),
       elapsedMs: this.#options.elapsed(),
     });
+  }
+
+  #tooLarge(): void {
+    this.#fail('BODY_TOO_LARGE', `The answer is larger than ${this.#options.maxBodyBytes} bytes`);
+    this.#controller?.abort(new Error('The answer is too large'));
   }
 
   #fail(code: FailureCode, message: string): void {
     // Of any status but 200 the rest of the body does not matter.
     if (this.#status !== 0 && this.#status !== 200) {
-      this.#respond();
+      this.onResponseEnd();
       return;
     }
     this.#settle({
@@ -166,17 +135,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     this.#chunks = [];
-    this.#body = null;
-    this.#decoder?.close();
     this.#options.settle(exchange);
   }
-}
-
-/** Fills memory with parts, which together are as long. */
-function joined(parts: readonly Buffer[], memory: Buffer): Buffer {
-  let at = 0;
-  for (const part of parts) at += part.copy(memory, at);
-  return memory;
 }
 
 function plainHeaders(headers: Record<string, string | string[] | undefined>, redactor: Redactor): HeaderMap {
@@ -186,23 +146,6 @@ function plainHeaders(headers: Record<string, string | string[] | undefined>, re
     plain[redactor.text(name.toLowerCase())] = redactor.text(Array.isArray(value) ? value.join(', ') : value);
   }
   return plain;
-}
-
-/** Redacted before it is cut, so that no half of a key is left at the end. JSON is redacted by its decoded strings, and left as it
- * is where they contain no key. */
-function errorBody(body: Buffer, redactor: Redactor): Buffer {
-  return Buffer.from(withoutKey(body.toString(), redactor)).subarray(0, MAX_ERROR_BODY_BYTES);
-}
-
-function withoutKey(text: string, redactor: Redactor): string {
-  try {
-    const before = JSON.stringify(JSON.parse(text));
-    const after = JSON.stringify(redactor.json(JSON.parse(text)));
-    return after === before ? text : after;
-  } catch {
-    // Not JSON, or nested too deeply to be written.
-    return redactor.text(text);
-  }
 }
 
 function reasonOf(error: Error, started: boolean, answered: boolean): [FailureCode, string] {

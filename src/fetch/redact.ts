@@ -25,18 +25,22 @@ export interface Redactor {
 const made = new Map<string, Redactor>();
 const MOST_KEPT = 16;
 
-export function redactorOf(keys: readonly string[]): Redactor {
+/** @param skipsDetails leaves JSON members called `details` as they are, for a reader that takes no text from them */
+export function redactorOf(keys: readonly string[], skipsDetails = false): Redactor {
   // A key has no line break: a header could not carry it.
-  const name = keys.join('\n');
+  const name = [String(skipsDetails), ...keys].join('\n');
   const cached = made.get(name);
   if (cached !== undefined) return cached;
   if (made.size >= MOST_KEPT) made.clear();
-  const redactor = createRedactor(keys.filter((key) => key.length >= SHORTEST_KEY));
+  const redactor = createRedactor(
+    keys.filter((key) => key.length >= SHORTEST_KEY),
+    skipsDetails,
+  );
   made.set(name, redactor);
   return redactor;
 }
 
-function createRedactor(keys: readonly string[]): Redactor {
+function createRedactor(keys: readonly string[], skipsDetails: boolean): Redactor {
   if (keys.length === 0) return { text: (from) => from, json: (value) => value };
   const pattern = new RegExp(keys.flatMap(patternsOf).join('|'), 'gi');
   const shortest = Math.min(...keys.map((key) => key.length));
@@ -69,6 +73,7 @@ function createRedactor(keys: readonly string[]): Redactor {
   function inObject(object: Record<string, unknown>): Record<string, unknown> {
     let isRenamed = false;
     for (const name of Object.keys(object)) {
+      if (skipsDetails && name === 'details') continue;
       const before = object[name];
       const after = json(before);
       // Defined, not assigned: JSON may have a member called __proto__.

@@ -20,9 +20,9 @@ export function exchangeLine(number: number, exchange: Exchange): string {
     const money = reached === 'never' ? 'never sent' : 'maybe charged';
     return `debug ${number} < ${code} after ${took}, ${money}: ${cleanText(message, MAX_VALUE)}`;
   }
-  const { status, headers, body } = exchange;
+  const { status, headers, bytes } = exchange;
   const credits = cleanText(headers[HEADERS.creditCost] ?? 'not stated', MAX_VALUE);
-  return `debug ${number} < ${status} after ${took}, credits: ${credits}, ${body.length} bytes  ${headerText(headers)}`;
+  return `debug ${number} < ${status} after ${took}, credits: ${credits}, ${bytes} bytes  ${headerText(headers)}`;
 }
 
 function headerText(headers: HeaderMap): string {

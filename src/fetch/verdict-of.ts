@@ -1,47 +1,36 @@
 import { type Call, CREDITS } from '../contract/credits.ts';
 import { count } from '../contract/header-values.ts';
 import { HEADERS } from '../contract/headers.ts';
-import type { TopicResult } from '../contract/topic-values.ts';
 import type { Location } from '../geo/coordinates.ts';
-import { type EnvelopeReading, readEnvelope } from './envelope.ts';
+import type { Content } from './content.ts';
+import { type EnvelopeReading, type KeepResult, readEnvelope } from './envelope.ts';
 import { readErrorBody } from './error-body.ts';
 import type { Exchange, HeaderMap, Received, TransportFailure } from './exchange.ts';
 import { type Rate, readRate } from './rate-headers.ts';
-import { cleanText, redactorOf } from './redact.ts';
+import { cleanText } from './redact.ts';
 import { DENIALS, QUOTA_CODE, statusKind } from './status-kind.ts';
 import type { Refused, Transport, Verdict } from './verdict.ts';
 
 const NO_RATE: Rate = { limit: null, remaining: null, resetMs: null, retryAfterMs: null };
 const MAX_ADDRESS = 100;
 
-/** Decides what an exchange means and what it cost, for a location and the time of the answer. No text of the verdict contains one
- * of `keys`. */
-export function verdictOf(
+/** Decides what an exchange means and what it cost, for a location and the time of the answer. @param keep what is kept of a
+ * topic's result */
+export function verdictOf<Result>(
   exchange: Exchange,
   call: Call,
   location: Location,
   now: number,
-  keys: readonly string[] = [],
-): Verdict<TopicResult> {
-  const answer = hasAnswer(exchange) ? readEnvelope(call, location, exchange.body, redactorOf(keys)) : null;
-  return verdictOfRead(exchange, call, answer, now);
-}
-
-/** Whether there is a body to parse: only that of a 200. */
-export function hasAnswer(exchange: Exchange): exchange is Received {
-  return exchange.kind === 'response' && exchange.status === 200;
-}
-
-/** The same for a body that was parsed elsewhere; `reading` is null where there is no answer. Does not look at the body: after a
- * transfer to a worker it is empty. */
-export function verdictOfRead<Result>(
-  exchange: Exchange,
-  call: Call,
-  reading: EnvelopeReading<Result> | null,
-  now: number,
+  keep: KeepResult<Result>,
 ): Verdict<Result> {
   if (exchange.kind === 'failure') return ofFailure(exchange);
-  return reading === null ? ofStatus(exchange, call, now) : ofAnswer(exchange, call, reading, now);
+  if (!hasAnswer(exchange)) return ofStatus(exchange, call, now);
+  return ofAnswer(exchange, call, readEnvelope(call, location, exchange, keep), now);
+}
+
+/** Only the body of a 200 is an answer. */
+export function hasAnswer(exchange: Exchange): exchange is Received {
+  return exchange.kind === 'response' && exchange.status === 200;
 }
 
 function ofFailure({ reached, code, message }: TransportFailure): Transport {
@@ -106,10 +95,10 @@ function costOf(header: string | undefined, meta: unknown, price: number): Cost 
   };
 }
 
-function ofStatus({ status, headers, body }: Received, call: Call, now: number): Verdict<never> {
-  const error = readErrorBody(body);
+function ofStatus({ status, headers, content }: Received, call: Call, now: number): Verdict<never> {
+  const error = readErrorBody(content);
   const common = { requestId: error.requestId, rate: readRate(headers, now) };
-  const kind = statusKind(status, status === 429 && saysQuota(body) ? QUOTA_CODE : error.code);
+  const kind = statusKind(status, status === 429 && saysQuota(content) ? QUOTA_CODE : error.code);
   if (kind === 'malformed') {
     const cost = costOf(headers[HEADERS.creditCost], error.creditCost, CREDITS[call.kind]);
     const message = `The service answered with status ${status} instead of 200`;
@@ -136,9 +125,9 @@ function ofStatus({ status, headers, body }: Received, call: Call, now: number):
     case 'timeout':
       return { ...base, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
     case 'redirected':
-      return { ...base, kind, status, isPage: isPage(body), message: redirectMessage(status, headers.location) };
+      return { ...base, kind, status, isPage: isPage(content), message: redirectMessage(status, headers.location) };
     default:
-      return { ...base, kind, status, isPage: isPage(body), message: `${happened(kind, status)} ${said}` };
+      return { ...base, kind, status, isPage: isPage(content), message: `${happened(kind, status)} ${said}` };
   }
 }
 
@@ -157,12 +146,14 @@ const REFUSALS = {
   unexplained: 'The service refused the request',
 };
 
-function isPage(body: Buffer): boolean {
-  return /^\s*</.test(body.subarray(0, 100).toString());
+function isPage(content: Content): boolean {
+  return content.kind === 'text' && /^\s*</.test(content.text);
 }
 
-function saysQuota(body: Buffer): boolean {
-  return body.toString().toUpperCase().includes(QUOTA_CODE);
+function saysQuota(content: Content): boolean {
+  if (content.kind === 'unread') return false;
+  const text = content.kind === 'text' ? content.text : JSON.stringify(content.value);
+  return text.toUpperCase().includes(QUOTA_CODE);
 }
 
 function redirectMessage(status: number, target: string | undefined): string {

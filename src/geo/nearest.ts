@@ -81,9 +81,6 @@ export function metersToShape(shape: MeasurableShape, location: Location): numbe
   return search.meters() ?? Number.POSITIVE_INFINITY;
 }
 
-/** Degrees. */
-const ROUNDING = 1e-9;
-
 /** A plane at a location, in degrees of latitude, and the point nearest to the location so far: the nearest on the plane, and of
  * equally near ones the nearest on the sphere, so that it does not depend on the order in which they are measured. */
 export class NearestSearch {
@@ -106,16 +103,6 @@ export class NearestSearch {
   #metersTo(x: number, y: number): number {
     const { lat, lng } = this.#location;
     return distanceMeters(this.#location, { lat: y + lat, lng: x / (this.#stretch || 1) + lng });
-  }
-
-  /** False where no point of a box, in degrees, is as near as the nearest so far. The box is widened by 0.1 mm for the rounding. */
-  mayReach(west: number, east: number, south: number, north: number): boolean {
-    const { lat, lng } = this.#location;
-    // Across the antimeridian a point may be nearer than its longitude says; far off the Earth rounding errors are larger.
-    if (west <= lng - 180 || east >= lng + 180 || south < -90 || north > 90) return true;
-    const x = (Math.max(west - lng, lng - east, ROUNDING) - ROUNDING) * this.#stretch;
-    const y = Math.max(south - lat, lat - north, ROUNDING) - ROUNDING;
-    return x * x + y * y <= this.squared;
   }
 
   measurePoint(lng: number, lat: number): void {

@@ -19,7 +19,6 @@ import { ApiKeys } from './planning/api-keys.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
 import { makePlan, type Plan } from './planning/planning.ts';
 import { priceListOf } from './planning/price-list.ts';
-import type { BodyReader } from './reading/body-readers.ts';
 import { SampleRows } from './sample-rows.ts';
 import { type Scan, scan } from './scan/scan-input.ts';
 import type { Job } from './settings/settings.ts';
@@ -34,8 +33,6 @@ export interface Effects {
   readonly notice: (message: string) => void;
   /** Called with a line for each request and each answer, for debugging; never with a key. */
   readonly trace?: (line: string) => void;
-  /** Parses the bodies of answers. Left out: large ones are parsed in workers that end with the run. */
-  readonly reader?: BodyReader;
   /** How many threads write part files; 0: none. Left out: one a core, where that is faster. */
   readonly partThreads?: number;
   /** How many threads read and write a single file beside the main one. Left out: the other cores, for a large file. */

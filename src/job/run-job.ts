@@ -14,7 +14,6 @@ import { checkOutputs } from './parts/part-outputs.ts';
 import { writeParts } from './parts/write-parts.ts';
 import type { Effects, Prepared } from './prepare.ts';
 import type { TopicRatings } from './rating-counts.ts';
-import { createBodyReader } from './reading/body-readers.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import { type Written, writeOutput } from './writing.ts';
 
@@ -105,11 +104,9 @@ async function buy(
   const { baseUrl } = connection;
   const secrets = connection.keys.map(({ secret }) => secret);
   await using opened = new AsyncDisposableStack();
-  const reader = effects.reader ?? opened.use(createBodyReader());
   const client = opened.use(
     createClient({
-      allocate: reader.allocate,
-      ...{ baseUrl, sockets: job.concurrency, userAgent: 'perilbook', clock, secrets },
+      ...{ baseUrl, sockets: job.concurrency, userAgent: 'perilbook', clock, secrets, keepsDetails: job.keepDetails },
       ...(trace ? { trace } : {}),
     }),
   );
@@ -131,7 +128,7 @@ async function buy(
     {
       ...{ job, plan, store, freshness, progress },
       limits: { run, source, budget: plan.limit, ...(approved === null ? {} : { plan: approved }) },
-      service: { client, reader, throttles, apiKeys, secrets },
+      service: { client, throttles, apiKeys },
       effects: { clock, times, random, notice },
     },
     interrupt,

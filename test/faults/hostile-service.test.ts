@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { EXIT } from '../../src/cli/exit-codes.ts';
-import { MAX_BODY_BYTES } from '../../src/contract/body-limits.ts';
+import { MAX_BODY_BYTES } from '../../src/fetch/content.ts';
 import { casesOf, LONG, times } from '../tier.ts';
 import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
 import { FAULTS } from './faults.ts';
@@ -112,10 +112,10 @@ test('2 GB sent to every request: a bounded part is taken, and held', LONG, asyn
     assert.equal(code, ENDS[flood.end]!.exit);
     const { bytes, entries } = trial.proxy;
     // What lies in the buffers of both sockets when the client hangs up is beyond the limit.
-    const most = entries.length * (MAX_BODY_BYTES + 16 * 2 ** 20);
+    const most = entries.length * (MAX_BODY_BYTES.enterprise + 16 * 2 ** 20);
     assert.ok(bytes < most, `${bytes} bytes left for ${entries.length} requests`);
     // Two bodies at a time, and what the collector has not yet taken of those before: of 16 GB that were on offer.
-    assert.ok(held < 12 * SOCKETS * MAX_BODY_BYTES, `${held} bytes were held`);
+    assert.ok(held < 12 * SOCKETS * MAX_BODY_BYTES.enterprise, `${held} bytes were held`);
   } finally {
     clearInterval(watch);
     await trial.close();

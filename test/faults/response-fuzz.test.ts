@@ -4,11 +4,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import type { HeaderMap } from '../../src/fetch/exchange.ts';
+import type { Exchange, HeaderMap } from '../../src/fetch/exchange.ts';
 import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/fetch/retry.ts';
-import { hasAnswer, verdictOfRead } from '../../src/fetch/verdict-of.ts';
-import { type ParsedAnswer, parseAnswer } from '../../src/job/reading/parsed-answer.ts';
-import { ENTERPRISE, envelopeOf, NOW, PLACE, STANDARD, WILDFIRE } from '../fetch/answers.ts';
+import { verdictOf } from '../../src/fetch/verdict-of.ts';
+import { parsedAnswer } from '../../src/job/buying/parsed-answer.ts';
+import { ENTERPRISE, envelopeOf, NOW, PLACE, received, STANDARD, WILDFIRE } from '../fetch/answers.ts';
 import { clientOf } from '../fetch/servers.ts';
 import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
@@ -36,11 +36,11 @@ const HEADER_NAMES = [
 
 /** Everything that the client makes of one answer: what it means, what is kept of it, what is done next. */
 function makeOf(call: Call, status: number, headers: HeaderMap, body: Buffer): void {
-  const exchange = { kind: 'response', status, headers, body, elapsedMs: 1 } as const;
-  const reading = hasAnswer(exchange)
-    ? parseAnswer({ call, location: PLACE, keepDetails: true, keys: [] }, body)
-    : null;
-  const verdict = verdictOfRead<ParsedAnswer>(exchange, call, reading, NOW);
+  makeOfExchange(call, received(status, body, headers));
+}
+
+function makeOfExchange(call: Call, exchange: Exchange): void {
+  const verdict = verdictOf(exchange, call, PLACE, NOW, (topic, result) => parsedAnswer(topic, result, PLACE, true));
   const { charged, message, discrepancy, rate } = verdict;
   assert.ok(charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000), `${charged}`);
   for (const text of [message, discrepancy ?? '', verdict.requestId ?? '']) {
@@ -200,8 +200,8 @@ test('any bytes on the wire: the client says what came of it, and goes on', asyn
     fc.asyncProperty(start, rest, async (head, bytes) => {
       next = Buffer.concat([Buffer.from(head), bytes]);
       const exchange = await client.send({ call: WILDFIRE, location: PLACE, key: 'key-7f3a9c' });
-      if (exchange.kind === 'response') makeOf(WILDFIRE, exchange.status, exchange.headers, exchange.body);
-      else assert.equal(exchange.reached, 'maybe', exchange.message);
+      makeOfExchange(WILDFIRE, exchange);
+      if (exchange.kind === 'failure') assert.equal(exchange.reached, 'maybe', exchange.message);
     }),
     { numRuns: Math.min(RUNS, 300) },
   );

@@ -1,7 +1,13 @@
+import { hash } from 'node:crypto';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
+import type { TopicResult } from '../../src/contract/topic-values.ts';
 import { AIR_QUALITY_DAYS, CONCENTRATION_UNIT } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
-import type { Received } from '../../src/fetch/exchange.ts';
+import { contentOf } from '../../src/fetch/content.ts';
+import type { Exchange, Received } from '../../src/fetch/exchange.ts';
+import { redactorOf } from '../../src/fetch/redact.ts';
+import type { Verdict } from '../../src/fetch/verdict.ts';
+import { verdictOf as verdictKeeping } from '../../src/fetch/verdict-of.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 
 export const PLACE: Location = { lat: 34.0522, lng: -118.2437 };
@@ -41,8 +47,15 @@ export function envelopeOf(call: Call, location: Location = PLACE) {
   return { data: { location, topics }, meta };
 }
 
-/** An exchange with this body; text goes as it is, anything else as JSON. */
+/** An exchange with this body; text and bytes go as they are, anything else as JSON. */
 export function received(status: number, body: unknown, headers: Record<string, string> = {}): Received {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return { kind: 'response', status, headers, body: Buffer.from(text), elapsedMs: 1 };
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const content = contentOf(bytes, redactorOf([]));
+  const digest = () => hash('sha1', bytes);
+  return { kind: 'response', status, headers, content, bytes: bytes.length, digest, elapsedMs: 1 };
+}
+
+/** The verdict with the whole results. */
+export function verdictOf(exchange: Exchange, call: Call, location: Location, now: number): Verdict<TopicResult> {
+  return verdictKeeping(exchange, call, location, now, (_, result) => result);
 }

@@ -14,9 +14,8 @@ import {
 import type { Exchange } from '../../src/fetch/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
-import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { consequenceOf } from '../../src/job/buying/consequence.ts';
-import { envelopeOf, NOW, PLACE, received, STANDARD } from './answers.ts';
+import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from './answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
 const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient } from '../../src/fetch/client.ts';
-import { MAX_ERROR_BODY_BYTES } from '../../src/fetch/receiver.ts';
-import { verdictOf } from '../../src/fetch/verdict-of.ts';
-import { ENTERPRISE, envelopeOf, NOW, PLACE, WILDFIRE } from './answers.ts';
+import { MAX_TEXT_BYTES } from '../../src/fetch/content.ts';
+import { ENTERPRISE, envelopeOf, NOW, PLACE, verdictOf, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 
 const KEY = 'key-7f3a9c';
@@ -54,7 +53,7 @@ test('receives a bundle of 6 MB', async (t) => {
   const url = await serveHttp(t, (_request, response) => response.end(text));
   const exchange = await clientOf(t, url).send({ ...ask, call: ENTERPRISE });
   assert.ok(exchange.kind === 'response');
-  assert.equal(exchange.body.length, Buffer.byteLength(text));
+  assert.equal(exchange.bytes, Buffer.byteLength(text));
   const verdict = verdictOf(exchange, ENTERPRISE, PLACE, NOW);
   assert.ok(verdict.kind === 'answered');
   assert.equal(verdict.results.size, 37);
@@ -91,7 +90,7 @@ test('a service that repeats the key does not get it into a message', async (t) 
   const verdict = verdictOf(exchange, WILDFIRE, PLACE, NOW);
   assert.equal(verdict.message, 'The service refused the key (401): No such key: [key]!');
   assert.ok(exchange.kind === 'response');
-  assert.ok(!exchange.body.includes(KEY));
+  assert.ok(!JSON.stringify(exchange).includes(KEY));
   assert.equal(exchange.headers['x-echo'], '[key]');
 });
 
@@ -107,7 +106,8 @@ test('keeps at most 64 KiB of an error body, even of one without end', async (t)
   const exchange = await clientOf(t, url).send(ask);
   assert.ok(exchange.kind === 'response');
   assert.equal(exchange.status, 502);
-  assert.equal(exchange.body.length, MAX_ERROR_BODY_BYTES);
+  assert.ok(exchange.content.kind === 'text');
+  assert.equal(exchange.content.text.length, MAX_TEXT_BYTES);
 });
 
 test('never opens more connections than it may', async (t) => {

@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import type { Call } from '../../src/contract/credits.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { readEnvelope } from '../../src/fetch/envelope.ts';
-import { redactorOf } from '../../src/fetch/redact.ts';
 import { fc } from '../properties.ts';
-import { ENTERPRISE, envelopeOf, PLACE, REQUEST_ID, resultOf, STANDARD, WILDFIRE } from './answers.ts';
+import { ENTERPRISE, envelopeOf, PLACE, REQUEST_ID, received, resultOf, STANDARD, WILDFIRE } from './answers.ts';
 
 const read = (call: Call, body: unknown, place = PLACE) =>
-  readEnvelope(call, place, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), redactorOf([]));
+  readEnvelope(call, place, received(200, body), (_, result) => result);
 
 type Bundle = { data: { location: unknown; topics: Record<string, unknown> }; meta: unknown };
 const bundle = (call = ENTERPRISE) => envelopeOf(call) as Bundle;

@@ -103,6 +103,13 @@ test('in parsed JSON: strings, member names, and numbers where a key is one', ()
   assert.equal(json(value), value, 'without a copy where there is no key');
 });
 
+test('details that nobody reads are left out of the search, and nothing else', () => {
+  const value = () => JSON.parse('{"details":["k3y/with+odd=chars"],"value":{"title":"k3y/with+odd=chars"}}');
+  const read = redactorOf(['k3y/with+odd=chars'], true).json(value());
+  assert.deepEqual(read, { details: ['k3y/with+odd=chars'], value: { title: '[key]' } });
+  assert.deepEqual(redactorOf(['k3y/with+odd=chars']).json(value()), { details: ['[key]'], value: { title: '[key]' } });
+});
+
 test('a long text is searched as well, and quickly', () => {
   const { text } = redactorOf(['k3y/with+odd=chars']);
   const long = 'some words '.repeat(100_000);

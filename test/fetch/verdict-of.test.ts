@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unread } from '../../src/fetch/envelope.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
-import { verdictOf as verdictAt, verdictOfRead } from '../../src/fetch/verdict-of.ts';
 import { fc } from '../properties.ts';
-import { ENTERPRISE, envelopeOf, NOW, PLACE, REQUEST_ID, received, STANDARD, WILDFIRE } from './answers.ts';
+import {
+  ENTERPRISE,
+  envelopeOf,
+  NOW,
+  PLACE,
+  REQUEST_ID,
+  received,
+  STANDARD,
+  verdictOf as verdictAt,
+  WILDFIRE,
+} from './answers.ts';
 
 const verdictOf = (exchange: Exchange, call = ENTERPRISE) => verdictAt(exchange, call, PLACE, NOW);
 const withCost = (cost: unknown) => {
@@ -56,9 +64,9 @@ test('an answer that could not be read on this side costs what its header says',
     [{ 'x-credit-cost': '34' }, 'unknown'],
     [{}, 'unknown'],
   ] as const) {
-    const verdict = verdictOfRead(received(200, '', headers), ENTERPRISE, unread('its reader ended'), NOW);
+    const verdict = verdictOf(received(200, '['.repeat(600), headers));
     assert.deepEqual([verdict.kind, verdict.charged], ['malformed', charged]);
-    assert.equal(verdict.message, 'The answer could not be read: its reader ended');
+    assert.equal(verdict.message, 'The answer could not be read: it is nested more than 512 deep');
   }
 });
 

@@ -5,9 +5,8 @@ import type { HealthSignal } from '../../src/fetch/breaker.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
-import { verdictOf } from '../../src/fetch/verdict-of.ts';
 import { type Consequence, consequenceOf, type TriedCall } from '../../src/job/buying/consequence.ts';
-import { envelopeOf, NOW, PLACE, received, STANDARD } from '../fetch/answers.ts';
+import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../fetch/answers.ts';
 
 const HAIL: Call = { kind: 'single', topic: 'hail' };
 const unsent: Exchange = { kind: 'failure', reached: 'never', code: 'CONNECT', message: 'refused', elapsedMs: 1 };

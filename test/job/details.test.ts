@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { createBodyReader } from '../../src/job/reading/body-readers.ts';
 import { collected } from '../collected.ts';
+import { serveHttp } from '../fetch/servers.ts';
 import { openHarness, places } from './harness.ts';
-
-/** Every body in a worker, however small. */
-const inWorkers = () => createBodyReader({ fromBytes: 0 });
 
 test('details: keep stores the details of each answer; without it nothing is kept', async (t) => {
   const harness = await openHarness(t);
   harness.writeInput(places(3));
-  await using reader = inWorkers();
-  await harness.run({ topics: 'all' }, { reader });
+  await harness.run({ topics: 'all' });
   assert.deepEqual((await harness.store.stats()).details, { answers: 0, bytes: 0, jsonBytes: 0 });
   const output = harness.output();
 
   const other = await openHarness(t);
   other.writeInput(places(3));
-  await other.run({ topics: 'all', details: 'keep' }, { reader });
+  await other.run({ topics: 'all', details: 'keep' });
   assert.deepEqual(hazards(other.output()), hazards(output));
   const kept = await collected(other.store.details());
   const { details } = await other.store.stats();
@@ -35,12 +31,15 @@ test('details: keep stores the details of each answer; without it nothing is kep
 test('an answer that cannot be read counts as spent and is not paid again', async (t) => {
   const harness = await openHarness(t);
   harness.writeInput(places(2));
-  const dying = new URL(
-    `data:text/javascript,${encodeURIComponent("import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => process.exit(1)); parentPort.postMessage('ready');")}`,
-  );
   const topics = [...TOPIC_SLUGS];
-  await using reader = createBodyReader({ fromBytes: 0, module: dying });
-  const ended = await harness.run({ topics }, { reader });
+  const baseUrl = await serveHttp(t, async (request, response) => {
+    const headers = { 'x-api-key': String(request.headers['x-api-key']) };
+    const answer = await fetch(harness.url + request.url, { headers });
+    response.setHeader('x-credit-cost', answer.headers.get('x-credit-cost')!);
+    // Nested deeper than anything that is parsed.
+    response.end((await answer.text()).replace('"details":null', `"details":${'['.repeat(600)}${']'.repeat(600)}`));
+  });
+  const ended = await harness.run({ topics }, { baseUrl });
   assert.equal(ended.state, 'incomplete');
   assert.equal(harness.charged(), 70);
   assert.deepEqual(await harness.ledger(), { charged: 70, unknown: 0, open: 0 });

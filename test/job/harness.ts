@@ -14,7 +14,6 @@ import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
 import type { Connection } from '../../src/job/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../../src/job/planning/api-keys.ts';
 import { type Effects, prepare, prepareAgain } from '../../src/job/prepare.ts';
-import type { BodyReader } from '../../src/job/reading/body-readers.ts';
 import { type RunEnded, run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/job/settings/settings.ts';
@@ -68,7 +67,6 @@ export interface RunOptions {
   readonly interrupt?: AbortSignal;
   readonly baseUrl?: string;
   readonly progress?: Progress;
-  readonly reader?: BodyReader;
   /** Boundaries of another data file. */
   readonly openAreas?: Harness['openAreas'];
   readonly partThreads?: number;
@@ -178,10 +176,9 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
       const prepared = approved === null ? priced : await prepareAgain(priced, kept, { approved });
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
-      const { reader, partThreads } = runOptions;
+      const { partThreads } = runOptions;
       const ofRun = {
         ...effects,
-        ...(reader ? { reader } : {}),
         ...(partThreads === undefined ? {} : { partThreads }),
       };
       const progress = runOptions.progress ?? newProgress();

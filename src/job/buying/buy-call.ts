@@ -5,12 +5,12 @@ import type { TopicReading } from '../../fetch/envelope.ts';
 import { dateOf } from '../../fetch/rate-headers.ts';
 import { NOTHING_TRIED, type Tried } from '../../fetch/retry.ts';
 import type { Permit } from '../../fetch/throttle.ts';
-import { hasAnswer, verdictOfRead } from '../../fetch/verdict-of.ts';
+import { verdictOf } from '../../fetch/verdict-of.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import type { ParsedAnswer } from '../reading/parsed-answer.ts';
 import type { Buying } from './buying.ts';
 import { type CallRequest, type ClaimedCall, type ClaimResult, claimCall, type OfKind } from './claim-call.ts';
 import { type Consequence, consequenceOf, type NextStep } from './consequence.ts';
+import { type ParsedAnswer, parsedAnswer } from './parsed-answer.ts';
 import { record } from './progress.ts';
 import { settlementOf } from './settlement.ts';
 import { stopFor } from './stop.ts';
@@ -111,10 +111,10 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
   // Without the signal that stops the run: what was sent may be charged, so its answer is awaited.
   const exchange = await service.client.send({ call, location, key: claimed.key.secret });
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), dateOf(exchange)];
-  const task = { call, location, keepDetails: job.keepDetails, keys: service.secrets };
-  const reading = hasAnswer(exchange) ? await service.reader.read(task, exchange.body) : null;
   const headers = exchange.kind === 'response' ? exchange.headers : {};
-  const said = verdictOfRead(exchange, call, reading, cameAt);
+  const said = verdictOf(exchange, call, location, cameAt, (topic, result) =>
+    parsedAnswer(topic, result, location, job.keepDetails),
+  );
   const { verdict, notice } = buying.origin.check(said, { cell: work.cell, call, headers });
   const consequence = consequenceOf(verdict, {
     ...{ call, tried, policy, at, random },

@@ -5,7 +5,6 @@ import type { ClaimLimits, Store } from '../../store/port.ts';
 import type { ApiKeys } from '../planning/api-keys.ts';
 import type { Freshness } from '../planning/freshness.ts';
 import type { Plan } from '../planning/planning.ts';
-import type { BodyReader } from '../reading/body-readers.ts';
 import type { Job } from '../settings/settings.ts';
 import type { Progress } from './progress.ts';
 import type { RunTimes } from './run-times.ts';
@@ -26,12 +25,9 @@ export interface BuyingContext {
 /** What a call to the service goes through. */
 interface ServiceAccess {
   readonly client: Client;
-  readonly reader: BodyReader;
   /** One for each account, by its name. */
   readonly throttles: ReadonlyMap<string, Throttle>;
   readonly apiKeys: ApiKeys;
-  /** All keys of the job: none may appear in what is stored or shown. */
-  readonly secrets: readonly string[];
 }
 
 interface BuyingEffects {

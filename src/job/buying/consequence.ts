@@ -7,7 +7,7 @@ import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried
 import { DENIALS } from '../../fetch/status-kind.ts';
 import type { Verdict } from '../../fetch/verdict.ts';
 import type { Settlement } from '../../store/port.ts';
-import type { ParsedAnswer } from '../reading/parsed-answer.ts';
+import type { ParsedAnswer } from './parsed-answer.ts';
 import type { StopReason } from './stop.ts';
 
 /** The call that a verdict is about, and what was tried before. */

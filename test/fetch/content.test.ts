@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Call } from '../../src/contract/credits.ts';
+import { contentOf, MAX_BODY_BYTES } from '../../src/fetch/content.ts';
+import { redactorOf } from '../../src/fetch/redact.ts';
+import { parsedAnswer } from '../../src/job/buying/parsed-answer.ts';
+import { fc } from '../properties.ts';
+import { ENTERPRISE, envelopeOf, PLACE, received, STANDARD, verdictOf, WILDFIRE } from './answers.ts';
+import { clientOf, serveHttp } from './servers.ts';
+
+const read = (text: string | Buffer) => contentOf(Buffer.from(text), redactorOf(['k3y/with+odd=chars']));
+
+test('any JSON is read as JSON.parse reads it, anything else is text', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.json(),
+        fc.json().map((text) => text.slice(1)),
+        fc.string(),
+      ),
+      (text) => {
+        let value: unknown;
+        try {
+          value = JSON.parse(text);
+        } catch {
+          return assert.deepEqual(read(text), {
+            kind: 'text',
+            text: Buffer.from(text)
+              .toString()
+              .replace(/^\ufeff/, ''),
+          });
+        }
+        assert.deepEqual(read(text), { kind: 'json', value });
+      },
+    ),
+  );
+});
+
+for (const unit of ['{},', '[],', '{"a":1},']) {
+  test(`the largest body there may be, made of nothing but ${unit} is refused before it is parsed`, () => {
+    const text = `{"data":[${unit.repeat(MAX_BODY_BYTES.enterprise / unit.length - 10)}0]}`;
+    assert.deepEqual(read(text), { kind: 'unread', why: 'it has more than 2 million objects, lists and members' });
+  });
+}
+
+test('a body that is nested too deep is refused before it is parsed; brackets in texts do not count', () => {
+  for (const [open, close] of ['[]', '{}'].map((pair) => [pair[0] === '{' ? '{"a":' : '[', pair[1]!] as const)) {
+    const nested = (depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}`;
+    assert.equal(read(nested(512)).kind, 'json');
+    assert.deepEqual(read(nested(513)), { kind: 'unread', why: 'it is nested more than 512 deep' });
+  }
+  assert.equal(read(JSON.stringify({ a: `${'['.repeat(1_000)}\\"${'{'.repeat(1_000)}` })).kind, 'json');
+});
+
+test('a bundle of 7 MB with many features is read, and so is one of nothing but coordinates', () => {
+  const texts = {
+    features: '{"type":"Feature","geometry":{"type":"Point","coordinates":[-99.1,40.1]},"properties":{"id":1,"n":2}},',
+    coordinates: '{"type":"Feature","geometry":{"type":"LineString","coordinates":[COORDINATES]},"properties":null},',
+  };
+  for (const text of Object.values(texts)) {
+    const line = text.replace('COORDINATES', '[-99.1,40.1],'.repeat(1_000).slice(0, -1));
+    const features = line.repeat(7e6 / line.length).slice(0, -1);
+    assert.equal(read(`{"features":[${features}]}`).kind, 'json');
+  }
+});
+
+test('counts and distances are read from the records of a body', () => {
+  const features = Array.from({ length: 5_000 }, (_, at) => ({
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [PLACE.lng + (1 + ((at * 7_919) % 5_003)) / 1e5, PLACE.lat] },
+    properties: { name: `Größe ${at}` },
+  }));
+  const envelope = envelopeOf(ENTERPRISE) as { data: { topics: Record<string, unknown> } };
+  envelope.data.topics.park = { value: 5_000, details: { type: 'FeatureCollection', features } };
+  const verdict = verdictOf(received(200, envelope), ENTERPRISE, PLACE, 0);
+  assert.ok(verdict.kind === 'answered');
+  const park = verdict.results.get('park')!;
+  assert.ok(park.ok);
+  // A hundred-thousandth of a degree of longitude there.
+  assert.deepEqual(parsedAnswer('park', park.result, PLACE, false), { fields: [5_000, 1] });
+});
+
+for (const [call, mostBytes] of [
+  [WILDFIRE, MAX_BODY_BYTES.single],
+  [STANDARD, MAX_BODY_BYTES.standard],
+  [ENTERPRISE, MAX_BODY_BYTES.enterprise],
+] as const satisfies readonly (readonly [Call, number])[]) {
+  test(`a ${call.kind} of more than ${mostBytes / 2 ** 20} MB is an unknown charge, one of less is read`, async (t) => {
+    let bytes = mostBytes + 1;
+    const url = await serveHttp(t, (_, response) => {
+      const text = JSON.stringify(envelopeOf(call));
+      response.end(text + ' '.repeat(bytes - Buffer.byteLength(text)));
+    });
+    const client = clientOf(t, url, { timeouts: { body: 60_000, headers: 60_000, total: 60_000 } });
+    const ask = { call, location: PLACE, key: 'k3y/with+odd=chars' };
+    const large = await client.send(ask);
+    assert.ok(large.kind === 'failure' && large.code === 'BODY_TOO_LARGE' && large.reached === 'maybe');
+    assert.equal(verdictOf(large, call, PLACE, 0).charged, 'unknown');
+    bytes = mostBytes - 1;
+    const small = await client.send(ask);
+    assert.equal(verdictOf(small, call, PLACE, 0).kind, 'answered', JSON.stringify(small).slice(0, 300));
+  });
+}
