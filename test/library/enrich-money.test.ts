@@ -32,7 +32,7 @@ test('one budget holds for all batches; every row comes back, and says what it l
     found.map(({ status }) => status),
     ['ok', 'ok', 'ok', 'ok', 'ok', 'deferred', 'deferred', 'deferred', 'deferred'],
   );
-  assert.equal(found[8]!.note, 'not bought yet');
+  assert.equal(found[8]!.note, 'not bought yet. The budget of 5 credits is reached.');
   assert.deepEqual(
     events.filter(({ type }) => type === 'stopped'),
     [{ type: 'stopped', reason: 'budget', message: 'The budget of 5 credits is reached.', resumeAfter: null }],
