@@ -119,8 +119,6 @@ export async function claimCalls(tx: Transaction, parts: StoreParts, asked: read
       [JSON.stringify(areaClaims)],
     );
   }
-  // They count calls that are unknown in this transaction alone, until it is committed.
-  if (dead.length > 0) parts.windows.clear();
   return claims;
 }
 
@@ -171,7 +169,6 @@ async function readAround(tx: Session, parts: StoreParts, asked: readonly AskedC
     Promise.all(reads),
     readUsage(
       tx,
-      parts.windows,
       asked.map(({ terms }) => terms),
     ),
   ]);

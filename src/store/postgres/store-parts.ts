@@ -1,6 +1,5 @@
 import type { cellCodec } from '../cell-answers.ts';
 import type { Owner } from '../port.ts';
-import type { RecentCalls } from '../recent-calls.ts';
 import type { ServerTime } from './account-locks.ts';
 import type { TextTable } from './text-table.ts';
 
@@ -10,6 +9,4 @@ export interface StoreParts {
   readonly codec: ReturnType<typeof cellCodec>;
   readonly serverTime: ServerTime;
   readonly owner: Owner;
-  /** The calls of the last minute, by account. */
-  readonly windows: Map<string, RecentCalls>;
 }
