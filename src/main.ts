@@ -1,17 +1,10 @@
 // Each part is loaded when it is needed: the first message appears before the program is loaded.
 import { enableCompileCache } from 'node:module';
 import manifest from '../package.json' with { type: 'json' };
-import { preparedHelp } from './cli/prepared-help.ts';
 import { commitOfProgram } from './commit.ts';
 
 if (process.argv.length === 3 && process.argv[2] === '--version') {
   process.stdout.write(`${versionText()}\n`);
-  process.exit(0);
-}
-
-const help = preparedHelp(process.argv.slice(2), process.stderr.columns);
-if (help !== null) {
-  process.stdout.write(help);
   process.exit(0);
 }
 

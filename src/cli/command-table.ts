@@ -153,12 +153,6 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/job.ts')).jobCommand,
   },
   {
-    usage: 'completion',
-    describe: 'print a completion script for bash and zsh',
-    examples: ['completion >> ~/.bashrc', 'completion >> ~/.zshrc'],
-    load: async () => (await import('./commands/completion.ts')).completionCommand(COMMANDS),
-  },
-  {
     usage: 'cache <action> [path]',
     describe: 'stats, prune, export or import the answers in the store',
     examples: [

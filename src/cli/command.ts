@@ -5,7 +5,7 @@ import type { CliContext } from './context.ts';
 export type Flags = Readonly<Record<string, unknown>>;
 
 /** Runs a command; resolves to the exit code. */
-export type RunCommand = (context: CliContext, flags: Flags) => Promise<number>;
+type RunCommand = (context: CliContext, flags: Flags) => Promise<number>;
 
 interface PositionalArgument extends Omit<PositionalOptions, 'choices'> {
   /** The only values that it takes. We check them ourselves: yargs' error cannot suggest the nearest one. */

@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import yargs, { type Argv, type Options, type PositionalOptions } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import { checkArguments, parseError, unknownCommand } from './check-arguments.ts';
@@ -8,53 +7,33 @@ import { type CliContext, print, say, sayJson } from './context.ts';
 import { errorReport } from './error-report.ts';
 import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { logLine, wantsJsonLog } from './log-lines.ts';
-import { HELP_WIDTH } from './prepared-help.ts';
 
 /** Runs one command line; resolves to the exit code, never rejects. */
 export async function program(surroundings: CliContext, version: string): Promise<number> {
   const context = withLog(surroundings);
-  // `help run` is short for `run --help`. What follows `completion` belongs to another command line.
   const [first, ...others] = context.args;
-  const args = withoutDashes(
-    first === 'help' ? [...others, '--help'] : first === 'completion' ? [first] : context.args,
-  );
-  const names = COMMANDS.map(nameOfCommand);
+  if (first === COMPLETIONS) return await printCompletions(context, others.slice(1));
+  // `help run` is short for `run --help`.
+  const args = withoutDashes(first === 'help' ? [...others, '--help'] : context.args);
+  const names = [...COMMANDS.map(nameOfCommand), 'completion'];
   const named = COMMANDS.find((command) => args.includes(nameOfCommand(command))) ?? null;
-  const parser: Argv = yargs(args)
-    .scriptName('perilbook')
-    // The texts of all commands are English.
-    .locale('en')
+  const parser = parserOf(args, (command, flags) => {
+    checkArguments(command, args, flags);
+    refuseUnknownLog(flags.log);
+    // Thrown, because yargs formats the command's help behind each handler that returns: 25 ms.
+    throw new ChosenCommand(command, flags);
+  })
     .usage(`perilbook COMMAND\n\n${ABOUT}`)
-    .parserConfiguration({
-      ...{ 'boolean-negation': false, 'camel-case-expansion': false, 'dot-notation': false },
-      // A file may be called 007.
-      'parse-positional-numbers': false,
-    })
-    .help()
-    .alias('h', 'help')
     .version(version)
+    .completion('completion', 'print a completion script for the shell: bash, zsh or fish')
     .wrap(Math.min(HELP_WIDTH, context.stderr.columns || HELP_WIDTH))
     .epilogue(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join(' · ')}`)
-    .exitProcess(false)
     .demandCommand(1)
     .fail((message, error) => {
       // yargs throws its own errors under this name; all others come from a command.
       if (error && error.name !== 'YError') throw error;
       throw parseError(named, args, message ?? error.message);
     });
-  for (const command of COMMANDS) {
-    parser.command(
-      command.usage,
-      command.describe,
-      (y: Argv) => withArguments(y, command),
-      (flags) => {
-        checkArguments(command, args, flags);
-        refuseUnknownLog(flags.log);
-        // Thrown, because yargs formats the command's help behind each handler that returns: 25 ms.
-        throw new ChosenCommand(command, flags);
-      },
-    );
-  }
   try {
     if (context.args.length === 0) return await (await import('./commands/overview.ts')).overviewCommand(context);
     const parsed = await parse(parser, args);
@@ -73,21 +52,52 @@ export async function program(surroundings: CliContext, version: string): Promis
   }
 }
 
-/** The help of all commands and of each, as it is where there is room for it. */
-export async function helpTexts(context: CliContext, version: string): Promise<Readonly<Record<string, string>>> {
-  const texts: Record<string, string> = {};
-  for (const name of ['', ...COMMANDS.map(nameOfCommand)]) {
-    let text = '';
-    const stdout = new Writable({
-      write(chunk, _encoding, done) {
-        text += String(chunk);
-        done();
-      },
-    });
-    await program({ ...context, args: ['help', name].filter(Boolean), stdout }, version);
-    texts[name] = text;
+/** The width of help, where the terminal has room for it. */
+const HELP_WIDTH = 100;
+
+function parserOf(args: readonly string[], onCommand: (command: Command, flags: Flags) => void): Argv {
+  const parser: Argv = yargs(args)
+    .scriptName('perilbook')
+    // The texts of all commands are English.
+    .locale('en')
+    .parserConfiguration({
+      ...{ 'boolean-negation': false, 'camel-case-expansion': false, 'dot-notation': false },
+      // A file may be called 007.
+      'parse-positional-numbers': false,
+    })
+    .help()
+    .alias('h', 'help')
+    .exitProcess(false);
+  for (const command of COMMANDS) {
+    const handler = (flags: Flags) => onCommand(command, flags);
+    parser.command(command.usage, command.describe, (y: Argv) => withArguments(y, command), handler);
   }
-  return texts;
+  return parser;
+}
+
+/** The script of yargs asks with it for the completions of a command line. */
+const COMPLETIONS = '--get-yargs-completions';
+
+/**
+ * Prints the completions of a command line, one a line; none where the shell should offer files. No command is run, and nothing is
+ * said of what is wrong in an unfinished line.
+ *
+ * @param words without the program's name; the last one is under the cursor
+ */
+async function printCompletions(context: CliContext, words: readonly string[]): Promise<number> {
+  const { valueCompletions } = await import('./completions.ts');
+  const args = [COMPLETIONS, 'perilbook', ...words];
+  const parser = parserOf(args, () => {}).fail(() => {});
+  const values = valueCompletions(words, COMMANDS);
+  type Done = (completions: string[]) => void;
+  // By the number of its parameters yargs sees that the function may leave the completion to it.
+  parser.completion('completion', '', (_word: string, _flags: unknown, byYargs: () => void, done: Done) => {
+    if (values === null) byYargs();
+    else done([...new Set(values)]);
+  });
+  const parsed = await parse(parser, args);
+  if (!(parsed instanceof ChosenCommand) && parsed.output !== '') context.stdout.write(`${parsed.output}\n`);
+  return EXIT.complete;
 }
 
 /** With `--log json` every message is a line of JSON, and nobody is asked: the lines are for a scheduler. */

@@ -1,23 +1,28 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { OPTION_WORDS } from '../../src/cli/completion-script.ts';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { LIST_VALUES, OPTION_VALUES } from '../../src/cli/completions.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
-const of = async (...words: string[]) =>
-  (await perilbook(['completion', '--of', ...words])).stdout.split('\n').filter(Boolean);
+/** What a shell offers for the last word: of the printed completions, those that begin with it. */
+const of = async (...words: string[]) => {
+  const { code, stdout, stderr } = await perilbook(['--get-yargs-completions', 'perilbook', ...words]);
+  assert.deepEqual([code, stderr], [0, '']);
+  const current = words.at(-1) === '=' ? '' : words.at(-1)!;
+  return stdout.split('\n').filter((word) => word !== '' && word.startsWith(current));
+};
 
 test('commands, options and actions are completed', async () => {
-  assert.deepEqual(await of('pl'), ['plan', 'places']);
+  assert.deepEqual((await of('pl')).sort(), ['places', 'plan']);
   assert.ok((await of('')).includes('service'));
   assert.deepEqual(await of('run', '--bud'), ['--budget']);
   assert.deepEqual(await of('run', 'book.csv', '--qu'), ['--quiet']);
   assert.deepEqual(await of('cache', ''), ['stats', 'prune', 'export', 'import']);
   assert.deepEqual(await of('job', 'ch'), ['check']);
-  assert.deepEqual(await of('data', 'load', 'hur'), ['hurdat2']);
 });
 
 test('topics are completed, after a comma too, and none twice', async () => {
@@ -26,26 +31,48 @@ test('topics are completed, after a comma too, and none twice', async () => {
   assert.deepEqual(await of('run', '--topics=hail,tor'), ['--topics=hail,tornado']);
   // Bash makes three words of an option, its sign and its value.
   assert.deepEqual(await of('run', '--topics', '=', 'hail,tor'), ['hail,tornado']);
+  assert.ok((await of('run', '--topics', '=')).includes('hail'));
   const more = await of('plan', 'a.csv', '--topics', 'hail,');
   assert.ok(more.includes('hail,all') && !more.includes('hail,hail'));
 });
 
-test('the words of an option are completed; where a file is wanted nothing is offered, so that the shell offers files', async () => {
+test('sources, states and datasets are completed after the actions of data', async () => {
+  assert.deepEqual(await of('data', 'get', 'power'), ['powerPlant', 'power-plants']);
+  assert.deepEqual(await of('data', 'get', 'rado'), ['radon']);
+  assert.deepEqual(await of('data', 'get', 'natural', '--states', 'VA,M'), [
+    ...['VA,ME', 'VA,MD', 'VA,MA', 'VA,MI', 'VA,MN', 'VA,MS', 'VA,MO', 'VA,MT', 'VA,MP'],
+  ]);
+  assert.deepEqual(await of('data', 'remove', 'power'), ['power-plants']);
+  assert.deepEqual(await of('data', 'load', 'hur'), ['hurdat2']);
+  assert.deepEqual(await of('data', 'load', 'hurdat2', 'hur'), []);
+});
+
+test('the values of an option are completed; where a file is wanted nothing is offered, so that the shell offers files', async () => {
+  assert.deepEqual(await of('run', '--service', ''), ['local', 'sample']);
   assert.deepEqual(await of('run', '--on-quota', ''), ['stop', 'wait']);
   assert.deepEqual(await of('quota', '--by', 'd'), ['day']);
+  assert.deepEqual(await of('run', ''), []);
   assert.deepEqual(await of('run', 'jobs/'), []);
   assert.deepEqual(await of('run', '--json', 'jobs/'), []);
   assert.deepEqual(await of('run', '--output', ''), []);
+  assert.deepEqual(await of('cache', 'export', '--details', ''), []);
   assert.deepEqual(await of('job', 'check', 'jobs/'), []);
 });
 
-test('every option whose words are completed is one of a command', async () => {
-  const commands = await of('');
-  const options = new Set((await Promise.all(commands.map((command) => of(command, '--')))).flat());
-  assert.deepEqual(
-    Object.keys(OPTION_WORDS).filter((option) => !options.has(option)),
-    [],
-  );
+test('a completion runs no command', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  for (const words of [['--yes', ''], ['-'], ['--wrong', 'x', '']]) {
+    const line = ['run', 'book.csv', '--topics', 'wildfire', '--store', 'store.db', '-o', 'out.csv', ...words];
+    const { code, stderr } = await perilbook(['--get-yargs-completions', 'perilbook', ...line], { folder });
+    assert.deepEqual([code, stderr, readdirSync(folder)], [0, '', ['book.csv']]);
+  }
+});
+
+test('every option whose values are completed is one of a command', () => {
+  const options = new Set(COMMANDS.flatMap((command) => Object.keys(command.options ?? {})));
+  const unknown = [...Object.keys(OPTION_VALUES), ...Object.keys(LIST_VALUES)].filter((name) => !options.has(name));
+  assert.deepEqual(unknown, []);
 });
 
 const hasBash = spawnSync('bash', ['-c', 'true']).status === 0;
@@ -56,12 +83,13 @@ test('bash itself completes with the script', { skip: hasBash ? false : 'no bash
   writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`);
   chmodSync(bin, 0o755);
   const ask = (...words: string[]) => {
-    const script = `source <(perilbook completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _perilbook; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const env = { PATH: `${folder}:${process.env.PATH}` };
+    const script = `source <(perilbook completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _perilbook_yargs_completions; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const env = { PATH: `${folder}:${process.env.PATH}`, SHELL: '/bin/bash' };
     const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script, 'bash', ...words], { env, encoding: 'utf8' });
-    assert.equal(stderr.replace(/.*compopt.*\n?/g, ''), '');
+    assert.equal(stderr, '');
     return stdout.trim().split('\n');
   };
   assert.deepEqual(ask('perilbook', 'ru'), ['run']);
+  assert.deepEqual(ask('perilbook', 'run', '--bud'), ['--budget']);
   assert.deepEqual(ask('perilbook', 'run', 'x.csv', '--topics', 'wildfire,ha'), ['wildfire,hail']);
 });

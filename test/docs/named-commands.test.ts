@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { ROOT } from '../cli/command-line.ts';
 
+/** The command that yargs has. */
+const OF_YARGS = 'completion';
 /** Options of every command. */
 const COMMON = ['help', 'version'];
 
@@ -22,6 +24,7 @@ function commandsIn(text: string): string[] {
 function problemOf(line: string): string | null {
   const [name, ...words] = line.split(/\s+/);
   const command = COMMANDS.find(({ usage }) => usage.split(' ')[0] === name);
+  if (name === OF_YARGS) return words.find((word) => word.startsWith('-')) ?? null;
   if (command === undefined) return `no command ${name}`;
   const known = new Set(COMMON);
   for (const [option, { alias }] of Object.entries(command.options ?? {}) as [string, { alias?: string }][]) {
