@@ -23,10 +23,20 @@ export interface DatabaseFormat {
  */
 export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase {
   return opened(new Database(file, { timeout: format.busyTimeoutMs }), (database) => {
+    refuseForeign(database);
     switchToWal(database, format.busyTimeoutMs);
     for (const pragma of format.pragmas) database.pragma(pragma);
     migrate(database, format);
   });
+}
+
+/** Refuses a database with tables and without a version, before anything is written into it. */
+function refuseForeign(database: Database.Database): void {
+  // In one transaction: another process may be making the file.
+  const hasTables = database.transaction(
+    () => versionOf(database) === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined,
+  );
+  if (hasTables()) throw new Error('it is a database of another program');
 }
 
 const BUSY_PAUSE_MS = 10;

@@ -251,3 +251,18 @@ test('metrics of a failed run tell that its output was refused', async (t) => {
   assert.deepEqual([run.code, read('mine.csv')], [2, FOREIGN]);
   assert.match(read('run.prom'), /^perilbook_run_exit_code\{.*\} 2$/m);
 });
+
+test('a database of another program becomes neither a store, nor a data file, nor a file of accounts', async (t) => {
+  const { path, perilbook } = await jobScene(t);
+  const before = digestOf(path('other.db'));
+  const cases = [
+    ['run', 'in.csv', '-t', 'wildfire', '-o', 'new.csv', '--store', 'other.db'],
+    ['data', 'load', 'sample', '--db', 'other.db'],
+    ['service', 'account', 'create', '--account', 'a', '--subscription', 'starter', '--accounts', 'other.db'],
+  ];
+  for (const command of cases) {
+    const { code, stderr } = await perilbook(...command);
+    assert.deepEqual([code, digestOf(path('other.db'))], [2, before], stderr);
+    assert.match(stderr, /other\.db.* it is a database of another program/);
+  }
+});

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 
 const { file, holdMs } = workerData as { file: string; holdMs: number };
 const database = new Database(file);
-database.exec('BEGIN IMMEDIATE; CREATE TABLE made_first (value INTEGER)');
+database.exec('BEGIN IMMEDIATE; CREATE TABLE made_first (value INTEGER); DROP TABLE made_first');
 parentPort!.postMessage('holding');
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, holdMs);
 database.exec('COMMIT');

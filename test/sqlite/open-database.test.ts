@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { type DatabaseFormat, openSqlite } from '../../src/sqlite/open-database.ts';
+import { type DatabaseFormat, openSqlite, openSqliteReadOnly } from '../../src/sqlite/open-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const FORMAT: DatabaseFormat = {
@@ -29,7 +29,7 @@ test('a new file that another program writes first is waited for', async (t) => 
   const file = await heldFile(t, 300);
   using database = openSqlite(file, FORMAT);
   assert.equal(database.pragma('journal_mode', { simple: true }), 'wal');
-  assert.equal(database.prepare('SELECT count(*) FROM made_first').pluck().get(), 0);
+  assert.equal(database.prepare('SELECT count(*) FROM calls').pluck().get(), 0);
 });
 
 test('a file that is held for longer than the timeout is refused as busy', async (t) => {
@@ -55,6 +55,17 @@ test('a new file gets the number of the last step, and a later program adds the 
   assert.equal(database.pragma('user_version', { simple: true }), 9);
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 't%'").pluck().all();
   assert.deepEqual(tables, ['t7', 't8', 't9']);
+});
+
+test('a database of another program is refused and left as it is, also where both have no version', (t) => {
+  const file = join(temporaryFolder(t), 'policies.db');
+  const other = new Database(file);
+  other.exec('CREATE TABLE policies (id)');
+  other.close();
+  const before = readFileSync(file);
+  assert.throws(() => openSqlite(file, FORMAT), /a database of another program/);
+  assert.throws(() => openSqliteReadOnly(file, FORMAT), /a database of another program/);
+  assert.deepEqual([readFileSync(file), readdirSync(dirname(file))], [before, ['policies.db']]);
 });
 
 test('a file from before the first step, or after the last, is refused and left as it is', (t) => {
