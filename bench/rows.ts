@@ -8,7 +8,8 @@ import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import type { Field } from '../src/contract/answer.ts';
 import { openRowFile } from '../src/rows/open-row-file.ts';
-import type { AddedColumn, RowFields } from '../src/rows/port.ts';
+import { putPlace } from '../src/rows/placed-fields.ts';
+import type { AddedColumn, PlacedFields } from '../src/rows/port.ts';
 import { LATITUDE, LONGITUDE, writePortfolio } from './oed-portfolio.ts';
 import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
@@ -60,25 +61,26 @@ const JOBS: Readonly<Record<string, (input: string, output: string) => Promise<v
   'scan (two columns)': async (input) => {
     for await (const rows of (await openRowFile(input)).read([LATITUDE, LONGITUDE])) void rows.length;
   },
-  'write, fields for each row': (input, output) => write(input, output, eachItsOwn),
-  'write, fields shared by place': (input, output) => {
-    const places = Array.from({ length: PLACES }, (_, place) => eachItsOwn(place));
-    return write(input, output, (row) => places[(row * 7919) % PLACES]!);
-  },
-  'write to .gz': (input, output) => write(input, `${output}.gz`, eachItsOwn),
-  'write to .zst': (input, output) => write(input, `${output}.zst`, eachItsOwn),
+  'write, fields for each row': (input, output) => write(input, output, Number.POSITIVE_INFINITY),
+  'write, fields shared by place': (input, output) => write(input, output, PLACES),
+  'write to .gz': (input, output) => write(input, `${output}.gz`, Number.POSITIVE_INFINITY),
+  'write to .zst': (input, output) => write(input, `${output}.zst`, Number.POSITIVE_INFINITY),
   'csv-parse, Map, csv-stringify': peer,
 };
 
-const eachItsOwn =
-  (place: number): RowFields =>
-  () =>
-    fieldsOf(place);
-
-async function write(input: string, output: string, fieldsAt: (row: number) => RowFields): Promise<void> {
+/** @param places how many there are; Infinity: each row is one */
+async function write(input: string, output: string, places: number): Promise<void> {
   let row = 0;
-  const fill = async (count: number) => Array.from({ length: count }, () => fieldsAt(row++));
-  await (await openRowFile(input)).write({ output, dropFrom: null, added: ADDED, fill });
+  const placeOf = Number.isFinite(places) ? (number: number) => (number * 7919) % places : (number: number) => number;
+  const placed: PlacedFields = {
+    count: places,
+    next: (count) => Int32Array.from({ length: count }, () => placeOf(row++)),
+    give: async (sink, wanted = Array.from({ length: places }, (_, place) => place)) => {
+      for (const place of wanted) putPlace(sink, fieldsOf(place));
+    },
+    inThreads: null,
+  };
+  await (await openRowFile(input)).write({ output, dropFrom: null, added: ADDED, placed });
 }
 
 /** What one would write with the usual libraries; it does not keep the bytes of the original columns. */

@@ -1,7 +1,8 @@
 import { type CompleteFields, completeFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, LOOKED_UP, type RowStatus } from '../columns/row-status.ts';
-import { type CellRecord, EMPTY_RECORD, type Field, type FieldSink } from '../contract/answer.ts';
-import type { RowFields } from '../rows/port.ts';
+import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
+import { putPlace } from '../rows/placed-fields.ts';
+import type { PlaceSink } from '../rows/port.ts';
 import type { CompleteCell, FieldUnpacker, Store } from '../store/port.ts';
 import type { OriginNote } from './lookup/local-data.ts';
 import { readKnownAreas, withAreas } from './planning/area-plan.ts';
@@ -22,7 +23,10 @@ export interface CellSource {
   readonly origin: OriginNote | null;
 }
 
-export type CellReader = (numbers: readonly number[]) => Promise<RowFields[]>;
+/** Makes the fields of a cell: packed, they take a fraction of the memory. */
+export type CellFields = () => readonly Field[];
+
+export type CellReader = (numbers: readonly number[]) => Promise<CellFields[]>;
 
 /**
  * Makes a function that reads cells from the store, by their numbers, and gives their fields; `onCell` gets each of them, with an
@@ -78,7 +82,7 @@ const BLOCK_BYTES = 2 ** 20;
 export class CellCache {
   readonly #complete: CompleteFields;
   readonly #mostCells: number;
-  readonly #made = new Map<number, RowFields>();
+  readonly #made = new Map<number, CellFields>();
   readonly #blocks: Buffer[] = [];
   /** How much of the last block is used. */
   #used = BLOCK_BYTES;
@@ -98,15 +102,6 @@ export class CellCache {
     return (this.#places[cell] ?? 0) > 0 || this.#made.has(cell);
   }
 
-  /** The function of a cell, the same one each time: by it a writer knows rows that share their fields. */
-  get(cell: number): RowFields | undefined {
-    const known = this.#made.get(cell);
-    if (known !== undefined || !this.has(cell)) return known;
-    const make = () => this.fields(cell);
-    this.#made.set(cell, make);
-    return make;
-  }
-
   /** The fields of a cell that it has. */
   fields(cell: number): readonly Field[] {
     const place = (this.#places[cell] ?? 0) - 1;
@@ -117,17 +112,18 @@ export class CellCache {
   }
 
   /** Gives the same fields to a sink, which takes half the time. */
-  putFields(cell: number, sink: FieldSink): void {
+  putFields(cell: number, sink: PlaceSink): void {
     const place = (this.#places[cell] ?? 0) - 1;
     const block = this.#blocks[Math.floor(place / BLOCK_BYTES)];
     const from = place % BLOCK_BYTES;
     // What the note says of topics without data is known only behind them.
     if (!block || this.#form!.packer.hasNull(block, from, this.#complete.firsts)) {
-      for (const field of this.fields(cell)) sink.put(field);
+      putPlace(sink, this.fields(cell));
       return;
     }
     for (const field of this.#complete.leading(this.#times[cell]!)) sink.put(field);
     this.#form!.packer.put(block, from, this.#form!.width, sink);
+    sink.endPlace();
   }
 
   /** Gives its memory back: who asks for a cell later reads it from the store. */
@@ -145,7 +141,7 @@ export class CellCache {
   }
 
   /** Keeps a cell while there is room. */
-  put(cell: number, fields: RowFields): void {
+  put(cell: number, fields: CellFields): void {
     if (this.#size++ < this.#mostCells) this.#made.set(cell, fields);
   }
 
@@ -177,20 +173,21 @@ function grown<A extends Uint32Array | Float64Array>(old: A, next: A): A {
   return next;
 }
 
-/** The fields of some cells, which may come more than once, in the order asked: those that are not in the cache are read. */
-export async function cachedFields(
-  numbers: Iterable<number>,
-  cache: Pick<CellCache, 'get'>,
+/** Gives the fields of some cells to a sink, in the order asked: those that are not in the cache are read.
+ * @returns the cells that were read, with their fields */
+export async function putCells(
+  numbers: readonly number[],
+  cache: Pick<CellCache, 'has' | 'putFields'>,
   readCells: CellReader,
-): Promise<RowFields[]> {
-  const found: RowFields[] = [];
-  const missing = new Map<number, number[]>();
+  sink: PlaceSink,
+): Promise<ReadonlyMap<number, CellFields>> {
+  const unread = numbers.filter((number) => !cache.has(number));
+  const fields = await readCells(unread);
+  const read = new Map(unread.map((number, index) => [number, fields[index]!]));
   for (const number of numbers) {
-    const fields = cache.get(number);
-    if (fields === undefined) missing.set(number, [...(missing.get(number) ?? []), found.length]);
-    found.push(fields!);
+    const made = read.get(number);
+    if (made === undefined) cache.putFields(number, sink);
+    else putPlace(sink, made());
   }
-  const read = await readCells([...missing.keys()]);
-  for (const [index, places] of [...missing.values()].entries()) for (const at of places) found[at] = read[index]!;
-  return found;
+  return read;
 }

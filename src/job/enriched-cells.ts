@@ -1,7 +1,8 @@
 import type { Field } from '../contract/answer.ts';
 import { type Location, locationOf } from '../geo/coordinates.ts';
+import { placeFields } from '../rows/placed-fields.ts';
 import type { Store } from '../store/port.ts';
-import { cachedFields, cellReader } from './cell-fields.ts';
+import { cellReader, putCells } from './cell-fields.ts';
 import type { Prepared } from './prepare.ts';
 import type { CellTable } from './scan/cell-table.ts';
 
@@ -36,8 +37,10 @@ export async function* enrichedCells(
     const numbers: number[] = [];
     for (; next < cells.size && numbers.length < CELLS_PER_READ; next++) if (!isKnown(next)) numbers.push(next);
     if (numbers.length === 0) return;
-    const fields = await cachedFields(numbers, cache, readCells);
-    yield numbers.map((number, index) => ({ ...cellOfInput(cells, number), fields: fields[index]!() }));
+    const enriched: EnrichedCell[] = [];
+    const sink = placeFields((index, fields) => enriched.push({ ...cellOfInput(cells, numbers[index]!), fields }));
+    await putCells(numbers, cache, readCells, sink);
+    yield enriched;
   }
 }
 

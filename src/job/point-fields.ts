@@ -1,29 +1,31 @@
 import { locationOf } from '../geo/coordinates.ts';
 import { pointText } from '../rows/parquet/geo-metadata.ts';
-import type { RowFields } from '../rows/port.ts';
+import type { PlaceSink } from '../rows/port.ts';
 import type { CellTable } from './scan/cell-table.ts';
-
-/** Gives the fields of rows, by the numbers that the scan gave their cells or findings. */
-export type FieldsAt = (places: Iterable<number>) => Promise<RowFields[]>;
+import type { Job } from './settings/settings.ts';
 
 /**
- * Adds the point of each row to its fields: the location that was looked up, which is the row's own rounded to the job's precision;
- * null for a row that has none. Rows of a cell share one function, so that a writer encodes them once.
+ * Adds its point to the fields of each place, where the job asks for it: the location that was looked up, which is the row's own
+ * rounded to the job's precision; null for a place that has none.
+ *
+ * @param places are the numbers of the places that come; left out: all, in their order
  */
-export function withPoints(cells: CellTable, at: FieldsAt): FieldsAt {
-  const made = new WeakMap<RowFields, RowFields>();
-  return async (places) => {
-    const numbers = [...places];
-    const fields = await at(numbers);
-    return fields.map((make, row) => {
-      const known = made.get(make);
-      if (known !== undefined) return known;
-      const number = numbers[row]!;
-      const point = number < cells.size ? pointOf(cells, number) : null;
-      const withPoint: RowFields = () => [...make(), point];
-      made.set(make, withPoint);
-      return withPoint;
-    });
+export function withPoints(
+  { geoparquet }: Pick<Job, 'geoparquet'>,
+  cells: CellTable,
+  sink: PlaceSink,
+  places?: readonly number[],
+): PlaceSink {
+  if (!geoparquet) return sink;
+  let index = 0;
+  return {
+    ...sink,
+    endPlace() {
+      const place = places?.[index] ?? index;
+      index++;
+      sink.put(place < cells.size ? pointOf(cells, place) : null);
+      sink.endPlace();
+    },
   };
 }
 

@@ -1,11 +1,12 @@
 import { addedColumns, bareFields, geometryColumn } from '../columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
-import type { CellRecord, Field } from '../contract/answer.ts';
+import type { CellRecord } from '../contract/answer.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
-import type { PlaceSink, RowFile, WriteResult } from '../rows/port.ts';
-import { type CellCache, type CellReader, type CellSource, cachedFields, cellReader } from './cell-fields.ts';
+import { putPlace } from '../rows/placed-fields.ts';
+import type { PlacedFields, PlaceSink, RowFile, WriteResult } from '../rows/port.ts';
+import { type CellCache, type CellReader, type CellSource, cellReader, putCells } from './cell-fields.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
-import { type FieldsAt, withPoints } from './point-fields.ts';
+import { withPoints } from './point-fields.ts';
 import { ratingCounter, type TopicRatings } from './rating-counts.ts';
 import { otherRows, type Unlocated } from './scan/row-places.ts';
 import type { Scan } from './scan/scan-input.ts';
@@ -61,7 +62,8 @@ export interface OutputWriting extends FieldsSource {
 
 /** The fields that are added to rows, and what became of the rows in all. */
 export interface OutputFields {
-  readonly at: FieldsAt;
+  /** Gives the fields of cells and findings, by number. */
+  readonly give: (sink: PlaceSink, places: readonly number[]) => Promise<void>;
   sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete' | 'ratings'>;
 }
 
@@ -71,45 +73,26 @@ export interface OutputFields {
  */
 export async function writeOutput(writing: OutputWriting): Promise<Written> {
   const { rowFile, job, scan } = writing;
-  const columns = addedTo(scan, job);
   const next = scan.places.placesFrom(scan.cells.size);
   let fields: OutputFields | null = null;
-  let row = 0;
-  const nextPlaces = (count: number) => {
-    writing.onRows?.(count);
-    return next(count);
-  };
-  const places = scan.cells.size + scan.places.unlocated.length;
-  const placed = {
-    count: places,
-    each: async (sink: PlaceSink) => {
-      fields = await outputFields(writing, sink);
+  const placed: PlacedFields = {
+    count: scan.cells.size + scan.places.unlocated.length,
+    give: async (sink, places) => {
+      fields ??= await outputFields(writing, places === undefined ? sink : NO_SINK);
+      if (places !== undefined) await fields.give(sink, places);
     },
-    next: (count: number) => {
-      // The writer has encoded the fields of all places.
-      if (row === 0) writing.cells.release();
-      row += count;
-      return nextPlaces(count);
+    release: () => writing.cells.release(),
+    next: (count) => {
+      writing.onRows?.(count);
+      return next(count);
     },
     inThreads: scan.inThreads,
   };
-  const result = await rowFile.write({
-    output: job.output,
-    ...columns,
-    // Points are fields that a place does not have (`point-fields.ts`).
-    ...(places * columns.added.length <= MOST_FIELDS && !job.geoparquet ? { placed } : {}),
-    fill: async (count) => {
-      fields ??= await outputFields(writing);
-      return await fields.at(nextPlaces(count));
-    },
-  });
+  const result = await rowFile.write({ output: job.output, ...addedTo(scan, job), placed });
   if (result.rows !== scan.rows) throw otherRows(job.input, result.rows, scan.rows);
   fields ??= await outputFields(writing);
   return { ...result, ...fields.sums() };
 }
-
-/** Fields of places that a writer may hold, encoded: 8 bytes each at most, so 128 MB. */
-const MOST_FIELDS = 2 ** 24;
 
 /** The columns that change in the output. */
 export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts, geoparquet }: Job) {
@@ -127,23 +110,24 @@ export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SI
     ends.statuses[number] = ROW_STATUSES.indexOf(status);
     ends.tiers[number] = tiersReached(status, record, job, freshness);
   });
+  const bare = places.unlocated.map((kind) =>
+    bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
+  );
   const { counting, ratings } = ratingCounter(job, cells);
-  const counted = counting(sink);
-  await endCells(ends, job.tiers.length, cache, readCells, counted);
-  const bare = places.unlocated.map((kind) => {
-    const note = { status: statusOf(kind), note: kind.note };
-    const fields = bareFields(job.topics, note, job.counts);
-    const make = () => fields;
-    putPlace(counted, fields);
-    return make;
-  });
-  const known = { get: (number: number) => cache.get(number) ?? bare[number - cells.size] };
-  return {
-    at: job.geoparquet
-      ? withPoints(cells, (numbers) => cachedFields(numbers, known, readCells))
-      : (numbers) => cachedFields(numbers, known, readCells),
-    sums: () => ({ ...sumsOf(scan, ends, job.tiers.length), ratings }),
+  const all = counting(withPoints(job, cells, sink));
+  await endCells(ends, job.tiers.length, cache, readCells, all);
+  for (const fields of bare) putPlace(all, fields);
+  const given = {
+    has: (place: number) => place >= cells.size || cache.has(place),
+    putFields: (place: number, to: PlaceSink) => {
+      if (place < cells.size) cache.putFields(place, to);
+      else putPlace(to, bare[place - cells.size]!);
+    },
   };
+  const give = async (to: PlaceSink, numbers: readonly number[]) => {
+    await putCells(numbers, given, readCells, withPoints(job, cells, to, numbers));
+  };
+  return { give, sums: () => ({ ...sumsOf(scan, ends, job.tiers.length), ratings }) };
 }
 
 const statusOf = ({ finding }: Unlocated): RowStatus =>
@@ -168,46 +152,15 @@ async function endCells(
   const cells = ends.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
     const to = Math.min(cells, from + CELLS_PER_READ);
-    const unread: number[] = [];
-    for (let cell = from; cell < to; cell++) {
-      if (!cache.has(cell)) unread.push(cell);
-      // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
-      else ends.tiers[cell] = tierCount;
-    }
-    const read = await readCells(unread);
-    for (const [index, fields] of read.entries()) cache.put(unread[index]!, fields);
-    let next = 0;
-    for (let cell = from; cell < to; cell++) {
-      if (unread[next] === cell) putPlace(sink, read[next++]!());
-      else {
-        cache.putFields(cell, sink);
-        sink.endPlace();
-      }
-    }
+    const numbers = Array.from({ length: to - from }, (_, index) => from + index);
+    // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
+    for (const cell of numbers) if (cache.has(cell)) ends.tiers[cell] = tierCount;
+    const read = await putCells(numbers, cache, readCells, sink);
+    for (const [cell, fields] of read) cache.put(cell, fields);
   }
 }
 
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
-
-/** A sink that gives the fields of each place as an array. */
-export function placeFields(take: (place: number, fields: readonly Field[]) => void): PlaceSink {
-  let place = 0;
-  let fields: Field[] = [];
-  return {
-    put: (field) => fields.push(field),
-    putMillionths: (millionths) => fields.push(millionths / 1e6),
-    putText: (text) => fields.push(text),
-    endPlace() {
-      take(place++, fields);
-      fields = [];
-    },
-  };
-}
-
-function putPlace(sink: PlaceSink, fields: readonly Field[]): void {
-  for (const field of fields) sink.put(field);
-  sink.endPlace();
-}
 
 /** A leaner tier's topics are among those of every richer one (src/job/settings/topic-choice.ts). */
 function tiersReached(status: RowStatus, record: CellRecord, { tiers }: Job, freshness: Freshness): number {

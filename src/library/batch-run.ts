@@ -68,7 +68,7 @@ export class BatchRun implements AsyncDisposable {
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;
     // Now: they may be unpacked from the store, which the program may close.
-    return rowFile.written().map((fields) => this.#withReason(fields()));
+    return rowFile.written().map((fields) => this.#withReason(fields));
   }
 
   /** What the user has to change before more can be bought; null: nothing. */

@@ -1,4 +1,6 @@
-import { filledRows, type RowFields, type RowFile } from '../rows/port.ts';
+import type { Field } from '../contract/answer.ts';
+import { rowFields } from '../rows/placed-fields.ts';
+import type { RowFile } from '../rows/port.ts';
 
 /** A coordinate in decimal degrees: a number, or the text of one. Text in other notations needs `coordinates: 'lenient'`. */
 export type Coordinate = number | string | null | undefined;
@@ -6,12 +8,12 @@ export type Coordinate = number | string | null | undefined;
 /** Rows of a program as a row file: scanned, priced and joined by the same code as the rows of a file. */
 export interface MemoryRows extends RowFile {
   /** The fields of each row, once they were written. */
-  readonly written: () => readonly RowFields[];
+  readonly written: () => readonly (readonly Field[])[];
 }
 
 /** @param first the number of the first row, counted from 1 */
 export function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[], first: number): MemoryRows {
-  let written: readonly RowFields[] = [];
+  let written: readonly (readonly Field[])[] = [];
   return {
     format: 'memory',
     columns: ['lat', 'lng'],
@@ -23,7 +25,7 @@ export function memoryRows(locations: readonly (readonly [Coordinate, Coordinate
       });
     },
     async write(request) {
-      written = await filledRows(request, locations.length);
+      written = await rowFields(request, (fields) => fields)(locations.length);
       return { rows: locations.length, bytes: 0 };
     },
     written: () => written,

@@ -1,13 +1,12 @@
 import type { Field } from '../contract/answer.ts';
-import { type AddedColumn, fieldsFor, filledRows, type RowFile, type WriteRequest } from './port.ts';
+import { rowFields } from './placed-fields.ts';
+import type { AddedColumn, RowFile, WriteRequest } from './port.ts';
 
 /** The rows of a file with their added fields, for a format that is not the file's own: its values are texts, or numbers in
  * the columns that the run has read as numbers. */
 export interface ConvertedTable {
   /** The file's own columns, then the added ones. */
   readonly columns: readonly AddedColumn[];
-  /** How many columns are the file's own. */
-  readonly ownColumns: number;
   readonly batches: () => AsyncGenerator<readonly (readonly Field[])[]>;
 }
 
@@ -37,14 +36,14 @@ export async function convertedTable(
   );
   return {
     columns: [...own, ...request.added],
-    ownColumns: own.length,
     async *batches() {
+      const nextFields = rowFields(request);
       for await (const rows of rowFile.read(indexes)) {
         request.signal?.throwIfAborted();
-        const filled = await filledRows(request, rows.length);
+        const added = await nextFields(rows.length);
         yield rows.map(({ fields }, row) => [
           ...(isTyped ? fields.map((text, index) => typed(text, isNumber[index]!)) : fields),
-          ...fieldsFor(request, filled[row]!),
+          ...added[row]!,
         ]);
       }
     },

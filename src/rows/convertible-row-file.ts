@@ -1,14 +1,11 @@
 import type { Writable } from 'node:stream';
-import type { Field } from '../contract/answer.ts';
-import { type ConvertedTable, convertedTable } from './converted-table.ts';
-import { fieldFormatter } from './csv/format-fields.ts';
-import type { ByteBuffer } from './files/byte-buffer.ts';
+import { convertedTable } from './converted-table.ts';
 import type { InputFile } from './files/input-file.ts';
 import { writeTextRows } from './files/row-output.ts';
-import { jsonLine } from './json/json-members.ts';
-import { keptIndexes, withKeptColumns } from './kept-columns.ts';
-import { formatOfOutput, type TextFormat } from './output-format.ts';
-import type { RowFile, WriteRequest, WriteResult } from './port.ts';
+import { withKeptColumns } from './kept-columns.ts';
+import { formatOfOutput } from './output-format.ts';
+import type { RowFile } from './port.ts';
+import { addTextTable } from './write-table.ts';
 
 /** A row file that writes its own format byte for byte, and other formats when the name of the output asks for one: then all
  * values are converted to text. */
@@ -37,43 +34,8 @@ export function convertibleRowFile(rowFile: RowFile, input: InputFile, stdout?: 
           const { writeNewXlsx } = await import('./xlsx/new-xlsx.ts');
           return await writeNewXlsx(table, all, input.identity);
         }
-        return await writeText(table, all, input, format);
+        // The UTF-16 of the input is kept only where its bytes are: a new table would have it without a byte order mark.
+        return await writeTextRows(all, input, (gathered) => addTextTable(gathered, table, format), true);
       }),
   };
 }
-
-async function writeText(
-  table: ConvertedTable,
-  request: WriteRequest,
-  input: InputFile,
-  format: TextFormat,
-): Promise<WriteResult> {
-  const names = table.columns.map(({ name }) => name);
-  const lineOf = lineFormatter(format, table, request);
-  // The UTF-16 of the input is kept only where its bytes are: a new table would have it without a byte order mark.
-  const write = async (gathered: ByteBuffer) => {
-    if (format !== 'ndjson') gathered.addText(`${delimited(format, () => false)(names)}\n`);
-    let count = 0;
-    for await (const batch of table.batches()) {
-      for (const fields of batch) gathered.addText(`${lineOf(fields)}\n`);
-      count += batch.length;
-      await gathered.flushIfFull();
-    }
-    return count;
-  };
-  // The UTF-16 of the input is kept only where its bytes are: a new table would have it without a byte order mark.
-  return await writeTextRows(request, input, write, true);
-}
-
-/** Formats a row as a line: a string of one character a byte. */
-function lineFormatter(format: TextFormat, { columns, ownColumns }: ConvertedTable, request: WriteRequest) {
-  if (format === 'ndjson') {
-    const names = columns.map(({ name }) => name);
-    return (fields: readonly Field[]) => Buffer.from(jsonLine(names, fields)).toString('latin1');
-  }
-  const kept = keptIndexes(request.added);
-  return delimited(format, (index) => index >= ownColumns && !kept.has(index - ownColumns));
-}
-
-const delimited = (format: 'csv' | 'tsv', isAdded: (index: number) => boolean) =>
-  fieldFormatter({ delimiter: format === 'csv' ? ',' : '\t', encoding: 'utf-8', isAdded });

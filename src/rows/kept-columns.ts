@@ -1,5 +1,6 @@
 import type { Field } from '../contract/answer.ts';
-import { type AddedColumn, fieldsFor, filledRows, type Row, type RowFile, type WriteRequest } from './port.ts';
+import { putPlace, rowFields } from './placed-fields.ts';
+import type { AddedColumn, PlacedFields, Row, RowFile, WriteRequest } from './port.ts';
 
 /**
  * Runs `write` with the kept columns of an earlier run among the added ones: all that the file has in its old order, the new
@@ -23,20 +24,27 @@ export async function withKeptColumns<T>(
   ].sort((a, b) => placeOf(a.column) - placeOf(b.column));
   const rows = rowFile.read(kept.map(({ keeps }) => keeps))[Symbol.asyncIterator]();
   const nextRows = rowsInTurn(rows);
-  // A kept field is a row's own: it is not a place's.
-  const { kept: _, placed: __, ...rest } = request;
-  const fill = async (count: number) => {
-    const filled = await filledRows(request, count);
-    const texts = await nextRows(count);
-    return filled.map((make, row) => () => {
-      const fields = fieldsFor(request, make);
-      return sources.map(({ column, index, isKept }) =>
-        isKept ? keptField(texts[row], index, column) : fields[index]!,
-      );
-    });
+  const { kept: _, ...rest } = request;
+  const nextFields = rowFields(request);
+  let row = 0;
+  // A kept field is a row's own: each row is a place.
+  const placed: PlacedFields = {
+    count: Number.POSITIVE_INFINITY,
+    next: (count) => Int32Array.from({ length: count }, () => row++),
+    give: async (sink, places = []) => {
+      const fields = await nextFields(places.length);
+      const texts = await nextRows(places.length);
+      for (const [at, own] of fields.entries()) {
+        putPlace(
+          sink,
+          sources.map(({ column, index, isKept }) => (isKept ? keptField(texts[at], index, column) : own[index]!)),
+        );
+      }
+    },
+    inThreads: null,
   };
   try {
-    return await write({ ...rest, added: sources.map(({ column }) => column), fill });
+    return await write({ ...rest, added: sources.map(({ column }) => column), placed });
   } finally {
     await rows.return?.();
   }
@@ -60,11 +68,6 @@ export function rowsInTurn(batches: AsyncIterator<readonly Row[]>): (count: numb
     }
     return rows;
   };
-}
-
-/** Which of the added columns are kept ones, by their index. */
-export function keptIndexes(added: readonly AddedColumn[]): ReadonlySet<number> {
-  return new Set(added.flatMap(({ keeps }, index) => (keeps === undefined ? [] : [index])));
 }
 
 /** Numbers are numbers again where a format has types; any other text stays a text. */

@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { Field, FieldSink } from '../contract/answer.ts';
+import type { FieldSink } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
-import { printable } from '../printable.ts';
 
 /** One record of the input, as far as a run needs it. */
 export interface Row {
@@ -139,19 +138,19 @@ export interface WriteRequest {
   /** Original columns that hold numbers in every row, for formats that have types. */
   readonly numbers?: ReadonlySet<number>;
   readonly added: readonly AddedColumn[];
-  /** The fields to append to the next `count` rows of the file. */
-  readonly fill: (count: number) => Promise<readonly RowFields[]>;
-  /** The same fields by places: a writer may encode those of each place once and copy them to its rows, instead of `fill`. */
-  readonly placed?: PlacedFields;
+  /** The fields of the added columns. */
+  readonly placed: PlacedFields;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The fields of rows by the places that the rows stand at: rows of one place have the same fields. */
 export interface PlacedFields {
-  /** How many places there are: few enough that all their fields may be held, encoded. */
+  /** How many places there are. Infinity where rows are places of their own: each is then asked for once, in their order. */
   readonly count: number;
-  /** Gives the fields of all places, in the order of their numbers. */
-  readonly each: (sink: PlaceSink) => Promise<void>;
+  /** Gives the fields of places: of some by their numbers, in the order asked, or of all. */
+  readonly give: (sink: PlaceSink, places?: readonly number[]) => Promise<void>;
+  /** The writer has encoded the fields of all places: it asks for none again. */
+  readonly release?: () => void;
   /** The places of the next `count` rows, by number. */
   readonly next: (count: number) => Int32Array<ArrayBuffer>;
   /** The pieces of the file, where threads are to write it; null for none. */
@@ -164,30 +163,9 @@ export interface PlaceSink extends FieldSink {
   endPlace(): void;
 }
 
-/** Makes the fields that are added to rows, in the order of the added columns. Rows with the same fields share one function
- * where that is possible: so a writer can encode them once, and arrays of most rows are never made. */
-export type RowFields = () => readonly Field[];
-
 export interface WriteResult {
   readonly rows: number;
   readonly bytes: number;
-}
-
-/** Asks for the fields of the next rows. @throws BUG unless each row gets its own */
-export async function filledRows({ fill }: WriteRequest, count: number): Promise<readonly RowFields[]> {
-  const filled = count === 0 ? [] : await fill(count);
-  if (filled.length === count) return filled;
-  throw new PerilbookError('BUG', `${count} rows were given the fields of ${filled.length}`, 'Please report this.');
-}
-
-/** The fields of a row, with the control characters of texts as escapes: they come from a service, and a terminal that shows the
- * file would obey them. Kept columns and points stay as they are. @throws BUG unless there is one for each added column */
-export function fieldsFor(request: Pick<WriteRequest, 'added'>, make: RowFields): readonly Field[] {
-  const fields = make();
-  assertFieldCount(request, fields.length);
-  return fields.map((field, index) =>
-    typeof field === 'string' && isWritten(request.added[index]!) ? printable(field) : field,
-  );
 }
 
 /** Whether the texts of a column are Perilbook's own. */

@@ -32,10 +32,19 @@ test('200,000 rows are read and written within a heap of 48 MB', async () => {
     let rows = 0;
     for await (const batch of book.read([0, 1])) rows += batch.length;
     const added = Array.from({ length: 54 }, (_, i) => ({ name: 'h' + i, type: 'number' }));
-    let number = 0;
-    const fieldsOf = (row) => () => added.map((_, i) => row + i / 8);
-    const fill = async (count) => Array.from({ length: count }, () => fieldsOf(++number));
-    const written = await book.write({ output: ${JSON.stringify(output)}, dropFrom: null, added, fill });
+    let row = 0;
+    const placed = {
+      count: Infinity,
+      next: (count) => Int32Array.from({ length: count }, () => row++),
+      give: async (sink, places) => {
+        for (const place of places) {
+          for (let i = 0; i < added.length; i++) sink.put(place + 1 + i / 8);
+          sink.endPlace();
+        }
+      },
+      inThreads: null,
+    };
+    const written = await book.write({ output: ${JSON.stringify(output)}, dropFrom: null, added, placed });
     console.log(JSON.stringify({ rows, written }));`;
   const flags = ['--max-old-space-size=48', '--input-type=module', '--eval', script];
   const { rows, written } = JSON.parse(execFileSync(process.execPath, flags, { encoding: 'utf8' }));

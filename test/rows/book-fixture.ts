@@ -5,6 +5,7 @@ import { after } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import { rowsInTurn } from '../../src/rows/kept-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { putPlace } from '../../src/rows/placed-fields.ts';
 import type { AddedColumn, Row, RowFile, WriteRequest } from '../../src/rows/port.ts';
 
 /** A folder for the files of one test file, removed at its end. */
@@ -24,17 +25,26 @@ export const ADDED: readonly AddedColumn[] = [
 export type RowFill = (rows: readonly Row[]) => Promise<readonly (readonly Field[])[]>;
 
 /** A request whose fields depend on the rows: on their numbers, problems, and the texts of some columns. */
-export type RowRequest = Omit<WriteRequest, 'fill'> & { readonly columns?: readonly number[]; readonly fill: RowFill };
+export type RowRequest = Omit<WriteRequest, 'placed'> & {
+  readonly columns?: readonly number[];
+  readonly fill: RowFill;
+};
 
-/** Writes a file with fields by row, which are read beside the writing. */
+/** Writes a file with fields by row, which are read beside the writing: each row is a place. */
 export async function writeRows(book: RowFile, { columns = [], fill, ...request }: RowRequest) {
   const rows = book.read(columns)[Symbol.asyncIterator]();
   const next = rowsInTurn(rows);
+  let row = 0;
+  const placed: WriteRequest['placed'] = {
+    count: Number.POSITIVE_INFINITY,
+    next: (count) => Int32Array.from({ length: count }, () => row++),
+    give: async (sink, places = []) => {
+      for (const fields of await fill(await next(places.length))) putPlace(sink, fields);
+    },
+    inThreads: null,
+  };
   try {
-    return await book.write({
-      ...request,
-      fill: async (count) => (await fill(await next(count))).map((fields) => () => fields),
-    });
+    return await book.write({ ...request, placed });
   } finally {
     await rows.return?.();
   }

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import type { Field } from '../../src/contract/answer.ts';
 import { fieldEncoder } from '../../src/rows/csv/field-bytes.ts';
-import { fieldFormatter } from '../../src/rows/csv/format-fields.ts';
+import { textFormatter } from '../../src/rows/csv/format-fields.ts';
+import type { AddedColumn } from '../../src/rows/port.ts';
 import { fc } from '../properties.ts';
 
 const number = fc.oneof(
@@ -20,7 +21,31 @@ const text = fc.oneof(
 );
 const field: fc.Arbitrary<Field> = fc.oneof(fc.constant(null), number, text);
 
-test('encoded fields are the bytes of formatted ones, whatever they hold', () => {
+test('a text with a line end, a quote or the delimiter is quoted; only texts of the service lose control characters', () => {
+  const columns: AddedColumn[] = [
+    { name: 'own', type: 'text', keeps: 0 },
+    { name: 'added', type: 'text' },
+  ];
+  for (const [text, own, added] of [
+    ['a\rb', '"a\rb"', 'a\\u000db'],
+    ['a\r\nb', '"a\r\nb"', '"a\nb"'],
+    ['a\nb', '"a\nb"', '"a\nb"'],
+    ['a,b', '"a,b"', '"a,b"'],
+    ['say "no"', '"say ""no"""', '"say ""no"""'],
+    ['=1', '=1', "'=1"],
+  ] as const) {
+    let encoded = '';
+    const sink = fieldEncoder({ delimiter: ',', encoding: 'utf-8' }, columns, false, (bytes, length) => {
+      encoded = bytes.toString('latin1', 0, length);
+    });
+    sink.put(text);
+    sink.put(text);
+    sink.endPlace();
+    assert.equal(encoded, `${own},${added}`);
+  }
+});
+
+test('encoded fields are the texts of numbers and formatted texts, whatever they hold', () => {
   const formats = fc.constantFrom(
     ...([',', ';', '\t'] as const).flatMap((delimiter) =>
       (['utf-8', 'windows-1252'] as const).map((encoding) => ({ delimiter, encoding })),
@@ -32,9 +57,15 @@ test('encoded fields are the bytes of formatted ones, whatever they hold', () =>
       fc.boolean(),
       fc.array(fc.array(field, { maxLength: 6 }), { maxLength: 4 }),
       (format, leads, rows) => {
-        const formatted = fieldFormatter({ ...format, isAdded: () => true });
+        const textOf = textFormatter(format);
+        const formatted = (fields: readonly Field[]) =>
+          fields
+            .map((one) => (one === null ? '' : typeof one === 'number' ? String(one) : textOf(one, true)))
+            .join(format.delimiter);
         const encoded: string[] = [];
-        const sink = fieldEncoder(format, leads, (bytes, length) => encoded.push(bytes.toString('latin1', 0, length)));
+        const sink = fieldEncoder(format, [], leads, (bytes, length) => {
+          encoded.push(bytes.toString('latin1', 0, length));
+        });
         const numbers = new Map<string, number>();
         for (const [row, fields] of rows.entries()) {
           for (const one of fields) {
@@ -61,8 +92,16 @@ test('another reader gets each text back: what holds a delimiter, a quote or a l
   const rows = fc.array(fc.tuple(letters, letters), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(fc.constantFrom(',', ';', '\t'), rows, (delimiter, written) => {
-      const format = fieldFormatter({ delimiter, encoding: 'utf-8', isAdded: () => false });
-      const csv = Buffer.from(written.map((fields) => `${format(fields)}\n`).join(''), 'latin1');
+      const own = ['a', 'b'].map((name, keeps): AddedColumn => ({ name, type: 'text', keeps }));
+      const records: Buffer[] = [];
+      const sink = fieldEncoder({ delimiter, encoding: 'utf-8' }, own, false, (bytes, length) => {
+        records.push(Buffer.from(bytes.subarray(0, length)), Buffer.from('\n'));
+      });
+      for (const fields of written) {
+        for (const text of fields) sink.put(text);
+        sink.endPlace();
+      }
+      const csv = Buffer.concat(records);
       const read = parse(csv, { delimiter, record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true });
       assert.deepEqual(read, written);
     }),

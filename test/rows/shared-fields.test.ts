@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import type { PlaceSink, RowFields, WriteRequest } from '../../src/rows/port.ts';
+import { putPlace } from '../../src/rows/placed-fields.ts';
+import type { PlacedFields } from '../../src/rows/port.ts';
 import { temporaryFolder } from './book-fixture.ts';
 import { ALL_TYPES, madeParquet } from './parquet-fixture.ts';
 
@@ -20,30 +21,24 @@ function fieldsAt(place: number): Field[] {
   return ['ok', place % 5 === 0 ? null : `note ${place % 9}`, time, place / 7, place % 13];
 }
 
-/** Writes with the places of rows, with one function for all rows of a place, or with one for each row; counts the arrays that are
- * made. */
-async function written(input: string, by: 'places' | 'shared' | 'rows'): Promise<{ bytes: Buffer; made: number }> {
+/** Writes with the fields of all places, with those of the places that come, or with each row as a place; counts the fields that are made. */
+async function written(input: string, by: 'all' | 'some' | 'rows'): Promise<{ bytes: Buffer; made: number }> {
   let made = 0;
-  const maker =
-    (place: number): RowFields =>
-    () => {
-      made++;
-      return fieldsAt(place);
-    };
-  const shared = Array.from({ length: PLACES }, (_, place) => maker(place));
   let row = 0;
-  const next = (count: number) => Int32Array.from({ length: count }, () => (row++ * 7919) % PLACES);
-  const fill: WriteRequest['fill'] = async (count) =>
-    Array.from(next(count), (place) => (by === 'shared' ? shared[place]! : maker(place)));
-  const each = async (sink: PlaceSink) => {
-    for (const make of shared) {
-      for (const field of make()) sink.put(field);
-      sink.endPlace();
-    }
+  const placeOf = (number: number) => (number * 7919) % PLACES;
+  const placed: PlacedFields = {
+    count: by === 'all' ? PLACES : Number.POSITIVE_INFINITY,
+    next: (count) => Int32Array.from({ length: count }, () => (by === 'rows' ? row++ : placeOf(row++))),
+    give: async (sink, places = Array.from({ length: PLACES }, (_, place) => place)) => {
+      for (const place of places) {
+        made++;
+        putPlace(sink, fieldsAt(by === 'rows' ? placeOf(place) : place));
+      }
+    },
+    inThreads: null,
   };
-  const placed = by === 'places' ? { placed: { count: PLACES, each, next, inThreads: null } } : {};
   const output = `${input}.out`;
-  await (await openRowFile(input)).write({ output, dropFrom: null, added: ALL_TYPES, fill, ...placed });
+  await (await openRowFile(input)).write({ output, dropFrom: null, added: ALL_TYPES, placed });
   return { bytes: readFileSync(output), made };
 }
 
@@ -55,27 +50,24 @@ for (const name of ['shared.csv', 'shared.parquet']) {
     } else {
       await madeParquet(`select i as id from range(0, ${ROWS}) t(i)`, input, 'row_group_size 20480');
     }
-    const [placed, shared, apart] = [
-      await written(input, 'places'),
-      await written(input, 'shared'),
-      await written(input, 'rows'),
-    ];
-    assert.ok(shared.bytes.equals(apart.bytes));
-    assert.ok(placed.bytes.equals(apart.bytes));
-    assert.equal(placed.made, PLACES);
+    const [all, some, rows] = [await written(input, 'all'), await written(input, 'some'), await written(input, 'rows')];
+    assert.ok(some.bytes.equals(rows.bytes));
+    assert.ok(all.bytes.equals(rows.bytes));
+    assert.equal(all.made, PLACES);
     // Once in each of two row groups.
-    assert.equal(shared.made, name.endsWith('.csv') ? PLACES : 2 * PLACES);
-    assert.equal(apart.made, ROWS);
+    assert.equal(some.made, name.endsWith('.csv') ? PLACES : 2 * PLACES);
+    assert.equal(rows.made, ROWS);
   });
 
-  test(`${name}: a batch with too few rows, or a row with too few fields, is refused`, async () => {
+  test(`${name}: places without fields, or with too few, are refused`, async () => {
     const book = await openRowFile(join(folder, name));
-    for (const fill of [
-      async () => [() => []],
-      async (count: number) => new Array<RowFields>(count).fill(() => ['ok']),
-    ]) {
-      const request = { output: join(folder, 'refused'), dropFrom: null, added: ALL_TYPES, fill };
-      await assert.rejects(book.write(request), { code: 'BUG' });
+    for (const count of [PLACES, Number.POSITIVE_INFINITY]) {
+      const gives: PlacedFields['give'][] = [async () => {}, async (sink) => putPlace(sink, ['ok'])];
+      for (const give of gives) {
+        const placed = { count, give, next: (rows: number) => new Int32Array(rows), inThreads: null };
+        const request = { output: join(folder, 'refused'), dropFrom: null, added: ALL_TYPES, placed };
+        await assert.rejects(book.write(request), { code: 'BUG' });
+      }
     }
   });
 }

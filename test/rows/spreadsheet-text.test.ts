@@ -95,32 +95,30 @@ test('control characters of the service reach no file; those of the input stay',
   const shown = 'a\\u001b[2J\\u0085\\u202eb';
   const added = [{ name: 'rating', type: 'text' as const }];
   const inputs = { csv: `name,lat\n${raw},38\n`, ndjson: `${JSON.stringify({ name: raw, lat: 38 })}\n` };
-  const fields: Field[] = [raw];
-  const each = async (sink: PlaceSink) => {
-    sink.put(raw);
-    sink.endPlace();
-    sink.putText(raw, 0);
-    sink.endPlace();
+  // As a field, and as a text that the store has numbered; of all places, and of some.
+  const give = async (sink: PlaceSink, places: readonly number[] = [0, 1]) => {
+    for (const place of places) {
+      if (place === 0) sink.put(raw);
+      else sink.putText(raw, 0);
+      sink.endPlace();
+    }
   };
-  const placed = { count: 2, each, next: () => Int32Array.of(1), inThreads: null };
   for (const [from, content] of Object.entries(inputs)) {
     for (const to of ['csv', 'ndjson', 'parquet', 'xlsx']) {
       const [input, output] = [join(folder, `control.${from}`), join(folder, `control-out.${to}`)];
       writeFileSync(input, content);
-      const request = { output, dropFrom: null, added, fill: async () => [() => fields] };
-      await (await openRowFile(input)).write(request);
-      assert.deepEqual((await allRows(await openRowFile(output), [0, 2]))[0]!.fields, [raw, shown], `${from} to ${to}`);
-      if (from !== to && from !== 'ndjson') continue;
-      // By places, in the writers that take them; and once more from the output, with the column kept as it is.
-      for (const column of ['put', 'putText']) {
-        const next = () => Int32Array.of(column === 'put' ? 0 : 1);
-        await (await openRowFile(output)).write({
-          ...request,
-          output: `${output}2.${to}`,
-          dropFrom: 2,
-          placed: { ...placed, next },
-        });
-        assert.deepEqual((await allRows(await openRowFile(`${output}2.${to}`), [0, 2]))[0]!.fields, [raw, shown]);
+      const request = { output, dropFrom: null, added };
+      for (const count of [2, Number.POSITIVE_INFINITY]) {
+        for (const place of [0, 1]) {
+          const placed = { count, give, next: () => Int32Array.of(place), inThreads: null };
+          await (await openRowFile(input)).write({ ...request, placed });
+          const what = `${from} to ${to}`;
+          assert.deepEqual((await allRows(await openRowFile(output), [0, 2]))[0]!.fields, [raw, shown], what);
+          // Once more from the output, with the column kept as it is.
+          const again = { ...request, output: `${output}2.${to}`, dropFrom: 2, placed };
+          await (await openRowFile(output)).write(again);
+          assert.deepEqual((await allRows(await openRowFile(again.output), [0, 2]))[0]!.fields, [raw, shown], what);
+        }
       }
     }
   }

@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { RowFields, WriteResult } from '../../rows/port.ts';
+import type { Field } from '../../contract/answer.ts';
+import { placeFields } from '../../rows/placed-fields.ts';
+import type { WriteResult } from '../../rows/port.ts';
 import { errorOf } from '../../rows/threads/plain-error.ts';
 import { threadModule } from '../../start-thread.ts';
+import type { OutputFields } from '../writing.ts';
 import type { FromThread, ThreadSettings, ToThread } from './part-messages.ts';
 import { type PartTask, writePart } from './write-part.ts';
 
@@ -13,15 +16,14 @@ export interface PartWriter extends AsyncDisposable {
 
 /** What a writer needs of the run. */
 export interface WriterSurroundings {
-  /** The fields of cells and findings, by number. */
-  readonly fieldsAt: (places: Iterable<number>) => Promise<readonly RowFields[]>;
+  readonly give: OutputFields['give'];
   readonly onRows: (rows: number) => void;
 }
 
 /** A writer in this thread. */
-export function localPartWriter({ fieldsAt, onRows }: WriterSurroundings): PartWriter {
+export function localPartWriter({ give, onRows }: WriterSurroundings): PartWriter {
   return {
-    write: (task, signal) => writePart(task, (places, from, to) => fieldsAt(places.subarray(from, to)), onRows, signal),
+    write: (task, signal) => writePart(task, give, onRows, signal),
     async [Symbol.asyncDispose]() {},
   };
 }
@@ -29,7 +31,7 @@ export function localPartWriter({ fieldsAt, onRows }: WriterSurroundings): PartW
 const MODULE = threadModule('part-worker', import.meta.url);
 
 /** A writer in a thread of its own. The store stays in this one: a thread asks here for the fields of cells, and keeps some. */
-export function threadPartWriter({ fieldsAt, onRows }: WriterSurroundings, settings: ThreadSettings): PartWriter {
+export function threadPartWriter({ give, onRows }: WriterSurroundings, settings: ThreadSettings): PartWriter {
   let worker: Worker | null = null;
   const send = (message: ToThread, transfer: ArrayBuffer[] = []) => worker?.postMessage(message, transfer);
   return {
@@ -51,8 +53,10 @@ export function threadPartWriter({ fieldsAt, onRows }: WriterSurroundings, setti
             else if (message.kind === 'failed') reject(unreadable ?? errorOf(message.error));
             else if (message.kind === 'rows') onRows(message.rows);
             else {
-              fieldsAt(message.places).then(
-                (fields) => send({ kind: 'fields', json: JSON.stringify(fields.map((make) => make())) }),
+              const fields: (readonly Field[])[] = [];
+              const sink = placeFields((_, made) => fields.push(made));
+              give(sink, message.places).then(
+                () => send({ kind: 'fields', json: JSON.stringify(fields) }),
                 (error) => {
                   unreadable = error;
                   send({ kind: 'no_fields' });

@@ -1,7 +1,8 @@
 /** A thread that writes parts (`part-threads.ts`): it reads and writes files, and asks the main thread for the fields of cells. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Field } from '../../contract/answer.ts';
-import type { RowFields } from '../../rows/port.ts';
+import { putPlace } from '../../rows/placed-fields.ts';
+import type { PlaceSink } from '../../rows/port.ts';
 import { plainError } from '../../rows/threads/plain-error.ts';
 import type { FromThread, ThreadSettings, ToThread } from './part-messages.ts';
 import { type PartTask, writePart } from './write-part.ts';
@@ -11,7 +12,7 @@ const ROWS_AHEAD = 16_384;
 
 const port = parentPort!;
 const { mostCells } = workerData as ThreadSettings;
-const known = new Map<number, RowFields>();
+const known = new Map<number, readonly Field[]>();
 let asked: PromiseWithResolvers<readonly (readonly Field[])[]> | null = null;
 let unreported = 0;
 let stop = new AbortController();
@@ -26,7 +27,7 @@ port.on('message', (message: ToThread) => {
 async function write(task: PartTask): Promise<void> {
   stop = new AbortController();
   try {
-    const result = await writePart(task, fieldsOf, reportRows, stop.signal);
+    const result = await writePart(task, giveFields, reportRows, stop.signal);
     reportRows(0, true);
     send({ kind: 'written', result });
   } catch (error) {
@@ -41,20 +42,16 @@ function reportRows(rows: number, isLast = false): void {
   unreported = 0;
 }
 
-async function fieldsOf(places: Int32Array<ArrayBuffer>, from: number, to: number): Promise<RowFields[]> {
+async function giveFields(sink: PlaceSink, places: readonly number[], ahead: Int32Array): Promise<void> {
   const isMissing = (place: number) => !known.has(place);
-  const rows = places.subarray(from, to);
-  if (rows.some(isMissing)) {
+  if (places.some(isMissing)) {
     if (known.size > mostCells) known.clear();
-    const wanted = new Set(places.subarray(from, from + ROWS_AHEAD).filter(isMissing));
-    const numbers = [...wanted];
+    const numbers = [...new Set([...places, ...ahead.subarray(0, ROWS_AHEAD)].filter(isMissing))];
     asked = Promise.withResolvers();
     send({ kind: 'ask', places: numbers });
-    for (const [index, fields] of (await asked.promise).entries()) known.set(numbers[index]!, () => fields);
+    for (const [index, fields] of (await asked.promise).entries()) known.set(numbers[index]!, fields);
   }
-  const found: RowFields[] = [];
-  for (const place of rows) found.push(known.get(place)!);
-  return found;
+  for (const place of places) putPlace(sink, known.get(place)!);
 }
 
 function send(message: FromThread): void {

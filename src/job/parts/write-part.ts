@@ -1,7 +1,7 @@
 import type { OpenOptions } from '../../rows/open-row-file.ts';
 import type { PartPlace } from '../../rows/parts/list-parts.ts';
 import { openPart } from '../../rows/parts/part-files.ts';
-import type { RowFields, WriteRequest, WriteResult } from '../../rows/port.ts';
+import type { PlaceSink, WriteRequest, WriteResult } from '../../rows/port.ts';
 import { otherRows } from '../scan/row-places.ts';
 
 /** A part to write, as plain data, which can be sent to a thread. */
@@ -14,13 +14,13 @@ export interface PartTask {
   readonly places: Int32Array<ArrayBuffer>;
 }
 
-/** Gives the fields of the rows from one index up to, not including, another. */
-export type FieldsOfRows = (places: Int32Array<ArrayBuffer>, from: number, to: number) => Promise<readonly RowFields[]>;
+/** Gives the fields of cells and findings to a sink, by number; `ahead` are those of the rows behind. */
+export type GiveFields = (sink: PlaceSink, places: readonly number[], ahead: Int32Array<ArrayBuffer>) => Promise<void>;
 
 /** Writes a part whole or not at all. @throws INPUT_UNREADABLE where it has changed since the scan */
 export async function writePart(
   { part, output, reading, columns, places }: PartTask,
-  fieldsOf: FieldsOfRows,
+  giveFields: GiveFields,
   onRows: (rows: number) => void,
   signal: AbortSignal,
 ): Promise<WriteResult> {
@@ -28,12 +28,18 @@ export async function writePart(
   let rows = 0;
   const result = await rowFile.write({
     ...{ output, signal, ...columns },
-    fill: async (count) => {
-      const from = rows;
-      rows += count;
-      if (rows > places.length) throw otherRows(part.path, rows, places.length);
-      onRows(count);
-      return await fieldsOf(places, from, rows);
+    placed: {
+      // A part has rows of few of the places of all parts: only these are encoded.
+      count: Number.POSITIVE_INFINITY,
+      next: (count) => {
+        const from = rows;
+        rows += count;
+        if (rows > places.length) throw otherRows(part.path, rows, places.length);
+        onRows(count);
+        return places.slice(from, rows);
+      },
+      give: (sink, wanted = []) => giveFields(sink, wanted, places.subarray(rows)),
+      inThreads: null,
     },
   });
   if (result.rows !== places.length) throw otherRows(part.path, result.rows, places.length);

@@ -5,8 +5,16 @@ import type { Clock } from '../../clock.ts';
 import { knownColumns } from '../../columns/row.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
+import { placeFields } from '../../rows/placed-fields.ts';
 import type { PartTicket } from '../../store/part-store.ts';
-import { addedTo, type FieldsSource, outputFields, type PartCounts, placeFields, type Written } from '../writing.ts';
+import {
+  addedTo,
+  type FieldsSource,
+  type OutputFields,
+  outputFields,
+  type PartCounts,
+  type Written,
+} from '../writing.ts';
 import { outputOfPart } from './part-outputs.ts';
 import { basisOf, FieldDigests, fileState, judgePart, type PartTarget } from './part-state.ts';
 import { localPartWriter, type PartWriter, threadPartWriter } from './part-threads.ts';
@@ -70,7 +78,7 @@ export async function writeParts(writing: PartsWriting): Promise<Written> {
     };
     return one.target;
   };
-  const { counts, bytes } = await writeAll(writing, { folder, parts, targetOf, fieldsAt: fields.at });
+  const { counts, bytes } = await writeAll(writing, { folder, parts, targetOf, give: fields.give });
   return { rows: scan.rows, bytes, ...fields.sums(), parts: counts };
 }
 
@@ -102,12 +110,12 @@ interface PartsToWrite {
   readonly folder: string;
   readonly parts: readonly ScannedPart[];
   readonly targetOf: (part: ScannedPart) => PartTarget;
-  readonly fieldsAt: Parameters<typeof localPartWriter>[0]['fieldsAt'];
+  readonly give: OutputFields['give'];
 }
 
 async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{ counts: PartCounts; bytes: number }> {
   const { store, run, clock, interrupt, onRows, job } = writing;
-  const { folder, parts, targetOf, fieldsAt } = toWrite;
+  const { folder, parts, targetOf, give } = toWrite;
   const left = new Set(parts);
   const inWork = new Set<ScannedPart>();
   let [written, bytes] = [0, 0];
@@ -183,7 +191,7 @@ async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{
   }
 
   await using writers = new AsyncDisposableStack();
-  const lanes = partWriters(writing, fieldsAt).map((writer) =>
+  const lanes = partWriters(writing, give).map((writer) =>
     writeInTurn(writers.use(writer)).catch((error: unknown) => failed.abort(error)),
   );
   await Promise.all(lanes);
@@ -196,12 +204,12 @@ async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{
 /** Cells whose fields all threads keep together; some 600 bytes each. */
 const MOST_CELLS = 400_000;
 
-function partWriters({ files, scan, onRows, threads }: PartsWriting, fieldsAt: PartsToWrite['fieldsAt']): PartWriter[] {
+function partWriters({ files, scan, onRows, threads }: PartsWriting, give: PartsToWrite['give']): PartWriter[] {
   const wanted = threads ?? threadsFor(scan.rows, scan.cells.size, availableParallelism());
   const count = Math.min(wanted, files.parts.length);
-  if (count === 0) return [localPartWriter({ fieldsAt, onRows })];
+  if (count === 0) return [localPartWriter({ give, onRows })];
   const mostCells = Math.floor(MOST_CELLS / count);
-  return Array.from({ length: count }, () => threadPartWriter({ fieldsAt, onRows }, { mostCells }));
+  return Array.from({ length: count }, () => threadPartWriter({ give, onRows }, { mostCells }));
 }
 
 const LEAST_ROWS = 1_000_000;

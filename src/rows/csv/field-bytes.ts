@@ -1,4 +1,4 @@
-import type { PlaceSink } from '../port.ts';
+import { type AddedColumn, isWritten, type PlaceSink } from '../port.ts';
 import { type FieldFormat, textFormatter } from './format-fields.ts';
 
 const MILLION = 1e6;
@@ -11,17 +11,20 @@ const TEXTS_KEPT = 4096;
 const [ZERO, POINT, MINUS] = [48, 46, 45];
 
 /**
- * Makes what formats added fields as `fieldFormatter` does, with a delimiter before the first one if `leads`. Scores and frequencies
+ * Makes what formats the fields of places as parts of records, with a delimiter before the first one if `leads`. Scores and frequencies
  * have six decimals or less: their digits are written from a whole number, which takes a tenth of the time of texts that are joined.
  *
+ * @param columns say which texts are the user's own
  * @param take gets the bytes of each place, the first `length` ones of a buffer, and how many fields they are
  */
 export function fieldEncoder(
-  format: Omit<FieldFormat, 'isAdded'>,
+  format: FieldFormat,
+  columns: readonly AddedColumn[],
   leads: boolean,
   take: (bytes: Buffer, length: number, fields: number) => void,
 ): PlaceSink {
-  const textOf = textFormatter({ ...format, isAdded: () => true });
+  const textOf = textFormatter(format);
+  const isOwn = columns.map((column) => !isWritten(column));
   const delimiter = format.delimiter.charCodeAt(0);
   const texts = new Map<string, string>();
   /** By the number that comes with a text. */
@@ -33,7 +36,7 @@ export function fieldEncoder(
   const known = (field: string): string => {
     let text = texts.get(field);
     if (text === undefined) {
-      text = textOf(field, 0);
+      text = textOf(field, true);
       if (texts.size < TEXTS_KEPT) texts.set(field, text);
     }
     return text;
@@ -58,7 +61,7 @@ export function fieldEncoder(
     put(field) {
       beginField();
       if (typeof field === 'number') at = putNumber(bytes, at, field);
-      else if (field !== null) addText(known(field));
+      else if (field !== null) addText(isOwn[fields - 1] ? textOf(field, false) : known(field));
     },
     putMillionths(millionths) {
       beginField();
@@ -67,7 +70,7 @@ export function fieldEncoder(
     },
     putText(text, number) {
       beginField();
-      numbered[number] ??= textOf(text, 0);
+      numbered[number] ??= textOf(text, true);
       addText(numbered[number]);
     },
     endPlace() {

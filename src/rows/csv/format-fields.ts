@@ -1,5 +1,4 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { Field } from '../../contract/answer.ts';
 import { printable } from '../../printable.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { chunksFrom } from '../files/streamed-input.ts';
@@ -11,9 +10,6 @@ import type { Dialect } from './dialect.ts';
 export interface FieldFormat {
   readonly delimiter: string;
   readonly encoding: TextEncoding;
-  /** True for a field that is Perilbook's and not the user's own, by its index: its text must not run as a formula in a
-   * spreadsheet, and not control a terminal. */
-  readonly isAdded: (index: number) => boolean;
 }
 
 /** Spreadsheets run a text that begins like this, wherever it came from; the wide forms too, where such are typed. */
@@ -33,23 +29,20 @@ export function withoutApostrophe(text: string): string {
   return text.startsWith("'") && harmless(text.slice(1)) === text ? text.slice(1) : text;
 }
 
-/** Makes a function that formats one field, quoted where RFC 4180 asks for it: a string of one character a byte. */
-export function textFormatter({ delimiter, encoding, isAdded }: FieldFormat): (field: Field, index: number) => string {
+/**
+ * Makes a function that formats a text as a field, quoted where RFC 4180 asks for it: a string of one character a byte.
+ *
+ * @param isWritten true for a text that is Perilbook's and not the user's own: it must not run as a formula in a spreadsheet, and
+ * not control a terminal
+ */
+export function textFormatter({ delimiter, encoding }: FieldFormat): (text: string, isWritten: boolean) => string {
   const needsQuotes = (text: string) =>
     text.includes(delimiter) || text.includes('"') || text.includes('\n') || text.includes('\r');
-  return (field, index) => {
-    if (field === null) return '';
-    if (typeof field === 'number') return String(field);
-    if (PLAIN.test(field) && !field.includes(delimiter)) return field;
-    const text = isAdded(index) ? harmless(printable(field)) : field;
+  return (given, isWritten) => {
+    if (PLAIN.test(given) && !given.includes(delimiter)) return given;
+    const text = isWritten ? harmless(printable(given)) : given;
     return encodeText(needsQuotes(text) ? `"${text.replaceAll('"', '""')}"` : text, encoding);
   };
-}
-
-/** Makes a function that formats fields as a part of a record. */
-export function fieldFormatter(format: FieldFormat): (fields: readonly Field[]) => string {
-  const textOf = textFormatter(format);
-  return (fields) => fields.map(textOf).join(format.delimiter);
 }
 
 /**

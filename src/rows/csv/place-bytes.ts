@@ -1,4 +1,9 @@
-import { PerilbookError } from '../../errors.ts';
+import type { ByteBuffer } from '../files/byte-buffer.ts';
+import { assertPlaceCount, fitsMemory, placeEntries } from '../placed-fields.ts';
+import { assertFieldCount, type WriteRequest } from '../port.ts';
+import { fieldEncoder } from './field-bytes.ts';
+import type { FieldFormat } from './format-fields.ts';
+import { type CsvBatch, CUT_WIDTH } from './record-batches.ts';
 
 /** The bytes that each place adds to its rows, by its number. Plain data over shared memory, which threads can read. */
 export interface PlaceBytes {
@@ -7,26 +12,113 @@ export interface PlaceBytes {
   readonly bytes: Uint8Array;
 }
 
-/** Takes the bytes of `places` places, one after the other. The memory is reserved and not yet used: pages that are never written
- * take none. */
-export function placeBytes(places: number, mostBytes: number) {
-  const shared = new SharedArrayBuffer(mostBytes);
-  const bytes = Buffer.from(shared);
-  const ends = new Uint32Array(new SharedArrayBuffer(4 * places));
+/** The bytes of places that are held at once. The text of 18 natural topics takes some 400 bytes. */
+const MOST_BYTES = 128 * 1024 * 1024;
+const FIRST_BYTES = 1024 * 1024;
+
+/** The bytes of all places; null where they take more memory than they may. */
+export async function bytesOfPlaces(
+  request: WriteRequest,
+  format: FieldFormat,
+  leads: boolean,
+): Promise<PlaceBytes | null> {
+  if (!fitsMemory(request)) return null;
+  const { count, give, release } = request.placed;
+  // Pages of the memory that are never written take none.
+  const store = placeStore(request, format, leads, { room: MOST_BYTES, places: count, mayGrow: false });
+  await give(store.sink);
+  assertPlaceCount(count, store.places());
+  if (store.isFull()) return null;
+  release?.();
+  return store.bytes();
+}
+
+/** Makes a function that encodes the places of the next rows, where they are too many to encode all before. */
+export function bytesOfNextRows(
+  request: WriteRequest,
+  format: FieldFormat,
+  leads: boolean,
+): (count: number) => Promise<AddFields> {
+  const store = placeStore(request, format, leads, { room: FIRST_BYTES, places: 1024, mayGrow: true });
+  const entries = placeEntries(request, store.sink);
+  return async (count) => {
+    if (store.isFull()) {
+      store.clear();
+      entries.clear();
+    }
+    const rows = await entries.next(count);
+    return placeAdder(store.bytes(), rows);
+  };
+}
+
+/** Takes the fields of places as bytes, one place after the other. */
+function placeStore(
+  request: WriteRequest,
+  format: FieldFormat,
+  leads: boolean,
+  { room, places, mayGrow }: { readonly room: number; readonly places: number; readonly mayGrow: boolean },
+) {
+  let ends = new Uint32Array(new SharedArrayBuffer(4 * places));
+  let bytes = Buffer.from(new SharedArrayBuffer(room));
   let count = 0;
   let used = 0;
+  let isFull = false;
+  const sink = fieldEncoder(format, request.added, leads, (added, length, fields) => {
+    assertFieldCount(request, fields);
+    isFull ||= used + length > MOST_BYTES;
+    if (count === ends.length) ends = grown(ends, new Uint32Array(new SharedArrayBuffer(8 * count)));
+    if (used + length > bytes.length && mayGrow) {
+      bytes = grown(bytes, Buffer.from(new SharedArrayBuffer(2 * (used + length))));
+    }
+    if (mayGrow || !isFull) used += added.copy(bytes, used, 0, length);
+    ends[count++] = used;
+  });
   return {
-    /** False when there is no room for more. */
-    add(added: Buffer, length: number): boolean {
-      if (used + length > mostBytes) return false;
-      used += added.copy(bytes, used, 0, length);
-      ends[count++] = used;
-      return true;
-    },
-    /** @throws BUG unless each place has its bytes */
-    take(): PlaceBytes {
-      if (count === places) return { ends, bytes: bytes.subarray(0, used) };
-      throw new PerilbookError('BUG', `${places} places have the fields of ${count}`, 'Please report this.');
+    sink,
+    places: () => count,
+    isFull: () => isFull,
+    bytes: (): PlaceBytes => ({ ends, bytes: bytes.subarray(0, used) }),
+    clear() {
+      count = 0;
+      used = 0;
+      isFull = false;
     },
   };
+}
+
+function grown<A extends Uint8Array | Uint32Array>(old: A, next: A): A {
+  next.set(old);
+  return next;
+}
+
+/** Adds the fields of a row of a batch, with the separator before them. */
+type AddFields = (gathered: ByteBuffer, row: number) => void;
+
+/** Copies the bytes of rows at places.
+ * @param places of the rows of a batch, from the index `first` on */
+export function placeAdder({ ends, bytes: shared }: PlaceBytes, places: Int32Array, first = 0): AddFields {
+  // A message makes a Uint8Array of a Buffer.
+  const bytes = Buffer.from(shared.buffer, shared.byteOffset, shared.length);
+  return (gathered, row) => {
+    const place = places[first + row]!;
+    gathered.addBytes(bytes, place === 0 ? 0 : ends[place - 1]!, ends[place]!);
+  };
+}
+
+/** The bytes of a batch with the added fields where each record ends; line ends and blank lines are copied with the rest. */
+export function addBatch(
+  gathered: ByteBuffer,
+  { count, bytes, from, to, cuts }: CsvBatch,
+  separator: string,
+  addFields: AddFields,
+): void {
+  let copied = from;
+  for (let row = 0; row < count; row++) {
+    const at = row * CUT_WIDTH;
+    gathered.addBytes(bytes, copied, cuts[at]!);
+    for (let missing = cuts[at + 1]!; missing > 0; missing--) gathered.addText(separator);
+    addFields(gathered, row);
+    copied = cuts[at + 2]!;
+  }
+  gathered.addBytes(bytes, copied, to);
 }

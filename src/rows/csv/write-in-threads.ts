@@ -3,9 +3,8 @@ import { type ByteBuffer, byteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile } from '../files/input-file.ts';
 import type { PlacedFields, RowPiece, WriteRequest } from '../port.ts';
 import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
-import { addBatch, placeAdder } from './add-fields.ts';
 import type { Dialect } from './dialect.ts';
-import type { PlaceBytes } from './place-bytes.ts';
+import { addBatch, type PlaceBytes, placeAdder } from './place-bytes.ts';
 import { csvBatches } from './record-batches.ts';
 
 /** What each thread that writes is started with. */

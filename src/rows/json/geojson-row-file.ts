@@ -2,7 +2,8 @@ import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import { chunksFrom } from '../files/streamed-input.ts';
-import { fieldsFor, filledRows, type Row, type RowFile, type WriteRequest, type WriteResult } from '../port.ts';
+import { rowFields } from '../placed-fields.ts';
+import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { listElements, memberTexts, NotJson, objectMembers, skipSpace, withMembers } from './json-members.ts';
 import { isObject, type JsonColumn, jsonColumns, jsonText, parseObject } from './json-values.ts';
 import { addPieces } from './ndjson-row-file.ts';
@@ -176,14 +177,15 @@ async function writeFeatures(
 ): Promise<WriteResult> {
   const names = request.added.map(({ name }) => name);
   return await writeTextRows(request, input, async (gathered) => {
+    const nextFields = rowFields(request);
     let copied = 0;
     for (let from = 0; from < features.length; from += ROWS_A_BATCH) {
       request.signal?.throwIfAborted();
-      const filled = await filledRows(request, Math.min(ROWS_A_BATCH, features.length - from));
-      for (const [i, make] of filled.entries()) {
+      const added = await nextFields(Math.min(ROWS_A_BATCH, features.length - from));
+      for (const [i, fields] of added.entries()) {
         const feature = features[from + i]!;
         gathered.addBytes(bytes, copied, feature.from);
-        addFeature(gathered, bytes, feature, dropped, memberTexts(names, fieldsFor(request, make)));
+        addFeature(gathered, bytes, feature, dropped, memberTexts(names, fields));
         copied = feature.to;
       }
       await gathered.flushIfFull();

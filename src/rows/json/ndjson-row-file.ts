@@ -2,7 +2,8 @@ import { PerilbookError } from '../../errors.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
-import { fieldsFor, filledRows, type Row, type RowFile, type WriteRequest, type WriteResult } from '../port.ts';
+import { rowFields } from '../placed-fields.ts';
+import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { memberTexts, type Piece, withMembers } from './json-members.ts';
 import { type JsonColumn, jsonColumns, jsonText, parseObject } from './json-values.ts';
 import { type LineBatch, lineBatches } from './ndjson-lines.ts';
@@ -107,17 +108,18 @@ async function writeNdjson(
   const names = request.added.map(({ name }) => name);
   const added = new Set(names);
   return await writeTextRows(request, input, async (gathered) => {
+    const nextFields = rowFields(request);
     let count = 0;
     for await (const batch of lineBatches(input, request.signal)) {
       const lines = textLines(batch);
-      const filled = await filledRows(request, lines.length);
+      const fields = await nextFields(lines.length);
       let copied = batch.from;
       for (const [i, { text, from, line }] of lines.entries()) {
         // A line that is not an object stays as it is: fields could be added to it only by damaging it further.
         if (parseObject(text) === null) continue;
         const at = batch.bytes.indexOf('{', from);
         gathered.addBytes(batch.bytes, copied, at);
-        const members = memberTexts(names, fieldsFor(request, filled[i]!));
+        const members = memberTexts(names, fields[i]!);
         const { pieces, end, kept } = withMembers(batch.bytes, at, dropped, members);
         const clash = kept.find(({ name }) => added.has(name));
         if (clash) throw clashIn(input.name, line, clash.name);

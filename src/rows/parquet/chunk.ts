@@ -40,10 +40,7 @@ function encodeChunk(
   arrays: ReusableArrays,
 ): EncodedChunk {
   const { places } = presence;
-  const values =
-    column.kind === 'text'
-      ? textValues(column, places, arrays)
-      : numberValues(column, places, store.isPlain && presence.isFull, arrays);
+  const values = column.kind === 'text' ? textValues(column, places, arrays) : numberValues(column, places, arrays);
   const pages: EncodedPage[] = [];
   if (values.dictionary) {
     const { bytes, count } = values.dictionary;
@@ -152,8 +149,6 @@ const ROWS_A_PAGE = 131_072;
 interface DefinitionLevels {
   /** The entry of each row that has one. */
   readonly places: Uint32Array;
-  /** True when each row has one. */
-  readonly isFull: boolean;
   readonly pages: readonly {
     readonly rows: number;
     /** How many of them have a value. */
@@ -208,5 +203,5 @@ function levelsOf(
     length.writeUInt32LE(bytes.length);
     pages.push({ rows: to - from, values: count - before, levels: [length, bytes] });
   }
-  return { places: places.subarray(0, count), isFull: count === rows, pages };
+  return { places: places.subarray(0, count), pages };
 }

@@ -1,19 +1,14 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
 import { printable } from '../../printable.ts';
-import { type AddedColumn, assertFieldCount, fieldsFor, isWritten, type PlaceSink, type RowFields } from '../port.ts';
+import { type AddedColumn, assertFieldCount, isWritten, type PlaceSink } from '../port.ts';
 
-/**
- * The added fields of a row group as columns. Rows that share one function are one entry. The arrays that the function makes are
- * not kept, so that memory is 8 bytes a number and 4 a text for each entry.
- */
+/** Fields as columns. Rows of one place are one entry, which takes 8 bytes a number and 4 a text. */
 export interface BuiltColumns {
   /** The entry of each row. */
   readonly entryOf: Uint32Array;
   readonly rows: number;
   readonly entries: number;
-  /** True when each row is an entry of its own, in the same order. */
-  readonly isPlain: boolean;
   readonly columns: readonly StoredColumn[];
 }
 
@@ -52,62 +47,29 @@ export interface NumberColumn {
   nulls: number;
 }
 
-/** Size of the cache of functions, about the rows of a row group. It is emptied when it is full: to keep them all took 5 s of garbage
- * collections for a million rows that share nothing. With 16,384, a run of 400,000 rows at 73,000 cells took 1.3 times as long. */
-const CACHED = 131_072;
-
-/** Takes the fields of rows, one row group of at most `mostRows` rows after the other. Its arrays are allocated once for all row groups: to enlarge them
- * on the way took a third of all time. Pages of them that are never written take no memory. */
-export function columnBuilder(added: readonly AddedColumn[], mostRows: number) {
-  const columns = orTooLarge(mostRows, () => added.map((column) => newColumn(column, mostRows)));
-  const entryOf = new Uint32Array(mostRows);
-  const known = new Map<RowFields, number>();
-  let rows = 0;
+/** Takes the fields of at most `room` entries. Its arrays are allocated once for all row groups: to enlarge them on the way took a third
+ * of all time. Pages of them that are never written take no memory. */
+export function columnBuilder(added: readonly AddedColumn[], room: number) {
+  const columns = orTooLarge(room, () => added.map((column) => newColumn(column, room)));
   let entries = 0;
-  let isTaken = false;
-
-  const entryFor = (make: RowFields): number => {
-    const found = known.get(make);
-    if (found !== undefined) return found;
-    if (known.size === CACHED) known.clear();
-    known.set(make, entries);
-    return put(fieldsFor({ added }, make));
+  let next = 0;
+  const sink: PlaceSink = {
+    put: (field) => putField(columns[next++]!, entries, field),
+    putMillionths: (millionths) => putField(columns[next++]!, entries, millionths / 1e6),
+    putText: (text) => putField(columns[next++]!, entries, text),
+    endPlace() {
+      assertFieldCount({ added }, next);
+      next = 0;
+      entries++;
+    },
   };
-  const put = (fields: readonly Field[]): number => {
-    for (let c = 0; c < columns.length; c++) putField(columns[c]!, entries, fields[c]!);
-    return entries++;
-  };
-
   return {
-    add(make: RowFields): void {
-      if (isTaken) {
-        for (const column of columns) clear(column);
-        [rows, entries, isTaken] = [0, 0, false];
-        known.clear();
-      }
-      entryOf[rows++] = entryFor(make);
-    },
-    /** Takes fields that many rows share: an entry of their own, which is not looked for. */
-    places(): PlaceSink {
-      let next = 0;
-      return {
-        put: (field) => putField(columns[next++]!, entries, field),
-        putMillionths: (millionths) => putField(columns[next++]!, entries, millionths / 1e6),
-        putText: (text) => putField(columns[next++]!, entries, text),
-        endPlace() {
-          assertFieldCount({ added }, next);
-          next = 0;
-          entries++;
-          rows++;
-        },
-      };
-    },
-    /** What was gathered since the last time. Valid until the next `add`. */
-    take(): BuiltColumns {
-      // The row group has no rows: what is here is of the one before.
-      if (isTaken) rows = 0;
-      isTaken = true;
-      return { entryOf: entryOf.subarray(0, rows), rows, entries, isPlain: entries === rows, columns };
+    sink,
+    /** The entries that it has, without rows. Valid until it is cleared. */
+    built: (): BuiltColumns => ({ entryOf: new Uint32Array(), rows: 0, entries, columns }),
+    clear(): void {
+      for (const column of columns) clear(column);
+      entries = 0;
     },
   };
 }
@@ -138,7 +100,7 @@ export function codedColumns(built: BuiltColumns, codesOf: (values: Float64Array
 /** The columns of a row group whose rows are at some of the entries. */
 export function columnsAt(all: BuiltColumns, places: Int32Array<ArrayBuffer>): BuiltColumns {
   const entryOf = new Uint32Array(places.buffer, places.byteOffset, places.length);
-  return { ...all, entryOf, rows: places.length, isPlain: false };
+  return { ...all, entryOf, rows: places.length };
 }
 
 function newColumn(added: AddedColumn, room: number): StoredColumn {

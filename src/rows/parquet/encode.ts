@@ -86,7 +86,6 @@ const NUMBER_TYPES = { number: 'DOUBLE', count: 'INT32', time: 'INT64' } as cons
 export function numberValues(
   { kind, values, codes }: NumberColumn,
   places: Uint32Array,
-  isPlain: boolean,
   arrays: ReusableArrays,
 ): Values {
   const pack = PACKERS[kind];
@@ -94,9 +93,7 @@ export function numberValues(
   if (coded) return withDictionary(kind, coded);
   const plain = codes
     ? Float64Array.from(places, (place) => codes.distinct[codes.ids[place]!]!)
-    : isPlain
-      ? values.subarray(0, places.length)
-      : gather(values, places, arrays);
+    : gather(values, places, arrays);
   const distinct = codes || looksDistinct(plain) ? null : distinctNumbers(plain, mostDistinct(plain.length), arrays);
   if (distinct) return withDictionary(kind, distinct);
   return { dictionary: null, encode: (from, to) => [pack(plain.subarray(from, to))], ...packedBounds(kind, plain) };

@@ -1,8 +1,9 @@
 import type { Field } from '../../contract/answer.ts';
 import type { InputIdentity } from '../files/output-file.ts';
 import { writeRows } from '../files/row-output.ts';
+import { putPlace } from '../placed-fields.ts';
 import type { AddedColumn, WriteRequest, WriteResult } from '../port.ts';
-import { columnBuilder } from './column-builder.ts';
+import { columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';
 import { binary, i32, i64, list, struct } from './fields.ts';
 import { THRIFT, type ThriftStruct } from './thrift.ts';
@@ -35,14 +36,23 @@ export async function writeNewParquet(
     const endGroup = async () => {
       if (rows === 0) return;
       const start = sink.position();
-      groups.push(rowGroup(await sink.addChunks(group.take()), rows, start, groups.length));
+      const built = group.built();
+      sink.extendBounds(built);
+      const chunks = await sink.addChunks(
+        columnsAt(
+          built,
+          Int32Array.from({ length: rows }, (_, row) => row),
+        ),
+      );
+      groups.push(rowGroup(chunks, rows, start, groups.length));
+      group.clear();
       rowsInAll += rows;
       [rows, characters] = [0, 0];
     };
     for await (const batch of batches()) {
       if (rows + batch.length > MOST_ROWS_A_GROUP) await endGroup();
       for (const fields of batch) {
-        group.add(() => fields);
+        putPlace(group.sink, fields);
         for (const field of fields) if (typeof field === 'string') characters += field.length;
       }
       rows += batch.length;

@@ -1,6 +1,7 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { writeRows } from '../files/row-output.ts';
-import { filledRows, type PlacedFields, type WriteRequest, type WriteResult } from '../port.ts';
+import { assertPlaceCount, fitsMemory, placeEntries } from '../placed-fields.ts';
+import type { WriteRequest, WriteResult } from '../port.ts';
 import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, codedColumns, columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
@@ -35,14 +36,17 @@ export async function writeParquet(
     }
     const addedTo: AddedChunks[] = [];
     const { placed } = request;
-    const all = placed ? await columnsOfPlaces(placed, request) : null;
-    if (placed?.inThreads && all) {
+    const all = fitsMemory(request) ? await columnsOfPlaces(request) : null;
+    if (all) sink.extendBounds(all);
+    if (placed.inThreads && all) {
       for await (const { group, memory, used, chunks } of columnsInThreads(all, placed, request.signal)) {
         addedTo[group] = joined(addedTo[group], sink.describe(chunks));
         await sink.addBlock(Buffer.from(memory, 0, used));
       }
     } else {
-      const nextGroup = placed && all ? placedGroups(placed, all) : filledGroups(file, request);
+      const nextGroup = all
+        ? async (rows: number) => columnsAt(all, placed.next(rows))
+        : columnsOfNextRows(file, request, sink.extendBounds);
       for (const { rows } of file.rowGroups) {
         request.signal?.throwIfAborted();
         addedTo.push(await sink.addChunks(await nextGroup(rows)));
@@ -54,30 +58,37 @@ export async function writeParquet(
   });
 }
 
-/** The added columns of the next row group. */
-type NextGroup = (rows: number) => Promise<BuiltColumns> | BuiltColumns;
-
 /** The columns of all places: the rows of each row group are at some of them. */
-async function columnsOfPlaces({ count, each }: PlacedFields, { added }: WriteRequest): Promise<BuiltColumns> {
-  const builder = columnBuilder(added, count);
-  await each(builder.places());
+async function columnsOfPlaces({ added, placed }: WriteRequest): Promise<BuiltColumns> {
+  const builder = columnBuilder(added, placed.count);
+  await placed.give(builder.sink);
+  const built = builder.built();
+  assertPlaceCount(placed.count, built.entries);
+  placed.release?.();
   const arrays = reusableArrays();
-  return codedColumns(builder.take(), (values) => numberCodes(values, arrays));
+  return codedColumns(built, (values) => numberCodes(values, arrays));
 }
 
-function placedGroups({ next }: PlacedFields, all: BuiltColumns): NextGroup {
-  return (rows) => columnsAt(all, next(rows));
-}
-
-function filledGroups({ rowGroups }: ParquetFile, request: WriteRequest): NextGroup {
+/** Makes a function that gives the columns of the next row group, where all places are too many to be held. */
+function columnsOfNextRows(
+  { rowGroups }: ParquetFile,
+  request: WriteRequest,
+  onColumns: (built: BuiltColumns) => void,
+): (rows: number) => Promise<BuiltColumns> {
   const mostRows = rowGroups.reduce((most, { rows }) => Math.max(most, rows), 0);
   const builder = columnBuilder(request.added, mostRows);
+  const entries = placeEntries(request, builder.sink);
+  const entryOf = new Int32Array(mostRows);
   return async (rows) => {
+    builder.clear();
+    entries.clear();
     for (let done = 0; done < rows; done += ROWS_A_BATCH) {
       request.signal?.throwIfAborted();
-      for (const make of await filledRows(request, Math.min(ROWS_A_BATCH, rows - done))) builder.add(make);
+      entryOf.set(await entries.next(Math.min(ROWS_A_BATCH, rows - done)), done);
     }
-    return builder.take();
+    const built = builder.built();
+    onColumns(built);
+    return columnsAt(built, entryOf.subarray(0, rows));
   };
 }
 
@@ -95,9 +106,10 @@ export function parquetSink(gathered: ByteBuffer) {
   return {
     position: () => position,
     write,
+    /** Notes where the points of columns lie that are written. */
+    extendBounds: (built: BuiltColumns) => extendBounds(bounds, built),
     /** Encodes and writes the columns of one row group. */
     async addChunks(store: BuiltColumns): Promise<AddedChunks> {
-      extendBounds(bounds, store);
       const start = position;
       const chunks: ChunkFacts[] = [];
       for (const { pieces, facts } of encodedChunks(store, arrays)) {

@@ -2,7 +2,8 @@ import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
-import { fieldsFor, filledRows, type WriteRequest, type WriteResult } from '../port.ts';
+import { rowFields } from '../placed-fields.ts';
+import type { WriteRequest, WriteResult } from '../port.ts';
 import { cellXml, type SheetCellReader } from './cell-values.ts';
 import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
 import type { Workbook } from './workbook.ts';
@@ -82,6 +83,7 @@ async function* editedSheet(
   /** What is read and not yet passed on, and the place of its first character. */
   let held = '';
   let start = 0;
+  const nextFields = rowFields(request);
   const dimensions: { ref: string; from: number; to: number }[] = [];
   const slice = (from: number, to: number) => held.slice(from - start, to - start);
   const pieces = sheetPieces(sheet.input, sheet.workbook, (ref, from, to) => dimensions.push({ ref, from, to }));
@@ -100,13 +102,13 @@ async function* editedSheet(
       passed = to;
     }
     const count = rows.filter(sheet.isRecord).length;
-    const filled = await filledRows(request, count);
+    const added = await nextFields(count);
     let record = 0;
     for (const row of rows) {
       const isRecord = sheet.isRecord(row);
       if (!isRecord && row.line !== sheet.headerLine) continue;
       passTo(row.from);
-      const fields = isRecord ? fieldsFor(request, filled[record++]!) : request.added.map(({ name }) => name);
+      const fields = isRecord ? added[record++]! : request.added.map(({ name }) => name);
       out.push(editedRow(row, slice, region, request, fields, headerStyle(sheet, row, region)));
       passed = row.to;
     }

@@ -8,6 +8,8 @@ import { judgePart, type PartTarget } from '../../../src/job/parts/part-state.ts
 import { threadPartWriter } from '../../../src/job/parts/part-threads.ts';
 import { threadsFor } from '../../../src/job/parts/write-parts.ts';
 import { listParts } from '../../../src/rows/parts/list-parts.ts';
+import { putPlace } from '../../../src/rows/placed-fields.ts';
+import type { PlaceSink } from '../../../src/rows/port.ts';
 import type { WrittenPart } from '../../../src/store/part-store.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
@@ -107,11 +109,11 @@ test('a thread whose fields cannot be read removes what it began, and writes the
   };
   const task = () => ({ part: parts[0]!, output, reading: {}, columns, places: Int32Array.of(0, 1) });
   let isBroken = true;
-  const fieldsAt = async (places: Iterable<number>) => {
+  const give = async (sink: PlaceSink, places: readonly number[]) => {
     if (isBroken) throw new PerilbookError('STORE_UNUSABLE', 'The store is gone', 'Look for it.');
-    return Array.from(places, (place) => () => [`place ${place}`]);
+    for (const place of places) putPlace(sink, [`place ${place}`]);
   };
-  await using writer = threadPartWriter({ fieldsAt, onRows: () => {} }, { mostCells: 1 });
+  await using writer = threadPartWriter({ give, onRows: () => {} }, { mostCells: 1 });
   const { signal } = new AbortController();
   const before = readdirSync(scene.folder);
   await assert.rejects(writer.write(task(), signal), { code: 'STORE_UNUSABLE', hint: 'Look for it.' });
