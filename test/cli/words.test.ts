@@ -148,7 +148,7 @@ test('findings fit the terminal', () => {
   const lines = findingMessages([{ ...finding, value: 38_712_000_000, currency: 'USD' }], 60);
   assert.deepEqual(lines, [
     'Riverine Flooding: 1,106 of 36,634 answered locations',
-    'Relatively High, USD 38.7 bn of value',
+    'Relatively High, $38.7 bn of value',
   ]);
   const [ofWeight] = findingMessages([{ ...finding, value: 12, currency: null }], undefined, 'weight');
   assert.match(ofWeight!, /Relatively High, 12 of weight$/);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { amount } from '../../src/format-numbers.ts';
 import { labelColumns, labelOf } from '../../src/report/location-labels.ts';
 import { escaped, html, jsonData } from '../../src/report/page/html.ts';
-import { amount, percent } from '../../src/report/page/numbers.ts';
+import { percent } from '../../src/report/page/numbers.ts';
 import { fc } from '../properties.ts';
 
 test('whatever a text holds, it cannot leave its place in the markup', () => {
@@ -41,6 +42,11 @@ test('amounts have three digits, a unit, and their currency where it is known', 
     ['$3.19 bn', '$1.00 bn', '$100 m', '$12.3 k', '$950', '$0', '−$2.50 m'],
   );
   assert.deepEqual([amount(1e12, 'CAD'), amount(5e6, null)], ['CAD 1.00 tn', '5.00 m']);
+  assert.deepEqual(
+    [0.6, 12.34, 150.6, 7, 0.001, -0.5, 999.4, 999.7, 999_999].map((value) => amount(value, null)),
+    ['0.60', '12.3', '151', '7', '<0.01', '−0.50', '999', '1.00 k', '1.00 m'],
+    'small sums are not rounded to whole numbers',
+  );
 });
 
 test('the columns by which people know a location', () => {

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { counted, grouped } from '../../format-numbers.ts';
+import { counted } from '../../format-numbers.ts';
 
 /** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
 export function timeSpan(minutes: number): string {
@@ -9,19 +9,6 @@ export function timeSpan(minutes: number): string {
   if (hours < 48) return `${hours} h ${Math.round(minutes % 60)} min`;
   return `${Math.floor(hours / 24)} days ${hours % 24} h`;
 }
-
-/** A sum of values: 950, 12.3 million, 38.7 bn. */
-export function compact(value: number): string {
-  const [unit, name] = COMPACT.find(([least]) => value >= least) ?? [1, ''];
-  return name === '' ? grouped(value) : `${(value / unit).toFixed(1)} ${name}`;
-}
-
-const COMPACT = [
-  [1e12, 'trillion'],
-  [1e9, 'bn'],
-  [1e6, 'million'],
-  [1e3, 'thousand'],
-] as const;
 
 /** 12.3 MB */
 export function byteSize(bytes: number): string {

@@ -1,9 +1,9 @@
 import { ROW_STATUSES } from '../../columns/row-status.ts';
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { amount, counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { RatingFinding } from '../../job/run-findings.ts';
 import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
 import { NO_OUTPUT } from '../../job/settings/settings.ts';
-import { compact, listed, percent, shownPath, wrapped } from './format.ts';
+import { listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
 import type { OutputStyle } from './plan-messages.ts';
 
@@ -89,7 +89,7 @@ export function findingMessages(
   valueName = 'value',
 ): string[] {
   const lines = findings.map(({ title, rating, rows, answered, value, currency }) => {
-    const worth = value > 0 ? `, ${currency === null ? '' : `${currency} `}${compact(value)} of ${valueName}` : '';
+    const worth = value > 0 ? `, ${amount(value, currency)} of ${valueName}` : '';
     return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
   });
   return lines.flatMap((line) => wrapped(line.split(' '), width, ' '));

@@ -74,11 +74,16 @@ function levelData(level: MapLevel, layers: readonly NamedLayer[], sizes: MarkSi
   return {
     ...{ least: sizes.least, most: sizes.most },
     rows: level.bins.map(({ rows }) => rows),
-    value: valueName === null ? null : level.bins.map(({ value }) => Math.round(valueOfUnits(value, decimals))),
+    value: valueName === null ? null : level.bins.map(({ value }) => roundedValue(valueOfUnits(value, decimals))),
     letters: { rows: own.map(({ rows }) => rows), value: valueName === null ? null : own.map(({ value }) => value) },
     answered: distinct.map((text) => (text === '' ? [] : text.split(',').map(Number))),
     answeredOf: texts.map((text) => distinct.indexOf(text)),
   };
+}
+
+/** Whole, which is shorter in the page; a small one keeps its digits. */
+function roundedValue(value: number): number {
+  return value < 1_000 ? Number(value.toPrecision(3)) : Math.round(value);
 }
 
 /** Hidden until the script runs. */

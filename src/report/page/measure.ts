@@ -1,8 +1,7 @@
-import { grouped } from '../../format-numbers.ts';
+import { amount, grouped } from '../../format-numbers.ts';
 import { valueOfUnits } from '../../job/scan/value.ts';
 import type { Facts } from '../facts.ts';
 import type { RowsAndValue } from '../figures.ts';
-import { amount } from './numbers.ts';
 
 /** By what the page ranks: the value where the file has one, else the locations. */
 export interface Measure {

@@ -12,26 +12,6 @@ export function percent(part: number, whole: number): string {
   return `${share === 1 || share === 0 ? 100 * share : (100 * share).toFixed(1)} %`;
 }
 
-const STEPS = [
-  [1e12, 'tn'],
-  [1e9, 'bn'],
-  [1e6, 'm'],
-  [1e3, 'k'],
-] as const;
-
-/** Three digits and a unit, with the currency where it is known: $3.19 bn, CAD 12.5 m, 950. */
-export function amount(value: number, currency: string | null): string {
-  const [sign, size] = [value < 0 ? '−' : '', Math.abs(value)];
-  const before = currency === null ? '' : currency === 'USD' ? '$' : `${currency} `;
-  // 999,500 is 1.00 m: a thousand times the next smaller unit has four digits.
-  const step = STEPS.find(([per]) => size >= per * 0.9995);
-  if (step === undefined) return `${sign}${before}${Math.round(size)}`;
-  const [per, unit] = step;
-  const scaled = size / per;
-  const digits = scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2;
-  return `${sign}${before}${scaled.toFixed(digits)} ${unit}`;
-}
-
 /** `1,234`, or `a.csv:1,234` in a part file. */
 export function placeText({ line, part }: RowPlace): string {
   return part === undefined ? grouped(line) : `${part}:${grouped(line)}`;

@@ -8,19 +8,6 @@ export const grouped = (value) => GROUPED.format(value);
 /** `1 credit`, `2 credits` */
 export const counted = (value, one, many = `${one}s`) => `${grouped(value)} ${value === 1 ? one : many}`;
 
-const COMPACT = [
-  [1e12, 'trillion'],
-  [1e9, 'bn'],
-  [1e6, 'million'],
-  [1e3, 'thousand'],
-];
-
-/** A sum of values: 950, 12.3 million, 38.7 bn. */
-export function compact(value) {
-  const [unit, name] = COMPACT.find(([least]) => value >= least) ?? [1, ''];
-  return name === '' ? grouped(Math.round(value)) : `${(value / unit).toFixed(1)} ${name}`;
-}
-
 /** 12.3 MB */
 export function byteSize(bytes) {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

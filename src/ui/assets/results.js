@@ -1,6 +1,6 @@
 import { get, post } from './api.js';
 import { byId, make, say, show, showError } from './dom.js';
-import { compact, counted, grouped } from './format.js';
+import { counted, grouped } from './format.js';
 import { STATUS_WORDS } from './run-end.js';
 
 /** Long enough to type a word. */
@@ -136,15 +136,15 @@ function mark(id, isOff) {
   else byId(id).removeAttribute('aria-disabled');
 }
 
-function findingLines({ findings, highest, currency }) {
-  if (findings.length > 0) return findings.map((finding) => findingWords(finding, currency));
+function findingLines({ findings, highest }) {
+  if (findings.length > 0) return findings.map(findingWords);
   return highest.slice(0, 1).map(({ rating, rows }) => `Highest rating: ${rating}, ${counted(rows, 'location')}`);
 }
 
-/** `Hurricane: 1,050 of 1,189 answered locations Very High, USD 38.7 bn of value` */
-function findingWords({ title, rating, rows, answered, value }, currency) {
-  const worth = value > 0 ? `, ${currency === null ? '' : `${currency} `}${compact(value)} of value` : '';
-  return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
+/** `Hurricane: 1,050 of 1,189 answered locations Very High, $38.7 bn of value` */
+function findingWords({ title, rating, rows, answered, worth }) {
+  const value = worth === '' ? '' : `, ${worth} of value`;
+  return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${value}`;
 }
 
 const statusWords = (status) => STATUS_WORDS[status] ?? status;

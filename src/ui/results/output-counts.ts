@@ -1,3 +1,4 @@
+import { amount } from '../../format-numbers.ts';
 import { valueCurrency } from '../../job/scan/currency.ts';
 import { decimalsFor, valueOfUnits, wholeUnits } from '../../job/scan/value.ts';
 import { ORDERED_RATINGS, type OutputRow, type OutputTable, type Peril, worstPeril } from './output-table.ts';
@@ -10,6 +11,8 @@ interface PerilFinding extends Peril {
   readonly answered: number;
   /** The value of these rows; 0 in a file without a value column, and where values are in several currencies. */
   readonly value: number;
+  /** The value for people, with its currency; '' for 0. */
+  readonly worth: string;
 }
 
 /** What an output holds, for the findings and the filters. */
@@ -68,22 +71,24 @@ export class OutputCounter {
 
   counts(): OutputCounts {
     const { perils, hasId, hasValue, currency } = this.#table;
+    const shown = this.#hasSeveral ? null : (currency ?? this.#currency.code);
     return {
       ...{ rows: this.#rows, hasId, hasValue, status: this.#status, perils },
-      currency: this.#hasSeveral ? null : (currency ?? this.#currency.code),
+      currency: shown,
       highest: this.#highest.filter((one) => one.rows > 0),
-      findings: this.#findings().slice(0, MOST_FINDINGS),
+      findings: this.#findings(shown).slice(0, MOST_FINDINGS),
     };
   }
 
-  #findings(): PerilFinding[] {
+  #findings(currency: string | null): PerilFinding[] {
     const findings = this.#table.perils.flatMap((peril, index): PerilFinding[] => {
       const { answered, ofRating } = this.#sums[index]!;
       const at = ofRating.findIndex((one) => one.rows > 0);
       if (at < 0 || at >= FINDING_RATINGS) return [];
       const { rows, value: sum } = ofRating[at]!;
       const value = this.#hasSeveral ? 0 : withoutDust(sum);
-      return [{ ...peril, rating: ORDERED_RATINGS[at]!, answered, rows, value }];
+      const worth = value > 0 ? amount(value, currency) : '';
+      return [{ ...peril, rating: ORDERED_RATINGS[at]!, answered, rows, value, worth }];
     });
     const rank = ({ rating }: PerilFinding) => ORDERED_RATINGS.indexOf(rating);
     return findings.sort((a, b) => rank(a) - rank(b) || b.value - a.value || b.rows - a.rows);

@@ -83,8 +83,8 @@
       [1e9, ' bn'],
       [1e6, ' m'],
       [1e3, ' k'],
-    ].find(([least]) => value >= least) ?? [1, ''];
-    return `${data.currency}${per === 1 ? Math.round(value) : Number((value / per).toPrecision(3))}${unit}`;
+    ].find(([least]) => value >= least * 0.9995) ?? [1, ''];
+    return `${data.currency}${Number((value / per).toPrecision(3))}${unit}`;
   };
 
   const describe = (event) => {
