@@ -1,7 +1,7 @@
 /* The options as plain data, for parsing and help: neither waits for the libraries that check a job (job-of-options.ts). */
 import type { Options } from 'yargs';
 import { DEFAULT_VERIFY, DEFAULTS } from '../job/settings/defaults.ts';
-import type { JobFile } from '../job/settings/job-file.ts';
+import { type JobFile, UNITS_BY_SYMBOL } from '../job/settings/job-file.ts';
 
 /** A setting that can be given as a flag or in the environment, and its place in the job file. */
 export interface JobOption {
@@ -285,8 +285,8 @@ export const JOB_OPTIONS: readonly JobOption[] = [
   {
     flag: 'units',
     type: 'string',
-    describe: 'unit of distances in the report: miles or kilometers (default miles)',
-    place: (v) => ({ units: String(v) as 'miles' }),
+    describe: 'unit of distances in the report: miles (default) or kilometers, in short mi or km',
+    place: (v) => ({ units: (UNITS_BY_SYMBOL[String(v)] ?? String(v)) as 'miles' }),
   },
   {
     flag: 'currency',

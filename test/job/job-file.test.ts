@@ -60,6 +60,16 @@ concurrency: 4
   });
 });
 
+test('km and mi are units of distances', () => {
+  for (const [text, units] of [
+    ['km', 'kilometers'],
+    ['mi', 'miles'],
+    ['kilometers', 'kilometers'],
+  ]) {
+    assert.deepEqual(parseJobFile(`units: ${text}\n`, 'job.yaml'), { units });
+  }
+});
+
 test('an empty file, one of comments, and one of null say nothing', () => {
   for (const text of ['', '# nothing yet\n', 'null\n', '---\n']) assert.deepEqual(parseJobFile(text, 'job.yaml'), {});
 });

@@ -127,6 +127,9 @@ const timeToLive = z
   })
   .meta({ propertyNames: { $ref: '#/definitions/topic' } });
 
+/** The units of distances by their symbols. */
+export const UNITS_BY_SYMBOL: Readonly<Record<string, 'miles' | 'kilometers'>> = { mi: 'miles', km: 'kilometers' };
+
 /** The settings of a job file. All are optional: flags, the environment and the defaults (settings.ts) add the rest. */
 export const jobFileSchema = z.strictObject({
   name: z.string().min(1).optional().describe('name of the job, as status shows it; default: the name of the input'),
@@ -289,7 +292,11 @@ export const jobFileSchema = z.strictObject({
     .optional()
     .describe('buy with the fewest credits (default) or the fewest calls'),
   time_to_live: timeToLive.optional().describe('how long answers stay fresh, by topic or group'),
-  units: z.enum(['miles', 'kilometers']).optional().describe('unit of distances in the report (default miles)'),
+  units: z
+    .enum(['miles', 'mi', 'kilometers', 'km'])
+    .transform((unit) => (unit === 'miles' || unit === 'kilometers' ? unit : UNITS_BY_SYMBOL[unit]!))
+    .optional()
+    .describe('unit of distances in the report: miles (default) or kilometers, in short mi or km'),
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 code such as USD' })
