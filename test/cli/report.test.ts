@@ -113,6 +113,22 @@ test('a run that stops at its budget says on the page what is left and why', asy
   assert.ok(page.includes('<code>deferred</code></th><td class="n">1</td>'));
 });
 
+test('the page names the sample account, kilometres where they were asked for, and values below 1', async (t) => {
+  const folder = folderWithBook(t);
+  writeFileSync(join(folder, 'book.csv'), BOOK.replaceAll(/,(100|50)\n/g, ',0.3\n'));
+  const custom = 'input: book.csv\nsubscription: {credits_per_month: 600, credits_per_minute: 1200}\n';
+  writeFileSync(join(folder, 'job.yaml'), `${custom}store: store.db\nmax_invalid: 50 %\norder_by: tiv\n`);
+  await perilbook(['run', 'job.yaml', '-t', 'wildfire,park', '--budget', '2', '--units', 'km', '--report', 'r.html'], {
+    folder,
+  });
+  const page = readFileSync(join(folder, 'r.html'), 'utf8');
+  assert.match(page, /<li>Sample account: 598 of 600 credits left;/);
+  assert.match(page, /circles with a radius of 1 km/);
+  assert.match(page, /<td class="n">0\.60<\/td>/);
+  const words = page.replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '').replace(/<[^>]+>/g, ' ');
+  assert.doesNotMatch(words, /\bmiles?\b|embedded-/);
+});
+
 test('a run that stops at its budget leaves the price without savings as it is: each row on its own', async (t) => {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));

@@ -97,6 +97,23 @@ test('the map is switched by keyboard alone: topic, measure, legend, words', opt
   assert.deepEqual(complaints, []);
 });
 
+for (const width of [1440, 360]) {
+  test(`every button and choice is at least 24 px high on a screen of ${width} px`, options, async (t) => {
+    const { page } = await openReport(t, 'spread', { viewport: { width, height: 900 } });
+    const sizes = await page.locator('button:visible, select:visible, summary:visible').evaluateAll((found) =>
+      found.map((one) => {
+        const { width, height } = one.getBoundingClientRect();
+        return { name: one.textContent!.trim().slice(0, 20), width, height };
+      }),
+    );
+    assert.ok(sizes.length > 10);
+    assert.deepEqual(
+      sizes.filter(({ width, height }) => width < 24 || height < 24),
+      [],
+    );
+  });
+}
+
 test('a mark says what it stands for, and how much of it was answered', options, async (t) => {
   const { page } = await openReport(t, 'spread');
   await page.locator('#marks-0 use').first().hover();

@@ -1,4 +1,5 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { isSampleAccount } from '../../job/settings/account-settings.ts';
 import type { Facts } from '../facts.ts';
 import { type Html, html, quoted } from './html.ts';
 import { percent, placeText } from './numbers.ts';
@@ -74,7 +75,7 @@ ${
 ${missing.accounts.map(
   (
     one,
-  ) => html`<li>Account ${quoted(one.account)}: ${grouped(one.left)} of ${counted(one.allowance, 'credit')} left; the quota resets on ${dateTime(one.resetsAt)}.</li>
+  ) => html`<li>${isSampleAccount(one.account) ? 'Sample account' : html`Account ${quoted(one.account)}`}: ${grouped(one.left)} of ${counted(one.allowance, 'credit')} left; the quota resets on ${dateTime(one.resetsAt)}.</li>
 `,
 )}</ul>
 <div class="wide" role="region" tabindex="0" aria-label="Table: Rows by status"><table>
