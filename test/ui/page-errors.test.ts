@@ -14,7 +14,7 @@ test('a hint on the page names no flag, no job file, no command and no folder of
     }),
     {
       message: 'No latitude column was found in book.csv',
-      hint: 'Choose the latitude and longitude columns above, or check the box if the first line is data.',
+      hint: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
     },
   );
   const kept = { code: 'BUG', message: 'a', hint: 'Use another name.' } as const;

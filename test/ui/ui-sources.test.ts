@@ -19,7 +19,13 @@ test('each source answers what was chosen: local data and the sample cost the pa
   assert.deepEqual(choices, {
     sources: { local: null, service: null, sample: null },
     boundaries: { tract: null, county: null },
+    areas: {
+      tract: 'No chosen topic is the same in all of a census tract: ratings without counts of records are.',
+      county: 'No chosen topic is the same in all of a county: air quality and radon are.',
+    },
   });
+  // An answer for each county is offered only where it saves one.
+  assert.deepEqual((await ask('choices', { topics: ['drought', 'radon'] })).areas, { tract: null, county: null });
   const price = async (source: string) => {
     const { summary } = await ask('price', { source });
     return [summary.source.kind, summary.credits, summary.credits_available];

@@ -41,6 +41,8 @@ const LIKELY_VALUES = [
   /^(?:tiv|total_?insured_?value)_?\d{2,4}$/,
   /^(?:insured_?value|sum_?insured|replacement_?(?:cost|value)|(?:building|property|asset)_?value|total_?value)(?:_?(?:usd|\d{4}))?$/,
   /^(?:tiv|insured_?value)_?\w+$/,
+  /^(?:(?:total_?)?(?:assessed|appraised|market|taxable)_?value)(?:_?(?:usd|\d{4}))?$/,
+  /^(?:(?:sales?|list|listing|asking|purchase)_?)?price(?:_?(?:usd|\d{4}))?$/,
 ];
 
 /** What `order_by` could be for a file with these columns: `tiv`, the name of a column that looks like a value, or null. */

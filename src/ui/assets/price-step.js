@@ -141,11 +141,11 @@ function verdictOf({ credits, credits_available, tiers, source }, accounts) {
 
 function notesOf({ saved, scopes, areas }) {
   const savings = [
-    saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} saved by buying each place once` : '',
-    saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} saved by answers in the store` : '',
+    saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} by buying each place once` : '',
+    saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} by answers in the store` : '',
   ].filter(Boolean);
   return [
-    savings.length > 0 ? `The whole price: ${savings.join(', ')}.` : '',
+    savings.length > 0 ? `Saved: ${savings.join(', ')}.` : '',
     areas === null ? '' : areaWords(areas, saved.by_areas),
     ...scopes,
   ]

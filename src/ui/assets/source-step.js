@@ -35,7 +35,7 @@ export function setUpSource(topics, chosenTopics, onChange) {
   const NATURAL = new Set(topics.filter(({ category }) => category === 'natural').map(({ slug }) => slug));
   const tiers = setUpTiers(topics, chosenTopics, onChange);
   let columns = [];
-  let offered = { sources: {}, boundaries: {} };
+  let offered = { sources: {}, boundaries: {}, areas: {} };
   /** An index, `boundaries`, or a name that is not among the columns of this file. */
   let known = 'boundaries';
   fillRadios('sources', 'source', SOURCES);
@@ -71,6 +71,8 @@ export function setUpSource(topics, chosenTopics, onChange) {
   function whyNoArea(wanted) {
     if (wanted === 'place') return null;
     if (source() === 'local') return FREE;
+    const nothingSaved = offered.areas[wanted] ?? null;
+    if (nothingSaved !== null) return nothingSaved;
     const isLikely = columns.some((name) => LIKELY[wanted].test(name));
     return isLikely ? null : (offered.boundaries[wanted] ?? null);
   }
@@ -150,7 +152,7 @@ export function setUpSource(topics, chosenTopics, onChange) {
     /** Shows a file with what was chosen for it before. */
     open(book, before) {
       columns = book.columns;
-      offered = { sources: {}, boundaries: {} };
+      offered = { sources: {}, boundaries: {}, areas: {} };
       choose('source', before.source);
       choose('area', before.areas?.level ?? 'place');
       openFirst(before.first);

@@ -1,4 +1,6 @@
+import { areaLevelOf, areaSuffices } from '../../columns/area-fields.ts';
 import { type ErrorCode, PerilbookError } from '../../errors.ts';
+import type { AreaLevel } from '../../geo/area-codes.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
@@ -12,7 +14,9 @@ type OfferedValues<Value extends string> = Readonly<Record<Value, string | null>
 export interface AvailableChoices {
   readonly sources: OfferedValues<ChosenSource>;
   /** The levels of areas that the boundaries on this machine can find. */
-  readonly boundaries: OfferedValues<'tract' | 'county'>;
+  readonly boundaries: OfferedValues<AreaLevel>;
+  /** The levels of areas by which one answer serves several places. */
+  readonly areas: OfferedValues<AreaLevel>;
 }
 
 const NO_SERVICE = 'Start perilbook ui with --base-url and a key in PERILBOOK_API_KEY.';
@@ -39,7 +43,19 @@ export async function availableChoices(
       tract: await refusalOf(() => boundaries('tract'), 'SERVICE_DATA'),
       county: await refusalOf(() => boundaries('county'), 'SERVICE_DATA'),
     },
+    areas: { tract: savedBy('tract', jobOf(settings)), county: savedBy('county', jobOf(settings)) },
   };
+}
+
+const SHARED: Readonly<Record<AreaLevel, string>> = {
+  tract: 'No chosen topic is the same in all of a census tract: ratings without counts of records are.',
+  county: 'No chosen topic is the same in all of a county: air quality and radon are.',
+};
+
+/** Why one answer for each area saves nothing; null: it may. */
+function savedBy(level: AreaLevel, { topics, counts }: Pick<Job, 'topics' | 'counts'>): string | null {
+  const isShared = topics.some((topic) => areaLevelOf(topic) === level && areaSuffices(topic, counts));
+  return isShared ? null : SHARED[level];
 }
 
 /** The settings of a job whose answers come from a source. @throws RefusedRequest where there is no paid service */

@@ -40,14 +40,28 @@ export async function previewFile({ path, name }: ChosenFile, header = true): Pr
       'Give the path of a CSV, Excel, Parquet, NDJSON or GeoJSON file.',
     );
   }
+  if (/\.ya?ml$/i.test(name)) {
+    throw new PerilbookError(
+      'INPUT_UNREADABLE',
+      `${name} is a job file, not a list of locations`,
+      'Open the file that its setting input names.',
+    );
+  }
   const rowFile = await openRowFile(path, header ? {} : { header });
   const columns = originalColumns(rowFile);
-  const location = locationOf(columns, name);
+  // Any text is CSV with one column.
+  if (columns.length < 2) {
+    throw new PerilbookError(
+      'INPUT_UNREADABLE',
+      `${name} is not a table: its first line has one column`,
+      'Choose a file whose columns are separated by commas, semicolons, tabs or |.',
+    );
+  }
   return {
     format: rowFile.format,
     bytes: found.size,
     columns,
-    ...location,
+    ...locationOf(columns, name),
     order: orderOf(columns),
     unit: rowFile.unit ?? 'line',
     first: await firstRows(rowFile, columns.length),

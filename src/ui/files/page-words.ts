@@ -2,7 +2,7 @@ import type { PerilbookError } from '../../errors.ts';
 
 /** What the page says of an error: hints name flags, the job file and commands, which the page does not have. */
 const PAGE_HINTS: Readonly<Partial<Record<PerilbookError['code'], string>>> = {
-  INPUT_COLUMNS: 'Choose the latitude and longitude columns above, or check the box if the first line is data.',
+  INPUT_COLUMNS: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
   INPUT_UNREADABLE: 'Check the file, or choose another one.',
   SCOPE_MISSING: 'Leave these topics out, or ask the provider for a key that may buy them.',
   OUTPUT_UNWRITABLE: 'Check that the disk has room, then resume the run.',
