@@ -119,6 +119,8 @@ export async function claimCalls(tx: Transaction, parts: StoreParts, asked: read
       [JSON.stringify(areaClaims)],
     );
   }
+  // They count calls that are unknown in this transaction alone, until it is committed.
+  if (dead.length > 0) parts.windows.clear();
   return claims;
 }
 
@@ -169,6 +171,7 @@ async function readAround(tx: Session, parts: StoreParts, asked: readonly AskedC
     Promise.all(reads),
     readUsage(
       tx,
+      parts.windows,
       asked.map(({ terms }) => terms),
     ),
   ]);

@@ -72,7 +72,7 @@ export async function openPostgresStore(
   try {
     await migratePostgres(pool, location, MIGRATIONS);
     const texts = new TextTable(location.address);
-    const parts = { texts, codec: cellCodec(texts, widthOf), serverTime, owner };
+    const parts = { texts, codec: cellCodec(texts, widthOf), serverTime, owner, windows: new Map() };
     await pool.read((session) => texts.refresh(session));
     await cleanUp(pool, parts);
     return storeOn(pool, parts);

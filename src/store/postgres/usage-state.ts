@@ -3,7 +3,7 @@ import type { Session } from '../../postgres/postgres-pool.ts';
 import { MINUTE_MARGIN_MS, type Usage } from '../admission.ts';
 import { NOTHING_SPENT, type PeriodRow, periodSpending } from '../period-sums.ts';
 import type { ClaimLimits, PeriodSpending, Spending } from '../port.ts';
-import { type RecentCall, recentOf } from '../recent-calls.ts';
+import { latestOf, movedWindow, type RecentCall, recentOf } from '../recent-calls.ts';
 import { integers } from './stored-cells.ts';
 
 type StoredPeriod = PeriodRow & { readonly account: string; readonly start: number };
@@ -30,11 +30,19 @@ function spendingOf(periods: readonly StoredPeriod[], start: number): PeriodSpen
   );
 }
 
-/** Reads the sums that claims are decided by, under the locks of their accounts; `spend` counts what the transaction itself grants. */
-export async function readUsage(session: Session, terms: readonly ClaimLimits[]) {
+/**
+ * Reads the sums that claims are decided by, under the locks of their accounts; `spend` counts what the transaction itself grants.
+ *
+ * @param windows the calls of the last minute by account, of which only new ones are read
+ */
+export async function readUsage(
+  session: Session,
+  windows: Map<string, readonly RecentCall[]>,
+  terms: readonly ClaimLimits[],
+) {
   const accounts = [...new Set(terms.map(({ account }) => account))];
   const plans = [...new Set(terms.flatMap(({ plan }) => (plan ? [plan.id] : [])))];
-  const [periods, runs, underPlans, calls] = await Promise.all([
+  const [periods, runs, underPlans] = await Promise.all([
     session.rows<StoredPeriod>(`SELECT ${PERIOD_COLUMNS} FROM periods WHERE account = ANY($1)`, [accounts]),
     session.rows<{ id: number } & Spending>('SELECT id, charged, unknown, open FROM runs WHERE id = ANY($1)', [
       integers([...new Set(terms.map(({ run }) => run))]),
@@ -46,28 +54,33 @@ export async function readUsage(session: Session, terms: readonly ClaimLimits[])
            FROM runs WHERE plan = ANY($1) GROUP BY plan`,
           [plans],
         ),
-    // The account's time is not before its newest settlement, so that nothing older is within the minute.
-    session.rows<RecentCall & { readonly account: string }>(
-      `SELECT account, run, credits, settled_at AS "settledAt" FROM calls JOIN accounts USING (account)
-       WHERE account = ANY($1) AND credits > 0 AND settled_at >= latest - $2 ORDER BY settled_at`,
-      [accounts, RATE_WINDOW_MS + MINUTE_MARGIN_MS],
-    ),
+    ...accounts.map(async (account) => {
+      const before = windows.get(account) ?? [];
+      // The account's time is not before its newest settlement, so that nothing older is within the minute.
+      const newer = await session.rows<RecentCall & Record<string, unknown>>(
+        `SELECT run, credits, settled_at AS "settledAt" FROM calls WHERE account = $1 AND credits > 0
+           AND settled_at >= greatest($2, (SELECT latest FROM accounts WHERE account = $1) - $3) ORDER BY settled_at`,
+        [account, latestOf(before), RATE_WINDOW_MS + MINUTE_MARGIN_MS],
+      );
+      windows.set(account, movedWindow(before, newer, 0));
+    }),
   ]);
   const ofAccount = Map.groupBy(periods as Changing<StoredPeriod>[], ({ account }) => account);
   const ofRun = new Map(runs.map((run): [number, Changing<Spending>] => [run.id, run]));
   const ofPlan = new Map(underPlans.map((plan): [string, Changing<Spending>] => [plan.plan, plan]));
-  const callsOf = Map.groupBy(calls, ({ account }) => account);
   const periodsOf = (account: string) => ofAccount.get(account) ?? [];
 
   return {
     /** @param since calls that settled then or before are not of the minute */
     of({ account, run, period, countedSince, plan }: ClaimLimits, since: number): Usage {
+      const calls = windows.get(account)!.filter(({ settledAt }) => settledAt > since);
+      windows.set(account, calls);
       return {
         period: spendingOf(periodsOf(account), countedSince ?? period.start),
         run: { ...(ofRun.get(run) ?? NOTHING_SPENT) },
         underPlan: plan ? { ...(ofPlan.get(plan.id) ?? NOTHING_SPENT) } : null,
         inFlight: periodsOf(account).reduce((sum, { open }) => sum + open, 0),
-        recent: recentOf((callsOf.get(account) ?? []).filter(({ settledAt }) => settledAt > since)),
+        recent: recentOf(calls),
       };
     },
     spend({ account, run, period: { start }, plan }: ClaimLimits, credits: number): void {
