@@ -28,7 +28,7 @@ const CASES: readonly (readonly [name: string, path: string, connections: number
   ['single natural', `/v1/riverineFlood/risk?${HOUSTON}`, 20],
   ['the same, 64 at once', `/v1/riverineFlood/risk?${HOUSTON}`, 64, 0.5],
   ['single proximity', `/v1/ustFacility/risk?${HOUSTON}`, 20],
-  ['standard', `/v1/bundle/standard?${HOUSTON}`, 20, 0.4],
+  ['standard', `/v1/bundle/standard?${HOUSTON}`, 20, 0.25],
   ['enterprise', `/v1/bundle/enterprise?${HOUSTON}`, 4, 0.5],
 ];
 const ROUNDS = sized(3, 1);

@@ -20,8 +20,8 @@ export function resultText({ value, details }: ResultText): TextPart[] {
   return [`{"value":${value},"details":`, ...details, '}'];
 }
 
-/** Text, text in UTF-8 that was made before, or features that are members of a JSON array. */
-export type TextPart = string | Buffer | readonly FoundFeature[];
+/** Text, or features that are members of a JSON array. */
+export type TextPart = string | readonly FoundFeature[];
 
 /** The parts of a JSON array of features. */
 export function arrayText(members: readonly FoundFeature[]): TextPart[] {

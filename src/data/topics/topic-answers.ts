@@ -1,10 +1,10 @@
 import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
-import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { type BoundaryCheck, createBoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
+import type { DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layer-search.ts';
 import { detailsText } from './details-text.ts';
@@ -39,22 +39,6 @@ export interface TopicAnswers {
   bundle(topics: readonly TopicSlug[]): (location: Location, area: Area, now: number) => BundleText;
 }
 
-/** What a bundle has at every location of an area: text in UTF-8, and places in it for what differs. */
-interface AreaText extends Omit<BundleText, 'parts'> {
-  readonly pieces: readonly AreaPiece[];
-  readonly end: Buffer;
-}
-
-interface AreaPiece {
-  readonly before: Buffer;
-  readonly topic: TopicSlug;
-  /** The layers of which the topic's details come; null where its whole entry differs. */
-  readonly layers: TopicFinding['layers'] | null;
-}
-
-/** The most areas whose text is cached for a bundle: about 10 MB. */
-const CACHED_AREAS = 4_000;
-
 export function createTopicAnswers(
   database: DataDatabase,
   radii: Radii,
@@ -81,61 +65,15 @@ export function createTopicAnswers(
     return { value: String(features.length), details: collectionText(features, radius) };
   }
 
-  /** A natural topic depends on the area alone, but for the events near the location. */
-  function areaText(topics: readonly TopicSlug[], location: Location, area: Area, now: number): AreaText {
-    const pieces: AreaPiece[] = [];
-    let [before, answered, isIncomplete] = ['', 0, false];
-    for (const [index, topic] of topics.entries()) {
-      before += `${index === 0 ? '' : ','}"${topic}":`;
-      const finding =
-        failures === undefined && topicOf(topic).category === 'natural' ? decide(topic, location, area, now) : null;
-      if (finding === null) {
-        pieces.push({ before: Buffer.from(before), topic, layers: null });
-        before = '';
-      } else if ('reason' in finding) {
-        before += MISSING_ENTRIES[finding.reason];
-        isIncomplete ||= finding.reason === 'unavailable';
-      } else {
-        before += `{"value":${finding.value!.json},"details":`;
-        answered++;
-        if (finding.layers.some((layer) => layer !== null)) {
-          pieces.push({ before: Buffer.from(before), topic, layers: finding.layers });
-          before = '}';
-        } else before += 'null}';
-      }
-    }
-    return { pieces, end: Buffer.from(before), answered, isIncomplete };
-  }
-
   function bundle(topics: readonly TopicSlug[]): ReturnType<TopicAnswers['bundle']> {
-    const cacheOf = oncePerVersion(versionOf, () => new Map<string, AreaText>());
     return (location, area, now) => {
-      const cache = cacheOf();
-      let text = cache.get(area.geoid);
-      if (text === undefined) {
-        text = areaText(topics, location, area, now);
-        if (cache.size === CACHED_AREAS) cache.delete(cache.keys().next().value!);
-        cache.set(area.geoid, text);
-      }
-      let { answered, isIncomplete } = text;
-      const parts: TextPart[] = [];
-      for (const { before, topic, layers } of text.pieces) {
-        parts.push(before);
-        if (layers !== null) {
-          parts.push(...detailsText(topic, searched(layers, location)));
-          continue;
-        }
-        const result = single(topic, location, area, now);
-        if (isMissing(result)) {
-          parts.push(MISSING_ENTRIES[result]);
-          isIncomplete ||= result === 'unavailable';
-        } else {
-          parts.push(...resultText(result));
-          answered++;
-        }
-      }
-      parts.push(text.end);
-      return { parts, answered, isIncomplete };
+      const results = topics.map((topic) => [topic, single(topic, location, area, now)] as const);
+      const parts = results.flatMap(([topic, result], index) => [
+        `${index === 0 ? '' : ','}"${topic}":`,
+        ...(isMissing(result) ? [MISSING_ENTRIES[result]] : resultText(result)),
+      ]);
+      const answered = results.filter(([, result]) => !isMissing(result)).length;
+      return { parts, answered, isIncomplete: results.some(([, result]) => result === 'unavailable') };
     };
   }
 

@@ -58,14 +58,9 @@ export interface PaidAnswer {
   readonly sample: boolean;
 }
 
-/** The second that was last asked for, as a `Date` header: hundreds of answers share it. */
-let dated = { second: Number.NaN, text: '' };
-
 /** The `Date` header, by the clock that also decides in which period and minute a call counts. */
 function httpDate(now: number): string {
-  const second = Math.floor(now / 1_000);
-  if (second !== dated.second) dated = { second, text: new Date(now).toUTCString() };
-  return dated.text;
+  return new Date(now).toUTCString();
 }
 
 /** Sends a success with its headers (docs/developer/service-api.md, 2.6). It is written straight to the response: the framework has nothing
