@@ -1,8 +1,7 @@
 import Bottleneck from 'bottleneck';
-import { type Clock, steadyTime } from '../clock.ts';
+import { type Clock, sleepUntilSteady, steadyTime } from '../clock.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import { PerilbookError } from '../errors.ts';
-import { CreditReturns } from './credit-returns.ts';
 
 /** The service's minute begins later than ours, by the time that a request takes to arrive. */
 const MARGIN_MS = 250;
@@ -52,7 +51,6 @@ export class Throttle implements AsyncDisposable {
   readonly #limit: number;
   readonly #sockets: Bottleneck;
   readonly #credits: Bottleneck;
-  readonly #returns: CreditReturns;
   /** The jobs that are running. */
   readonly #begun = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
@@ -66,7 +64,6 @@ export class Throttle implements AsyncDisposable {
     this.#available = creditsPerMinute;
     this.#sockets = limiterOf({ maxConcurrent: sockets });
     this.#credits = limiterOf({ reservoir: creditsPerMinute });
-    this.#returns = new CreditReturns(clock, (credits) => this.#give(credits));
   }
 
   /** Calls that are being made now. */
@@ -107,7 +104,7 @@ export class Throttle implements AsyncDisposable {
     const excess = this.#available - returnedSince - Math.max(0, remaining);
     if (excess <= 0 || this.#closing.signal.aborted) return;
     this.#give(-excess);
-    this.#returns.add(steadyTime(this.#clock) + Math.min(resetMs ?? HOLD_MS, HOLD_MS), excess);
+    this.#giveLater(excess, Math.min(resetMs ?? HOLD_MS, HOLD_MS));
   }
 
   /** No job starts before this steady time. A shorter pause does not end a longer one. */
@@ -123,7 +120,6 @@ export class Throttle implements AsyncDisposable {
     // timers, and may be called only once.
     if (wasOpen) for (const limiter of [this.#credits, this.#sockets]) void limiter.stop({ dropWaitingJobs: true });
     while (this.#begun.size > 0) await Promise.allSettled(this.#begun);
-    await this.#returns.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -152,7 +148,7 @@ export class Throttle implements AsyncDisposable {
       } finally {
         this.#begun.delete(running);
         // From the end, not from the start: the service may count the call at any time in between.
-        if (held > 0) this.#returns.add(steadyTime(this.#clock) + HOLD_MS, held);
+        if (held > 0) this.#giveLater(held, HOLD_MS);
         held = 0;
       }
     });
@@ -165,6 +161,14 @@ export class Throttle implements AsyncDisposable {
 
   #pauseMs(): number {
     return this.#pausedUntil - steadyTime(this.#clock);
+  }
+
+  /** By steady time: by the wall clock, setting it would return credits early or late. */
+  #giveLater(credits: number, afterMs: number): void {
+    const { signal } = this.#closing;
+    void sleepUntilSteady(this.#clock, steadyTime(this.#clock) + afterMs, signal).then(() => {
+      if (!signal.aborted) this.#give(credits);
+    });
   }
 
   #give(credits: number): void {
