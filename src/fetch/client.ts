@@ -16,7 +16,7 @@ const STOPPED_MS = 1_000;
 const READ_ON_MS = 10_000;
 
 export interface ClientOptions {
-  /** The service's address; its path, if any, comes before `/v1`. */
+  /** The service's address, which the settings have checked; its path, if any, comes before `/v1`. */
   readonly baseUrl: string;
   /** Most connections, and so most requests at once. */
   readonly sockets: number;
@@ -59,13 +59,13 @@ export interface Client extends AsyncDisposable {
 
 /** Opens the client of one service. It never follows a redirect: the key would be sent to an address that nobody chose. */
 export function createClient(options: ClientOptions): Client {
-  const base = parseBaseUrl(options.baseUrl);
+  const { origin, pathname } = new URL(options.baseUrl);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const clock = options.clock ?? systemClock;
   const inFlight = new Set<Promise<Exchange>>();
   const { trace, secrets = [], keepsDetails = true } = options;
   let sent = 0;
-  const pool = new Pool(base.origin, {
+  const pool = new Pool(origin, {
     connections: options.sockets,
     pipelining: 1,
     // One request per connection: over HTTP/2 one broken connection would lose many paid answers at once.
@@ -98,7 +98,7 @@ export function createClient(options: ClientOptions): Client {
       'accept-encoding': ACCEPT_ENCODING,
       'user-agent': options.userAgent,
     };
-    const path = base.prefix + below;
+    const path = pathname.replace(/\/+$/, '') + below;
     trace?.(redactor.text(requestLine(number, method, path, headers)));
     pool.dispatch({ method, path, headers }, receiver);
     try {
@@ -134,20 +134,6 @@ export function createClient(options: ClientOptions): Client {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function parseBaseUrl(text: string): { origin: string; prefix: string } {
-  const hint = 'Give the address as in https://api.example.com or https://example.com/hazards.';
-  // The message does not repeat the text: people paste addresses that contain a key or a password.
-  if (!URL.canParse(text)) throw new PerilbookError('USAGE', "The service's address is not a URL", hint);
-  const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new PerilbookError('USAGE', "The service's address must begin with https:// or http://", hint);
-  }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new PerilbookError('USAGE', "The service's address must have no user, password, query or fragment", hint);
-  }
-  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
 /** @throws KEY_REFUSED for a key that no header can carry; to be called before a call is claimed, not between claim and send */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClient } from '../../src/fetch/client.ts';
 import { MAX_TEXT_BYTES } from '../../src/fetch/content.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, verdictOf, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
@@ -147,24 +146,5 @@ test('refuses a key that cannot travel in a header, without repeating it', async
       assert.ok(key === '' || !JSON.stringify([error.message, error]).includes('abc'));
       return true;
     });
-  }
-});
-
-test('refuses an address that is no service address, without repeating it', () => {
-  for (const baseUrl of [
-    '',
-    'example.com',
-    'ftp://example.com',
-    'https://me:secret@example.com',
-    'https://example.com/?key=secret',
-  ]) {
-    assert.throws(
-      () => createClient({ baseUrl, sockets: 1, userAgent: 'x' }),
-      (error: Error & { code?: string }) => {
-        assert.equal(error.code, 'USAGE');
-        assert.doesNotMatch(error.message, /secret/);
-        return true;
-      },
-    );
   }
 });
