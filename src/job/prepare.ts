@@ -89,7 +89,7 @@ export interface PrepareOptions {
   readonly takeComplete?: TakeComplete | null;
 }
 
-/** Called when the scan is done; what it returns gets each complete cell, which it may read during the call only. */
+/** Called when the scan is done; what it returns gets each complete cell. */
 export type TakeComplete = (scan: Scan) => (cell: number, found: CompleteCell) => void;
 
 /**
@@ -179,11 +179,13 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
     ...{ job, scan, store, source, priceList, times, apiKeys, freshness, approvedCredits, isLocal, isContinued },
-    onComplete: (cell, takeFound) => {
-      if (takeComplete === null || (take === undefined && !cells.hasRoom)) return;
-      if (take) take(cell, takeFound());
-      else cells.putComplete(cell, takeFound());
-    },
+    onComplete:
+      takeComplete === null
+        ? null
+        : (cell, complete) => {
+            if (take) take(cell, complete);
+            else if (cells.hasRoom) cells.putComplete(cell, complete);
+          },
   });
   const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, rows: rowFile });
   const parts = {

@@ -84,8 +84,8 @@ export interface PlanRequest {
   readonly isLocal: boolean;
   /** What failed since the beginning of the run counts as tried: a batch of a run must not pay for it again. */
   readonly isContinued: boolean;
-  /** Called with each cell that lacks nothing, so that it need not be read again. */
-  readonly onComplete: (cell: number, take: () => CompleteCell) => void;
+  /** Called with each cell that lacks nothing, so that it need not be read again; null where nobody needs the fields. */
+  readonly onComplete: ((cell: number, complete: CompleteCell) => void) | null;
 }
 
 /** Prices what the store lacks. Reads the store, spends nothing. */
@@ -205,10 +205,11 @@ async function findMissing(request: PlanRequest) {
   const { cells } = scan;
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
-  const wanted = wantedAnswers(job, freshness);
-  const complete = (cell: number, take: () => CompleteCell) => {
+  const withFields = wantedAnswers(job, freshness);
+  const wanted = onComplete === null ? withFields.map((one) => ({ ...one, fields: 0 })) : withFields;
+  const complete = (cell: number, found: CompleteCell) => {
     missing.set(cell, NO_TOPICS);
-    onComplete(cell, take);
+    onComplete?.(cell, found);
   };
   const incomplete = (cell: number, record: CellRecord) => {
     const unanswered = missingSet(record, job.topics, freshness);
@@ -224,7 +225,7 @@ async function findMissing(request: PlanRequest) {
     const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
     for (const [index, record] of records.entries()) {
       if (record === null) continue;
-      if ('fields' in record) complete(from + index, () => record);
+      if ('fields' in record) complete(from + index, record);
       else incomplete(from + index, record);
     }
   }
