@@ -162,6 +162,36 @@ for (const { name, open, runs } of STORES) {
     );
   });
 
+  test(`${name}: an instance settles its own charges only, and an id is never given twice`, async () => {
+    await using accounts = await open();
+    const { id: account } = await accounts.port.createAccount({ name: 'one', subscription: subscriptionOf(100, 100) });
+    const { key } = await accounts.port.createKey('one', ['hail'], null);
+    const register = () => accounts.port.register({ rateWindow: 'sliding', lastCall: 'refused' }, () => {});
+    await using first = await register();
+    await using second = await register();
+    const [check] = await first.check([{ key, call: CALLS[0]! }]);
+    assert.ok(typeof check === 'object');
+    const chargedId = async (instance = first, delivered: readonly number[] = []) => {
+      const asked = { caller: check.caller, call: CALLS[0]!, requestId: randomUUID() };
+      const [made] = await instance.charge([asked], { delivered, undelivered: [] });
+      assert.ok(made && 'id' in made);
+      return made.id;
+    };
+    const ids = async () => (await accounts.charges(account)).map(({ id }) => id);
+    const id = await chargedId();
+    await second.settle({ delivered: [], undelivered: [id] });
+    assert.deepEqual(await ids(), [id], 'another instance cannot take it back');
+    await second.settle({ delivered: [id], undelivered: [] });
+    const other = await chargedId(second, [id]);
+    await second.settle({ delivered: [], undelivered: [other] });
+    await first.settle({ delivered: [], undelivered: [id] });
+    assert.deepEqual(await ids(), [], 'another instance cannot make it final');
+    const next = await chargedId();
+    // A settlement that is repeated because its COMMIT was not answered must not meet another call's charge.
+    await first.settle({ delivered: [], undelivered: [id] });
+    assert.deepEqual(await ids(), [next]);
+  });
+
   test(`${name}: more charges than one statement writes are all written`, async () => {
     await using accounts = await open();
     const books = await Books.open(accounts, MONTH_LIMIT);

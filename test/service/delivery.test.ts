@@ -125,7 +125,7 @@ test('charges are settled by their own ids: those between them, of this instance
   const mark = accounts.prepare('UPDATE charges SET pending_by = ? WHERE id = ?');
   for (const [index, id] of ids.entries()) mark.run(index === 2 ? 1_001 : 1_000, id);
   const at = (...places: number[]) => places.map((place) => ids[place]!);
-  createSettlements(accounts).settle({ delivered: at(7, 0, 1, 3, 4), undelivered: at(5) });
+  createSettlements(accounts).settle(1_000, { delivered: at(7, 0, 1, 2, 3, 4), undelivered: at(5) });
   const left = accounts.prepare<[], number>('SELECT id FROM charges WHERE pending_by IS NOT NULL ORDER BY id').pluck();
   assert.deepEqual(left.all(), at(2, 6));
   assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 7);

@@ -77,7 +77,7 @@ export async function registerPostgresInstance(settings: InstanceSettings): Prom
 
   function settle({ delivered, undelivered }: EndedCharges): Promise<void> {
     return pool.transact(async (tx) => {
-      if (undelivered.length > 0) takeBack(tx, 'ids', [undelivered]);
+      if (undelivered.length > 0) takeBack(tx, 'own', [id, undelivered]);
       if (delivered.length === 0) return;
       tx.last('UPDATE charges SET pending_by = NULL WHERE id = ANY($1::bigint[]) AND pending_by = $2', [delivered, id]);
     });

@@ -13,9 +13,11 @@ const SUBTRACT = `
       WHERE gone.charged_at > minutes.minute_from GROUP BY gone.account) g
     WHERE m.account = g.account)`;
 
-/** Which pending charges are taken back: some, by their ids; those of requests of an instance; or all that an instance left. */
+/** Which pending charges are taken back: some, by their ids, of any instance or of one; those of requests of an instance; or all that an
+ * instance left. */
 const CHOICES = {
   ids: 'id = ANY($1::bigint[]) AND pending_by IS NOT NULL',
+  own: 'pending_by = $1 AND id = ANY($2::bigint[])',
   requests: 'pending_by = $1 AND request_id = ANY($2::uuid[])',
   instance: 'pending_by = $1',
 } as const;

@@ -60,7 +60,8 @@ export function createCharges(
   const moveBack = accounts.prepare(
     'UPDATE charges SET charged_at = charged_at - ? WHERE account = ? AND charged_at > ?',
   );
-  const highestId = accounts.prepare<[], number | null>('SELECT max(id) FROM charges').pluck();
+  // Not the highest id of a row: that of a charge that was taken back would be given again.
+  const highestId = accounts.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'charges'").pluck();
   // One statement for each number of rows: a batch has at most 64, and to run one statement a row takes twice as long.
   const inserts: Statement<unknown[]>[] = [];
   const setMinute = accounts.prepare('INSERT OR REPLACE INTO minutes VALUES (?, ?, ?)');

@@ -5,8 +5,8 @@ import { crashedInstances } from './instances.ts';
 
 /** Settles pending charges; final ones are not touched. Each method is a transaction, or part of the one it is called in. */
 export interface Settlements {
-  /** Makes delivered charges final and takes undelivered ones back. */
-  settle(ended: EndedCharges): void;
+  /** Makes delivered charges of an instance final and takes its undelivered ones back. */
+  settle(instance: number, ended: EndedCharges): void;
   /** Takes back all that an instance left pending. */
   release(instance: number): void;
   /** Takes back what crashed instances left pending; returns whether there was any. */
@@ -25,10 +25,10 @@ interface TakenBack {
 export function createSettlements(accounts: AccountsDatabase): Settlements {
   const RETURNED = 'RETURNING account, kind, credits, charged_at, period_start';
   const finish = accounts.prepare(
-    'UPDATE charges NOT INDEXED SET pending_by = NULL WHERE id BETWEEN ? AND ? AND pending_by IS NOT NULL',
+    'UPDATE charges NOT INDEXED SET pending_by = NULL WHERE id BETWEEN ? AND ? AND pending_by = ?',
   );
-  const remove = accounts.prepare<[number], TakenBack>(
-    `DELETE FROM charges WHERE id = ? AND pending_by IS NOT NULL ${RETURNED}`,
+  const remove = accounts.prepare<[number, number], TakenBack>(
+    `DELETE FROM charges WHERE id = ? AND pending_by = ? ${RETURNED}`,
   );
   const removeOf = accounts.prepare<[number], TakenBack>(`DELETE FROM charges WHERE pending_by = ? ${RETURNED}`);
   const subtractFromPeriod = accounts.prepare<[TakenBack]>(
@@ -47,16 +47,16 @@ export function createSettlements(accounts: AccountsDatabase): Settlements {
     }
   }
 
-  const settle = accounts.transaction(({ delivered, undelivered }: EndedCharges) => {
-    for (const [first, last] of consecutive(delivered)) finish.run(first, last);
-    for (const id of undelivered) takeBack(remove.all(id));
+  const settle = accounts.transaction((instance: number, { delivered, undelivered }: EndedCharges) => {
+    for (const [first, last] of consecutive(delivered)) finish.run(first, last, instance);
+    for (const id of undelivered) takeBack(remove.all(id, instance));
   });
   const release = accounts.transaction((instances: readonly number[]) => {
     for (const instance of instances) takeBack(removeOf.all(instance));
   });
 
   return {
-    settle: (ended) => settle.immediate(ended),
+    settle: (instance, ended) => settle.immediate(instance, ended),
     release: (instance) => release.immediate([instance]),
     releaseCrashed(self) {
       const crashed = crashedInstances(accounts, self);

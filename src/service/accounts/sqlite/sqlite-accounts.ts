@@ -55,7 +55,7 @@ function sqliteInstance(database: AccountsDatabase, clock: Clock, rules: LimitRu
   });
   const charge = database.transaction((...[calls, ended]: Parameters<ServiceInstance['charge']>) => {
     // First: credits that are taken back can be spent again.
-    settlements.settle(ended);
+    settlements.settle(id, ended);
     return charges.chargeAll(calls, clock.now());
   });
 
@@ -65,7 +65,7 @@ function sqliteInstance(database: AccountsDatabase, clock: Clock, rules: LimitRu
     batchesAtOnce: 1,
     check: async (calls) => onNewest((mode) => check[mode](calls, clock.now())),
     charge: async (calls, ended) => charge.immediate(calls, ended),
-    settle: async (ended) => settlements.settle(ended),
+    settle: async (ended) => settlements.settle(id, ended),
     async [Symbol.asyncDispose]() {
       using _ = registered;
       settlements.release(id);

@@ -31,9 +31,10 @@ CREATE TABLE instances (
   started_at INTEGER NOT NULL
 ) STRICT;
 
--- One row for each charged call. Until its answer has been delivered, `pending_by` names the instance that sends it.
+-- One row for each charged call. Until its answer has been delivered, `pending_by` names the instance that sends it. AUTOINCREMENT: the id of
+-- a charge that was taken back is never given again, so that a late settlement cannot meet another call's charge.
 CREATE TABLE charges (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   account INTEGER NOT NULL REFERENCES accounts (id),
   key INTEGER NOT NULL REFERENCES keys (id),
   kind TEXT NOT NULL CHECK (kind IN ('single', 'standard', 'enterprise')),
