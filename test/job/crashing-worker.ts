@@ -2,5 +2,5 @@
 import { workerData } from 'node:worker_threads';
 import { beginWriting, type LookupTask } from '../../src/job/lookup/lookup-task.ts';
 
-beginWriting((workerData as LookupTask).control);
+beginWriting(workerData as LookupTask);
 process.exit(7);

@@ -133,6 +133,18 @@ test('a worker that dies is an error, and the others stop', async (t) => {
   assert.equal((await ran()).state, 'complete');
 });
 
+test('a worker that dies does not let another write beside the one that writes', async (t) => {
+  const { prepared, effects } = await scene(t);
+  const { ready, data } = await prepared();
+  const progress = newProgress();
+  const options: LookUpOptions = {
+    ...{ effects, progress, interrupt: new AbortController().signal, workers: 3 },
+    module: new URL('./disputing-worker.ts', import.meta.url),
+  };
+  await assert.rejects(lookUp(ready, data, options), { code: 'LOOKUP_FAILED', message: /ended with code 7/ });
+  assert.equal(progress.cellsDone, 0, 'two workers wrote at a time');
+});
+
 test('workers wait for another program that writes the store', async (t) => {
   const { ran, folder, stored } = await scene(t);
   const steps = new Int32Array(new SharedArrayBuffer(8));

@@ -45,7 +45,7 @@ export async function lookUp(
   if (order.length === 0) return null;
   if (interrupt.aborted) return INTERRUPTED;
   const control = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
-  const task: LookupTask = {
+  const task: Omit<LookupTask, 'worker'> = {
     ...{ dataFile: data.file, version: data.version, counts: job.counts },
     ...{ asOf: data.asOf, now: Math.max(data.asOf, effects.clock.now()) },
     ...{ store: job.store, source, control },
@@ -70,14 +70,15 @@ export async function lookUp(
   const count = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_WORKER))));
   const onDone = (cells: number) => record(progress, 'lookedUp', cells);
   try {
-    const works = Array.from({ length: count }, () =>
-      runWorker(module, task, onDone).catch((error) => {
+    const works = Array.from({ length: count }, (_, index) => {
+      const ofWorker: LookupTask = { ...task, worker: index + 1 };
+      return runWorker(module, ofWorker, onDone).catch((error) => {
         stopBy(null);
         // A worker that died while it wrote would keep the others waiting.
-        endWriting(control);
+        endWriting(ofWorker);
         throw error;
-      }),
-    );
+      });
+    });
     // All of them: a worker that is still writing must not outlive the run.
     const failed = (await Promise.allSettled(works)).find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;

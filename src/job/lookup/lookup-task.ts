@@ -13,13 +13,16 @@ export interface LookupTask extends LookupTerms {
   /** The number of the source in the store. */
   readonly source: number;
   readonly cells: SharedCells;
-  /** Shared by all: the next cell to look up, whether to stop, and whether some worker writes. */
+  /** Shared by all: the next cell to look up, whether to stop, and which worker writes. */
   readonly control: Int32Array<SharedArrayBuffer>;
+  /** The number of this worker, from 1. */
+  readonly worker: number;
 }
 
 /** Places in `control`. */
 export const NEXT = 0;
 export const STOPPED = 1;
+/** The number of the worker that writes; 0 where none does. */
 const WRITING = 2;
 
 /** One transaction in the store: some 50 ms of work, so that an interrupt is obeyed at once and a kill loses little. */
@@ -29,13 +32,17 @@ export const CELLS_PER_BATCH = 1_000;
  * Waits until no other worker writes. SQLite lets writers poll for each other's transactions in steps of up to 100 ms; here the
  * next one is woken at once.
  */
-export function beginWriting(control: LookupTask['control']): void {
-  while (Atomics.compareExchange(control, WRITING, 0, 1) !== 0) Atomics.wait(control, WRITING, 1);
+export function beginWriting({ control, worker }: Pick<LookupTask, 'control' | 'worker'>): void {
+  for (;;) {
+    const other = Atomics.compareExchange(control, WRITING, 0, worker);
+    if (other === 0) return;
+    Atomics.wait(control, WRITING, other);
+  }
 }
 
-export function endWriting(control: LookupTask['control']): void {
-  Atomics.store(control, WRITING, 0);
-  Atomics.notify(control, WRITING);
+/** Lets the next worker write. Nothing changes where this worker does not write: it may have died while another does. */
+export function endWriting({ control, worker }: Pick<LookupTask, 'control' | 'worker'>): void {
+  if (Atomics.compareExchange(control, WRITING, worker, 0) === worker) Atomics.notify(control, WRITING);
 }
 
 export type LookupMessage =

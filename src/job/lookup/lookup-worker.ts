@@ -57,11 +57,11 @@ async function work(): Promise<void> {
       const topics = topicsOf(cells.missing[index] as TopicSet);
       found.push(answersOfPlace(cell, topics, data.lookUp(topics, locationOf(cell), now), task));
     }
-    beginWriting(control);
+    beginWriting(task);
     try {
       await store.putAnswers(task.source, found);
     } finally {
-      endWriting(control);
+      endWriting(task);
     }
     tell({ kind: 'done', cells: to - from });
   }
