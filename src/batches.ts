@@ -19,7 +19,7 @@ export interface BatchLimits<Item> {
  * Collects the items of one turn of the event loop and processes them together at its end, in order: no item waits for one
  * that has not arrived, and no batch for the end of the one before, unless `atOnce` says so.
  *
- * @param work gives the results in the order of the items; when it fails, each item of the batch fails with its error
+ * @param work gives the results in the order of the items; when it fails or lacks a result, each item of the batch fails
  */
 export function inBatches<Item, Result>(
   work: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>,
@@ -37,6 +37,7 @@ export function inBatches<Item, Result>(
     if (waiting.length > 0) setImmediate(workOnBatch);
     try {
       const results = await work(batch.map(({ item }) => item));
+      if (results.length !== batch.length) throw new Error(`${results.length} results for ${batch.length} items`);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);

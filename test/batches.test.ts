@@ -106,6 +106,15 @@ test('when the work fails, each item of the batch fails, and later ones do not',
   }
 });
 
+test('a result that is missing is an error, not a result', async () => {
+  const work = inBatches((items: readonly number[]) => items.slice(1));
+  const ends = await Promise.allSettled([work(1), work(2)]);
+  assert.deepEqual(
+    ends.map((end) => end.status === 'rejected' && String(end.reason)),
+    Array.from({ length: 2 }, () => 'Error: 1 results for 2 items'),
+  );
+});
+
 test('each item is processed once, in the order of arrival, and gets its own result', async () => {
   const arriving = fc.array(fc.tuple(fc.nat({ max: 3 }), fc.integer()), { maxLength: 40 });
   await fc.assert(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -37,6 +37,15 @@ test('a store of an earlier development version is refused in one sentence, and 
       message: `The store ${file} was made by an earlier development version of Perilbook`,
     });
   }
+});
+
+test('the size of a store counts what is not yet in the file itself', async (t) => {
+  const file = join(temporaryFolder(t), 'store.db');
+  await using store = openSqliteStore(file, clock, owner);
+  const source = await store.source('somewhere');
+  const answers = [{ topic: 'hail' as const, asOf: 1, fields: ['x'.repeat(20_000)] }];
+  await store.putAnswers(source, [{ cell: { lat7: 1, lng7: 2 }, answers, failures: [] }]);
+  assert.equal((await store.stats()).bytes, statSync(file).size + statSync(`${file}-wal`).size);
 });
 
 test('a file that is no database is refused with its name and a way out', (t) => {

@@ -32,6 +32,7 @@ export function collecting<Item, Result>(
       waiting = waiting.slice(most);
       try {
         const results = await work(batch.map(({ item }) => item));
+        if (results.length !== batch.length) throw new Error(`${results.length} results for ${batch.length} items`);
         for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
       } catch (error) {
         for (const { reject } of batch) reject(error);

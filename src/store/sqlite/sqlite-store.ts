@@ -171,7 +171,8 @@ function storeOn(database: Database.Database, file: string, clock: Clock, owner:
         calls: { sent: calls('sent'), charged: calls('charged'), free: calls('free'), unknown: calls('unknown') },
         credits: { charged: credits('charged'), unknown: credits('unknown'), open: credits('sent') },
         details: details.size(),
-        bytes: statSync(file).size,
+        // What is not yet in the file itself lies in the WAL, which may be larger.
+        bytes: statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
       };
     },
     async countOlder(before) {
