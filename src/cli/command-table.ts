@@ -1,7 +1,7 @@
 import { DIALECT_NAMES } from '../warehouse/sql-dialects.ts';
 import type { Command } from './command.ts';
 import { DATA_OPTIONS } from './data-options.ts';
-import { ACCOUNT_FLAGS, yargsJobOptions } from './job-options.ts';
+import { ACCOUNT_FLAGS, LATER_INPUT_FLAGS, yargsJobOptions } from './job-options.ts';
 import { SERVICE_OPTIONS } from './service-options.ts';
 
 const job = { job: { type: 'string', describe: 'job file (.yaml) or input file; - for stdin' } } as const;
@@ -101,7 +101,7 @@ export const COMMANDS: readonly Command[] = [
       job: { type: 'string', describe: 'job file (.yaml) with the service and the account, or a file to open' },
     },
     options: {
-      ...yargsJobOptions(ACCOUNT_FLAGS),
+      ...yargsJobOptions(LATER_INPUT_FLAGS),
       port: { type: 'number', describe: 'port to listen on (default: any free port)' },
       'max-upload': { type: 'number', describe: 'largest upload in MB (default 2000)' },
     },
@@ -112,7 +112,7 @@ export const COMMANDS: readonly Command[] = [
     describe: 'list runs: their state, what they spent, when to resume',
     examples: ['status', 'status nightly.yaml --json'],
     positionals: job,
-    options: { ...yargsJobOptions(), ...json, ...csv },
+    options: { ...yargsJobOptions(['store', 'name']), ...json, ...csv },
     load: async () => (await import('./commands/status.ts')).statusCommand,
   },
   {
@@ -125,7 +125,7 @@ export const COMMANDS: readonly Command[] = [
       ...job,
     },
     options: {
-      ...yargsJobOptions(),
+      ...yargsJobOptions(ACCOUNT_FLAGS),
       by: { type: 'string', describe: 'add a statement by run, job, key or day' },
       left: { type: 'number', describe: "set: credits left on the provider's page" },
       spent: { type: 'number', describe: "set: credits spent on the provider's page, by everyone" },

@@ -337,17 +337,11 @@ export function yargsJobOptions(flags?: readonly string[]): Record<string, Optio
   );
 }
 
-/** Options for a command that gets its inputs later: account, service, store. */
+/** Options for the billing period of an account. */
 export const ACCOUNT_FLAGS: readonly string[] = [
-  ...[
-    'service',
-    'base-url',
-    'api-key-file',
-    'account',
-    'subscription',
-    'anniversary-day',
-    'reserve',
-    'spent-elsewhere',
-  ],
-  ...['overage-ceiling', 'budget', 'time-to-live', 'store', 'concurrency'],
+  ...['service', 'base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day'],
+  ...['reserve', 'spent-elsewhere', 'overage-ceiling', 'store'],
 ];
+
+/** Options for a command that gets its inputs later. */
+export const LATER_INPUT_FLAGS: readonly string[] = [...ACCOUNT_FLAGS, 'budget', 'time-to-live', 'concurrency'];

@@ -153,7 +153,7 @@ test('of values in several currencies no sum is shown', async (t) => {
 });
 
 test('the help named for a wrong value is that of the command', async () => {
-  for (const command of ['plan', 'run', 'status']) {
+  for (const command of ['plan', 'run', 'quota']) {
     const { stderr } = await perilbook([command, 'x.csv', '--service', 'locale']);
     assert.match(stderr, new RegExp(`See perilbook ${command} --help`));
   }

@@ -170,3 +170,16 @@ test('--no-header: columns are named by number, and no line is taken for a heade
   assert.match(lines[1]!, /^2,,,invalid,/);
   assert.equal(lines.length, 2);
 });
+
+test('status and quota refuse options that have no effect on them', async () => {
+  for (const [command, option] of [
+    ['status', '--topics'],
+    ['status', '--budget'],
+    ['quota', '--prefix'],
+    ['quota', '--output'],
+  ] as const) {
+    const { code, stderr } = await perilbook([command, option, '1']);
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`Unknown option: ${option}`));
+  }
+});

@@ -113,7 +113,7 @@ test('--service chooses; a service address excludes it', async (t) => {
   const { folder, run } = scene(t);
   const sample = await run('plan', 'book.csv', '--topics', 'hail', '--service', 'sample');
   assert.match(sample.stdout, /^Sample data from .*\nbook\.csv/);
-  writeFileSync(join(folder, 'job.yaml'), 'input: book.csv\ntopics: hail\nservice: embedded\n');
+  writeFileSync(join(folder, 'job.yaml'), 'input: book.csv\ntopics: hail\nservice: sample\n');
   assert.match((await run('plan', 'job.yaml')).stdout, /^Sample data from/);
   assert.match((await run('plan', 'job.yaml', '--service', 'local')).stdout, /local data/);
   const both = await run('plan', 'book.csv', '--service', 'local', '--base-url', 'https://hazards.example.com');

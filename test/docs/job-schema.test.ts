@@ -57,7 +57,7 @@ const settings: readonly (readonly [yaml: string, isRight: boolean])[] = [
   ['time_to_live: {wildfir: 30d}', false],
   ['areas: {tract: T, verify: 1 %}', true],
   ['areas: {verify: one}', false],
-  ['service: embedded', true],
+  ['service: sample', true],
   ['service: local', true],
   ['service: nearby', false],
   ['service: {base_url: "https://h.example", api_keys: [{env: A}]}', true],

@@ -101,10 +101,9 @@ test('the address and the keys of the service may come from two sources of setti
   assert.deepEqual(job({ service: keys }, { service: address }).service, both);
   assert.deepEqual(job({ service: address }, { service: { ...keys, base_url: 'https://old.example' } }).service, both);
   assert.throws(() => job({ service: keys }), { code: 'USAGE', hint: /--base-url/ });
-  assert.throws(() => job({ service: keys }, { service: 'embedded' }), { code: 'USAGE' });
+  assert.throws(() => job({ service: keys }, { service: 'sample' }), { code: 'USAGE' });
   const sample = { kind: 'sample', isDefault: false } as const;
   assert.deepEqual(job({ service: 'sample' }, { service: address }).service, sample);
-  assert.deepEqual(job({ service: 'embedded' }, { service: address }).service, sample);
   assert.deepEqual(job({ service: 'local' }, { service: address }).service, { kind: 'local' });
 });
 

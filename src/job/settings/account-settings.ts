@@ -34,8 +34,7 @@ const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
 export function serviceOf(service: JobFile['service'], folder: string): ServiceSettings {
   if (service === undefined) return { kind: 'sample', isDefault: true };
   if (service === 'local') return { kind: 'local' };
-  // `embedded` is the older name of `sample`.
-  if (service === 'sample' || service === 'embedded') return { kind: 'sample', isDefault: false };
+  if (service === 'sample') return { kind: 'sample', isDefault: false };
   if (service.base_url === '') {
     throw new PerilbookError(
       'USAGE',

@@ -193,7 +193,7 @@ export const jobFileSchema = z.strictObject({
   encoding: encoding.optional().describe('utf-8, windows-1252, utf-16le or utf-16be; default: detected'),
   service: z
     .union([
-      z.enum(['local', 'sample', 'embedded']),
+      z.enum(['local', 'sample']),
       z.strictObject({
         base_url: z
           .url({ protocol: /^https?$/, error: 'must be an address that begins with https:// or http://' })

@@ -69,9 +69,7 @@ function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknow
     const all = issue.errors.flat();
     const custom = all.find((branch) => branch.code === 'custom' && branch.path.length === 0);
     if (custom) return [{ path, message: custom.message }];
-    const words = all
-      .flatMap((branch) => (branch.code === 'invalid_value' ? branch.values.map(String) : []))
-      .filter((word) => word !== OLDER_NAME);
+    const words = all.flatMap((branch) => (branch.code === 'invalid_value' ? branch.values.map(String) : []));
     if (words.length > 0) return [{ path, message: noSuchValue(path, value, words, 'a map of settings') }];
   }
   const depth = (issues: readonly SettingIssue[]) => Math.max(...issues.map((one) => one.path.length));
@@ -88,9 +86,6 @@ function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknow
   if (depth(farthest) > path.length) return farthest;
   return [{ path, message: [...new Set(branches.flat().map(({ message }) => message))].join('; or ') }];
 }
-
-/** The older name of `service: sample`, still read and not suggested. */
-const OLDER_NAME = 'embedded';
 
 function noSuchValue(path: SettingPath, value: unknown, known: readonly string[], orElse?: string): string {
   const near = typeof value === 'string' ? nearestName(value, known) : null;

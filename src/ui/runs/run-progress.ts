@@ -70,7 +70,6 @@ export interface RunUpdate {
   readonly calls: number;
   readonly in_flight: number;
   readonly failures: number;
-  readonly retries: number;
   readonly slowed_down: number;
   readonly notices: readonly string[];
   readonly end: {
@@ -111,7 +110,6 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
     calls: progress.calls,
     in_flight: progress.callsInFlight,
     failures: progress.failures,
-    retries: progress.retries,
     slowed_down: progress.slowedDown,
     notices: run.notices,
     end: run.ended && {
