@@ -105,17 +105,7 @@ test('every answer carries the policies, errors too', { timeout }, async (t) => 
 test('names of uploads never lead out of their folder', { timeout }, async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
-  const names = [
-    '../../../evil.csv',
-    '..\\..\\evil.csv',
-    '/etc/passwd',
-    '.',
-    '..',
-    '',
-    '.hidden',
-    'a\u0000b.csv',
-    'job.yaml',
-  ];
+  const names = ['../../../evil.csv', '..\\..\\evil.csv', '/etc/passwd', '.', '..', '', '.hidden', 'a\u0000b.csv'];
   const before = readdirSync(scene.harness.folder).sort();
   const books = [];
   for (const name of names) {
@@ -126,6 +116,8 @@ test('names of uploads never lead out of their folder', { timeout }, async (t) =
   }
   assert.deepEqual(readdirSync(scene.harness.folder).sort(), before, 'nothing beside the workspace');
   assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')).sort(), books.sort());
+  const { status } = await visitor.upload('job.yaml', 'lat,lng\n40.1,-99.9\n');
+  assert.equal(status, 422, 'a job file is no table');
 });
 
 test('a safe name has no folder, hides nothing, is not empty, whatever was said', () => {
