@@ -149,7 +149,7 @@ test('of values in several currencies no sum is shown', async (t) => {
   assert.match(ended.stderr, /^Wildfire: \d of 3 answered locations (?:Very|Relatively) High$/m);
   writeFileSync(join(folder, 'one.csv'), `lat,lng,tiv,currency\n${rows.join('').replaceAll('CAD', 'USD')}`);
   const one = await perilbook(['run', 'one.csv', ...RUN.slice(1), '--order-by', 'tiv', '--yes'], { folder });
-  assert.match(one.stderr, /^Wildfire: \d of 3 answered locations (?:Very|Relatively) High, USD \d+ of value$/m);
+  assert.match(one.stderr, /^Wildfire: \d of 3 answered locations (?:Very|Relatively) High, \$\d+ of value$/m);
 });
 
 test('the help named for a wrong value is that of the command', async () => {
