@@ -1,7 +1,7 @@
 /* The options as plain data, for parsing and help: neither waits for the libraries that check a job (job-of-options.ts). */
 import type { Options } from 'yargs';
-import { DEFAULT_VERIFY, DEFAULTS } from '../job/settings/defaults.ts';
-import { type JobFile, UNITS_BY_SYMBOL } from '../job/settings/job-file.ts';
+import { DEFAULT_VERIFY, DEFAULTS, UNITS_BY_SYMBOL } from '../job/settings/defaults.ts';
+import type { JobFile } from '../job/settings/job-file.ts';
 
 /** A setting that can be given as a flag or in the environment, and its place in the job file. */
 export interface JobOption {

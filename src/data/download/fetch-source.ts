@@ -138,7 +138,7 @@ async function fetchDated(
     url = request.url;
     const fetched = await fetchOne({ ...request, headers, ...limits }, entry, staleAfterMs(source), context);
     if (fetched === null) continue;
-    if (download.isWholeYear?.(request.target) !== false) return fetched;
+    if ((await download.isWholeYear?.(request.target)) !== false) return fetched;
     rmSync(request.target, { force: true });
   }
   throw downloadFailed(`${url} is not there, nor are newer ones`, ADDRESS_MOVED);

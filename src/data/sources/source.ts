@@ -23,7 +23,7 @@ export interface FileDownload {
   /** The values of {year}: from `newest` years before the current one back to `oldest`. */
   readonly years?: { readonly newest: number; readonly oldest: number };
   /** Whether a file of a {year} is of the whole year; where it is not, the year before is taken. */
-  readonly isWholeYear?: (file: string) => boolean;
+  readonly isWholeYear?: (file: string) => Promise<boolean>;
   /** How many hours back {hour} may be: the current hour is published late. */
   readonly hours?: number;
   /** The header for the API key. */

@@ -25,3 +25,6 @@ export const DEFAULT_VERIFY = 0.01;
 export function definedOnly<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
 }
+
+/** The units of distances by their symbols. */
+export const UNITS_BY_SYMBOL: Readonly<Record<string, 'miles' | 'kilometers'>> = { mi: 'miles', km: 'kilometers' };

@@ -4,7 +4,7 @@ import { PerilbookError } from '../../errors.ts';
 import { MAX_PRECISION } from '../../geo/coordinates.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
-import { DEFAULT_VERIFY, DEFAULTS } from './defaults.ts';
+import { DEFAULT_VERIFY, DEFAULTS, UNITS_BY_SYMBOL } from './defaults.ts';
 import { DURATION, durationMs } from './duration.ts';
 import { onFinishSchema } from './finish-hook.ts';
 import { looksLikeKey } from './key-shapes.ts';
@@ -126,9 +126,6 @@ const timeToLive = z
     }
   })
   .meta({ propertyNames: { $ref: '#/definitions/topic' } });
-
-/** The units of distances by their symbols. */
-export const UNITS_BY_SYMBOL: Readonly<Record<string, 'miles' | 'kilometers'>> = { mi: 'miles', km: 'kilometers' };
 
 /** The settings of a job file. All are optional: flags, the environment and the defaults (settings.ts) add the rest. */
 export const jobFileSchema = z.strictObject({
