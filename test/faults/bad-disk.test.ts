@@ -124,12 +124,12 @@ const FAULTS: readonly Fault[] = [
     message: /is the input itself/,
     hint: /Choose another/,
   },
-  ...['disk.db', 'disk.db-wal'].map(
-    (output): Fault => ({
+  ...Object.entries({ 'disk.db': /holds the store/, 'disk.db-wal': /belongs to a SQLite database/ }).map(
+    ([output, message]): Fault => ({
       what: `the output is the store (${output})`,
       make: () => ({ job: { output } }),
       code: OUTPUT,
-      message: /holds the store/,
+      message,
       hint: /Choose another output file/,
     }),
   ),
@@ -207,7 +207,7 @@ const FAULTS: readonly Fault[] = [
   {
     what: 'the store may not be written by this user',
     make: (scene) => {
-      new Database(scene.path('closed.db')).exec('CREATE TABLE t (a)').close();
+      new Database(scene.path('closed.db')).exec('CREATE TABLE t (a); DROP TABLE t').close();
       chmodSync(scene.path('closed.db'), 0o444);
       if (process.getuid?.() === 0) chownSync(scene.path('closed.db'), 0, 0);
       return nobody(scene, { job: { store: 'closed.db' } });
