@@ -116,8 +116,7 @@ export async function openHostileSetup(): Promise<HostileSetup> {
     });
     const store = join(home, 'store.db');
     const ofJob = ['--base-url', proxy.url, '--api-key-file', 'key', '--store', store];
-    // A trial may wait for hours of its clock: what was answered shall not be stale by then.
-    ofJob.push('--subscription', 'professional', '--account', 'trial', '--time-to-live', 'ozone=never');
+    ofJob.push('--subscription', 'professional', '--account', 'trial');
     const command = (...words: string[]) => commandLine([...words, ...ofJob], home, own, random);
     return {
       folder: home,
@@ -129,7 +128,8 @@ export async function openHostileSetup(): Promise<HostileSetup> {
       alone: (...words) => commandLine(words, home, own, random),
       async run(...flags) {
         const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--concurrency', String(SOCKETS)];
-        const { code, stdout, stderr } = await command(...words, '--yes', '--json', ...flags);
+        // A trial may wait for hours of its clock: what was answered shall not be stale by then.
+        const { code, stdout, stderr } = await command(...words, '--time-to-live', 'ozone=never', '--yes', '--json', ...flags);
         const summary = stdout === '' ? null : (JSON.parse(stdout) as RunSummary);
         return { code, stdout, stderr, summary, rows: summary === null ? [] : rowsOf(join(home, 'out.csv')) };
       },
