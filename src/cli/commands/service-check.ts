@@ -132,7 +132,7 @@ async function tell(context: CliContext, flags: Flags, result: CheckResult, stor
 
 /** Account, store and service, given like a job's: by a job file, by flags, or by the environment. */
 function jobOf(context: CliContext, flags: Flags): Job {
-  const said = Object.fromEntries(ACCOUNT_FLAGS.map((name) => [name, flags[name]]));
+  const said = Object.fromEntries([...ACCOUNT_FLAGS, 'budget'].map((name) => [name, flags[name]]));
   const ofMonth = flags['credits-per-month'] as number | undefined;
   const ofMinute = flags['credits-per-minute'] as number | undefined;
   const subscription =
