@@ -129,7 +129,14 @@ export async function openHostileSetup(): Promise<HostileSetup> {
       async run(...flags) {
         const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--concurrency', String(SOCKETS)];
         // A trial may wait for hours of its clock: what was answered shall not be stale by then.
-        const { code, stdout, stderr } = await command(...words, '--time-to-live', 'ozone=never', '--yes', '--json', ...flags);
+        const { code, stdout, stderr } = await command(
+          ...words,
+          '--time-to-live',
+          'ozone=never',
+          '--yes',
+          '--json',
+          ...flags,
+        );
         const summary = stdout === '' ? null : (JSON.parse(stdout) as RunSummary);
         return { code, stdout, stderr, summary, rows: summary === null ? [] : rowsOf(join(home, 'out.csv')) };
       },
