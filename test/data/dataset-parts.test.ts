@@ -85,7 +85,9 @@ const NO_PART = {
 function storedParks(database: ReturnType<typeof openDatabase>): string[] {
   if (describeData(database).datasets.length === 0) return [];
   return database
-    .prepare<[], string>("SELECT json_extract(feature, '$.properties.Unit_Nm') || ' ' || parts FROM sites_park")
+    .prepare<[], string>(
+      "SELECT json_extract(feature, '$.properties.Unit_Nm') || ' ' || parts FROM sites_park JOIN sites_park_members USING (id)",
+    )
     .pluck()
     .all()
     .sort();

@@ -19,6 +19,8 @@ export interface BufferedFeature {
  */
 export class FeatureBuffer implements Disposable {
   #opened: ReturnType<typeof openBuffer> | null = null;
+  #firstFile = 0;
+  #isIndexed = false;
 
   /**
    * @param file the number of the file that it comes from; files come one after the other
@@ -27,11 +29,11 @@ export class FeatureBuffer implements Disposable {
   add(file: number, { identity, parts, place, head, properties }: BufferedFeature): boolean {
     // Opened by the first row: a load that is refused before it leaves nothing open.
     this.#opened ??= openBuffer();
-    const { same, merge, insert } = this.#opened;
-    const equal = same.all(identity);
-    const known = equal.find((row) => row.file !== file);
-    if (known === undefined) insert.run(identity, equal.length, file, parts, place, head, properties);
-    else merge.run(file, joinedParts(known.parts, parts), known.number);
+    const { insert } = this.#opened;
+    if (this.#firstFile === 0) this.#firstFile = file;
+    const known = file === this.#firstFile ? undefined : this.#sameIn(file, identity);
+    if (known === undefined) insert.run(identity, file, parts, place, head, properties);
+    else this.#opened.merge.run(file, joinedParts(known.parts, parts), known.number);
     return known === undefined;
   }
 
@@ -47,23 +49,37 @@ export class FeatureBuffer implements Disposable {
     this.#opened?.database.close();
     this.#opened = null;
   }
+
+  /** The first equal feature that this file does not have yet. */
+  #sameIn(file: number, identity: Buffer): SameFeature | undefined {
+    const { database, same } = this.#opened!;
+    // An index from the start took as long as the rest of the load, and most loads have one file.
+    if (!this.#isIndexed) database.exec('CREATE INDEX features_by_identity ON features (identity)');
+    this.#isIndexed = true;
+    return same.get(identity, file);
+  }
+}
+
+interface SameFeature {
+  readonly number: number;
+  readonly parts: string;
 }
 
 function openBuffer() {
   const database = new Database('');
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8192;
     CREATE TABLE features (
-      number INTEGER PRIMARY KEY, identity BLOB NOT NULL, occurrence INTEGER NOT NULL, file INTEGER NOT NULL, parts TEXT NOT NULL,
-      place TEXT NOT NULL, head TEXT NOT NULL, properties TEXT NOT NULL, UNIQUE (identity, occurrence)
+      number INTEGER PRIMARY KEY, identity BLOB NOT NULL, file INTEGER NOT NULL, parts TEXT NOT NULL,
+      place TEXT NOT NULL, head TEXT NOT NULL, properties TEXT NOT NULL
     ); BEGIN`);
   return {
     database,
-    same: database.prepare<[Buffer], { readonly number: number; readonly file: number; readonly parts: string }>(
-      'SELECT number, file, parts FROM features WHERE identity = ? ORDER BY occurrence',
+    same: database.prepare<[Buffer, number], SameFeature>(
+      'SELECT number, parts FROM features WHERE identity = ? AND file <> ? ORDER BY number LIMIT 1',
     ),
     merge: database.prepare('UPDATE features SET file = ?, parts = ? WHERE number = ?'),
     insert: database.prepare(
-      'INSERT INTO features (identity, occurrence, file, parts, place, head, properties) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO features (identity, file, parts, place, head, properties) VALUES (?, ?, ?, ?, ?, ?)',
     ),
   };
 }

@@ -1,5 +1,5 @@
 import type { DataDatabase } from './data-database.ts';
-import { type Layer, tableOf } from './layers.ts';
+import { type Layer, membersOf, tableOf } from './layers.ts';
 import { type DatasetPart, WHOLE_US } from './parts.ts';
 import type { ReadingRecord, SiteRecord } from './records.ts';
 
@@ -50,19 +50,18 @@ interface StoredFeature {
   readonly parts: readonly string[];
 }
 
-type KeptFeatureRow = { readonly identity: Buffer; readonly parts: string; readonly feature: string };
+type MemberRow = { readonly id: number; readonly identity: Buffer; readonly parts: string };
 
 /** The records of a layer, in the order of their ids. One by one: an R*Tree is fast by id, and reads all rows for a range of ids; and
  * the same connection writes in between. */
 export function* storedFeatures(database: DataDatabase, layer: Layer): Generator<StoredFeature> {
   const table = tableOf(layer);
   if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined) return;
-  const ids = database.prepare<[], number>(`SELECT id FROM ${table} ORDER BY id`).pluck().all();
-  const select = database.prepare<[number], KeptFeatureRow>(
-    `SELECT identity, parts, feature FROM ${table} WHERE id = ?`,
-  );
-  for (const id of ids) {
-    const { identity, parts, feature } = select.get(id)!;
-    yield { record: JSON.parse(feature) as SiteRecord, identity, parts: parts.split(',') };
+  const members = database
+    .prepare<[], MemberRow>(`SELECT id, identity, parts FROM ${membersOf(layer)} ORDER BY id`)
+    .all();
+  const featureOf = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();
+  for (const { id, identity, parts } of members) {
+    yield { record: JSON.parse(featureOf.get(id)!) as SiteRecord, identity, parts: parts.split(',') };
   }
 }

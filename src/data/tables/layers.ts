@@ -14,15 +14,29 @@ export function tableOf(layer: Layer): string {
   return layer.replace(/[:.]/g, '_');
 }
 
-/** The table of a layer: a record's box and place, its identity (record-identity.ts), the states of its parts with commas between, and its
- * JSON, which is a column of the R*Tree itself, so that a search reads no other table. */
-export function layerTable(layer: Layer): LoadTable {
-  return {
-    name: tableOf(layer),
-    definition: `CREATE VIRTUAL TABLE $NAME USING rtree
-       (id, min_lng, max_lng, min_lat, max_lat, +lng REAL, +lat REAL, +identity BLOB, +parts TEXT, +feature TEXT)`,
-    columns: 10,
-  };
+/**
+ * The tables of a layer. The JSON is a column of the R*Tree itself, so that a search reads no other table. The identity of each record
+ * (record-identity.ts) and the states of its parts, with commas between, are for loads only.
+ */
+export function layerTables(layer: Layer): readonly LoadTable[] {
+  return [
+    {
+      name: tableOf(layer),
+      definition: `CREATE VIRTUAL TABLE $NAME USING rtree
+         (id, min_lng, max_lng, min_lat, max_lat, +lng REAL, +lat REAL, +feature TEXT)`,
+      columns: 8,
+    },
+    {
+      name: membersOf(layer),
+      definition: 'CREATE TABLE $NAME (id INTEGER PRIMARY KEY, identity BLOB NOT NULL, parts TEXT NOT NULL) STRICT',
+      columns: 3,
+    },
+  ];
+}
+
+/** The table with the identity and the parts of each record of a layer. */
+export function membersOf(layer: Layer): string {
+  return `${tableOf(layer)}_members`;
 }
 
 const METERS_PER_DEGREE = 111_195;

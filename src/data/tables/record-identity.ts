@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SiteRecord } from './records.ts';
 
 /** Columns in which a server numbers its rows: it may number them anew with each publication. */
@@ -13,7 +13,7 @@ const IDENTITY_BYTES = 16;
  */
 export function identityOf({ key, geometry, properties }: SiteRecord): Buffer {
   const text = key === undefined ? JSON.stringify([geometry, plainValues(properties)]) : `key ${key}`;
-  return createHash('sha1').update(text).digest().subarray(0, IDENTITY_BYTES);
+  return hash('sha1', text, 'buffer').subarray(0, IDENTITY_BYTES);
 }
 
 function plainValues(properties: SiteRecord['properties']): unknown[] {

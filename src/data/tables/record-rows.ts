@@ -2,7 +2,7 @@ import { packOutline } from './area-outlines.ts';
 import { boxOfGeometry } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
 import { FeatureBuffer } from './feature-buffer.ts';
-import { type Layer, layerTable } from './layers.ts';
+import { type Layer, layerTables } from './layers.ts';
 import { createPropertyTypes } from './property-types.ts';
 import { identityOf } from './record-identity.ts';
 import type {
@@ -167,7 +167,7 @@ function layerRows(layer: Layer): RecordRows {
   const buffer = new FeatureBuffer();
   const types = createPropertyTypes();
   return {
-    levels: [{ level: '', tables: [layerTable(layer)] }],
+    levels: [{ level: '', tables: layerTables(layer) }],
     buffer,
     rowsOf(record, { file, parts, identity }) {
       const { id, geometry, properties } = record as SiteRecord;
@@ -186,10 +186,13 @@ function layerRows(layer: Layer): RecordRows {
       return isNew ? 'at end' : 'known';
     },
     *rowsAtEnd(partsOf) {
+      let id = 0;
       for (const { identity, parts, place, head, properties } of buffer.features()) {
         const typed = JSON.stringify(types.typed(JSON.parse(properties)));
         const own = partsOf(parts);
-        yield [0, [[0, [null, ...(JSON.parse(place) as FeaturePlace), identity, own, `${head}${typed}}`]]], own];
+        id += 1;
+        const row: LoadRow = [0, [id, ...(JSON.parse(place) as FeaturePlace), `${head}${typed}}`]];
+        yield [0, [row, [1, [id, identity, own]]], own];
       }
     },
   };

@@ -59,5 +59,5 @@ CREATE VIRTUAL TABLE reading_boxes USING rtree (
   +pollutant TEXT, +monitor TEXT, +lat REAL, +lng REAL, +concentration REAL, +measured_at INTEGER
 );
 
--- A loaded layer (sites of a topic, events of a kind) has an R*Tree table of its own, made and dropped with its dataset by layers.ts: to
--- drop a table is quick, to delete a million rows from an R*Tree is not.
+-- A loaded layer (sites of a topic, events of a kind) has tables of its own, an R*Tree and one more, made and dropped with its dataset by
+-- layers.ts: to drop a table is quick, to delete a million rows from an R*Tree is not.
