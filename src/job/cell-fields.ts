@@ -4,7 +4,7 @@ import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts
 import { putPlace } from '../rows/placed-fields.ts';
 import type { PlaceSink } from '../rows/port.ts';
 import type { CompleteCell, FieldUnpacker, Store } from '../store/port.ts';
-import type { OriginNote } from './lookup/local-data.ts';
+import type { OriginNotes } from './lookup/local-data.ts';
 import { readKnownAreas, withAreas } from './planning/area-plan.ts';
 import { type Freshness, wantedAnswers } from './planning/freshness.ts';
 import type { SampleRows } from './sample-rows.ts';
@@ -20,7 +20,19 @@ export interface CellSource {
   readonly sampleRows: SampleRows;
   readonly freshness: Freshness;
   /** What notes say of where answers come from; null for a service. */
-  readonly origin: OriginNote | null;
+  readonly origin: OriginNotes | null;
+}
+
+/** The fields of cells that lack none; those whose ratings are of their county say so in their note. */
+export function completeCellFields(
+  { topics, counts }: Pick<Job, 'topics' | 'counts'>,
+  isSample: (oldest: number) => boolean,
+  origin: OriginNotes | null,
+): (cell: number) => CompleteFields {
+  const plain = completeFields(topics, counts, isSample, origin?.noteOf(topics, false));
+  if (origin === null) return () => plain;
+  const ofCounty = completeFields(topics, counts, isSample, origin.noteOf(topics, true));
+  return (cell) => (origin.isOfCounty(cell) ? ofCounty : plain);
 }
 
 /** Makes the fields of a cell: packed, they take a fraction of the memory. */
@@ -38,7 +50,7 @@ export async function cellReader(
 ): Promise<CellReader> {
   const { cells, areas } = scan;
   const wanted = wantedAnswers(job, freshness);
-  const complete = completeFields(job.topics, job.counts, sampleRows.has, origin?.(job.topics));
+  const completeOf = completeCellFields(job, sampleRows.has, origin);
   const known = job.areas === null || origin !== null ? null : await readKnownAreas(areas, store, source);
   const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
     const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
@@ -46,7 +58,7 @@ export async function cellReader(
     const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
     onCell(number, record, found.status);
     const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
-    const from = answered.length > 0 ? origin!(answered) : '';
+    const from = answered.length > 0 ? origin!.noteOf(answered, origin!.isOfCounty(number)) : '';
     const note = [from, found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
     return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
   };
@@ -59,7 +71,7 @@ export async function cellReader(
       if (one !== null && 'fields' in one) {
         onCell(number, EMPTY_RECORD, 'ok');
         // Packed until they are written: the fields of all cells as arrays took half a second of garbage collection.
-        return () => complete.of(one.asOf, one.fields());
+        return () => completeOf(number).of(one.asOf, one.fields());
       }
       const fields = fieldsOf(one ?? EMPTY_RECORD, number);
       return () => fields;
@@ -80,7 +92,7 @@ const BLOCK_BYTES = 2 ** 20;
  * fifth of a warm run for garbage collection and twice the memory; a temporary file behind the blocks, which took 300 lines.
  */
 export class CellCache {
-  readonly #complete: CompleteFields;
+  readonly #completeOf: (cell: number) => CompleteFields;
   readonly #mostCells: number;
   readonly #made = new Map<number, CellFields>();
   readonly #blocks: Buffer[] = [];
@@ -93,8 +105,8 @@ export class CellCache {
   #form: { readonly width: number; readonly packer: FieldUnpacker } | null = null;
   #size = 0;
 
-  constructor(complete: CompleteFields, mostCells = MOST_CELLS) {
-    this.#complete = complete;
+  constructor(completeOf: (cell: number) => CompleteFields, mostCells = MOST_CELLS) {
+    this.#completeOf = completeOf;
     this.#mostCells = mostCells;
   }
 
@@ -108,20 +120,21 @@ export class CellCache {
     if (place < 0) return this.#made.get(cell)!();
     const block = this.#blocks[Math.floor(place / BLOCK_BYTES)]!;
     const { packer, width } = this.#form!;
-    return this.#complete.of(this.#times[cell]!, packer.unpack(block, place % BLOCK_BYTES, width));
+    return this.#completeOf(cell).of(this.#times[cell]!, packer.unpack(block, place % BLOCK_BYTES, width));
   }
 
   /** Gives the same fields to a sink, which takes half the time. */
   putFields(cell: number, sink: PlaceSink): void {
+    const complete = this.#completeOf(cell);
     const place = (this.#places[cell] ?? 0) - 1;
     const block = this.#blocks[Math.floor(place / BLOCK_BYTES)];
     const from = place % BLOCK_BYTES;
     // What the note says of topics without data is known only behind them.
-    if (!block || this.#form!.packer.hasNull(block, from, this.#complete.firsts)) {
+    if (!block || this.#form!.packer.hasNull(block, from, complete.firsts)) {
       putPlace(sink, this.fields(cell));
       return;
     }
-    for (const field of this.#complete.leading(this.#times[cell]!)) sink.put(field);
+    for (const field of complete.leading(this.#times[cell]!)) sink.put(field);
     this.#form!.packer.put(block, from, this.#form!.width, sink);
     sink.endPlace();
   }
@@ -149,7 +162,7 @@ export class CellCache {
   putComplete(cell: number, { asOf, fields, packed, width, packer }: CompleteCell): void {
     this.#form ??= { width, packer };
     if (packed.length > BLOCK_BYTES || packer !== this.#form.packer || width !== this.#form.width) {
-      this.put(cell, () => this.#complete.of(asOf, fields()));
+      this.put(cell, () => this.#completeOf(cell).of(asOf, fields()));
       return;
     }
     if (this.#size++ >= this.#mostCells) return;

@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { completeFields } from '../columns/row.ts';
 import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import { PerilbookError } from '../errors.ts';
 import { ASSUMED_CALL_MS, callTimes, EMBEDDED_CALL_MS } from '../plan/call-times.ts';
@@ -11,9 +10,10 @@ import type { CompleteCell, Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.ts';
 import { LEASE_MS } from './buying/claim-limits.ts';
 import { type Progress, record } from './buying/progress.ts';
-import { CellCache } from './cell-fields.ts';
+import { CellCache, completeCellFields } from './cell-fields.ts';
 import type { Connection } from './connection-kinds.ts';
-import { loadedSince, localNotes, type OriginNote } from './lookup/local-data.ts';
+import { countyRatedCells } from './lookup/county-rated-cells.ts';
+import { loadedSince, localNotes, type OriginNotes } from './lookup/local-data.ts';
 import { openJobInput } from './parts/job-input.ts';
 import { ApiKeys } from './planning/api-keys.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
@@ -63,7 +63,7 @@ export interface Prepared {
   /** The cells that lack nothing: the plan has read them, and nothing is bought there. */
   readonly cells: CellCache;
   /** What notes say of where answers come from; null for a service. */
-  readonly origin: OriginNote | null;
+  readonly origin: OriginNotes | null;
   readonly sampleRows: SampleRows;
   /** The approved plan under which the run spends, and most credits of all runs under it; null where there is none. */
   readonly approved: { readonly id: string; readonly budget: number } | null;
@@ -128,11 +128,12 @@ function openAreas(job: Job, effects: Effects): OpenedAreas | null {
 /** Prices a scanned input again: after a run, to see what it left, or under an approved plan. The input is not read again, and its
  * temporary files still belong to the job that was prepared first. */
 export async function prepareAgain(
-  { job, connection, rowFile, plan, freshness }: Prepared,
+  { job, connection, rowFile, plan, freshness, origin }: Prepared,
   store: Store,
   options: Pick<PrepareOptions, 'approved' | 'takeComplete'> = {},
 ): Promise<Prepared> {
-  return await priced({ job, connection, rowFile, scan: plan.scan, store, asOf: freshness.startedAt, ...options });
+  const scanned = { job, connection, rowFile, scan: plan.scan, store, asOf: freshness.startedAt, origin };
+  return await priced({ ...scanned, ...options });
 }
 
 interface ScannedJob extends Pick<Prepared, 'job' | 'connection' | 'rowFile'> {
@@ -142,6 +143,8 @@ interface ScannedJob extends Pick<Prepared, 'job' | 'connection' | 'rowFile'> {
   readonly approved?: ApprovedPlan | null;
   readonly isContinued?: boolean;
   readonly takeComplete?: TakeComplete | null;
+  /** Left out: it is made from the scan. */
+  readonly origin?: OriginNotes | null;
 }
 
 /** Answers from local data bear the time at which the data was read, and no run begins after its answers. */
@@ -154,8 +157,9 @@ function freshnessIn(job: Job, asOf: number, connection: Connection): Freshness 
   return freshnessOf(job, asOf, (topic) => loadedSince(connection.data, topic, asOf));
 }
 
-function originOf({ counts }: Job, connection: Connection): OriginNote | null {
-  return connection.kind === 'local' ? localNotes(connection.data, counts) : null;
+function originOf({ topics, counts }: Job, connection: Connection, { cells }: Scan): OriginNotes | null {
+  if (connection.kind !== 'local') return null;
+  return localNotes(connection.data, counts, countyRatedCells(connection.data, topics, cells));
 }
 
 /** Prices a scanned input; the topics may differ from those that it was scanned for. */
@@ -166,10 +170,9 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const apiKeys = await ApiKeys.open(isLocal ? [] : connection.keys, store, source);
   const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
   const freshness = freshnessIn(job, asOf, connection);
-  const origin = originOf(job, connection);
+  const { origin = originOf(job, connection, scan) } = scanned;
   const sampleRows = await SampleRows.open(connection, store, source);
-  const complete = completeFields(job.topics, job.counts, sampleRows.has, origin?.(job.topics));
-  const cells = new CellCache(complete);
+  const cells = new CellCache(completeCellFields(job, sampleRows.has, origin));
   const take = takeComplete?.(scan);
   const latest = isLocal ? [] : await store.callTimes(source, LEASE_MS);
   const times = callTimes(
@@ -187,7 +190,7 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
             else if (cells.hasRoom) cells.putComplete(cell, complete);
           },
   });
-  const summary = planSummary({ plan, job, connection, priceList, sample: sampleRows.any, rows: rowFile });
+  const summary = planSummary({ plan, job, connection, priceList, origin, sample: sampleRows.any, rows: rowFile });
   const parts = {
     ...{ job, connection, rowFile, source, apiKeys, priceList },
     ...{ freshness, sampleRows, cells, origin, plan, summary },

@@ -7,7 +7,7 @@ import type { RowSource } from '../rows/port.ts';
 import type { Spending } from '../store/port.ts';
 import type { Stop } from './buying/stop.ts';
 import type { Connection } from './connection-kinds.ts';
-import { datasetsOf } from './lookup/local-data.ts';
+import { datasetsOf, type OriginNotes } from './lookup/local-data.ts';
 import { placesWithoutData } from './lookup/places-without-data.ts';
 import type { Plan } from './planning/planning.ts';
 import type { Job } from './settings/settings.ts';
@@ -24,11 +24,13 @@ interface PlanSummaryParts {
   readonly job: Job;
   readonly priceList: PriceList;
   readonly connection: Connection;
+  /** Null for a service. */
+  readonly origin: OriginNotes | null;
   readonly sample: boolean;
   readonly rows: RowSource;
 }
 
-export function planSummary({ plan, job, connection, priceList, sample, rows }: PlanSummaryParts) {
+export function planSummary({ plan, job, connection, priceList, origin, sample, rows }: PlanSummaryParts) {
   const { unit = 'line' } = rows;
   const { scan, price, ways } = plan;
   const { forecast } = ways.planned;
@@ -44,7 +46,7 @@ export function planSummary({ plan, job, connection, priceList, sample, rows }: 
     invalid: scan.invalid,
     outside_us: scan.outsideUs,
     /** Where the answers come from. */
-    source: sourceOf(connection, job, plan),
+    source: sourceOf(connection, job, plan, origin),
     /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */
     unit,
     /** The share of rows that may be invalid. */
@@ -200,7 +202,7 @@ function wayOf(
 }
 
 /** The datasets of a local source, those that the job's topics use, and what none of them answers: topics, and places to look up. */
-function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan }: Plan) {
+function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan }: Plan, origin: OriginNotes | null) {
   if (connection.kind === 'service') return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
   const { datasets, topics: here, topicsWithoutRecords } = connection.data;
   const used = datasetsOf(topics, counts);
@@ -217,7 +219,15 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
     /** These are answered, but a count of theirs stays empty: records of their events are not loaded. */
     topics_without_records: topics.filter((topic) => counts && topicsWithoutRecords.has(topic)),
     places_without_data: placesWithoutData(connection.data, topics, order, scan.cells),
+    /** These get ratings of their county, because their tract has none here or no outline. */
+    places_with_county_ratings: origin === null ? 0 : countedCells(scan.cells.size, origin.isOfCounty),
   };
+}
+
+function countedCells(size: number, isCounted: (cell: number) => boolean): number {
+  let found = 0;
+  for (let cell = 0; cell < size; cell++) if (isCounted(cell)) found += 1;
+  return found;
 }
 
 export function isoTime(ms: number | null): string | null {

@@ -3,13 +3,15 @@ import { bareFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, LOOKED_UP } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { createPlaceLookup, type PlaceLookup } from '../data/lookup/place-lookup.ts';
+import type { Area } from '../data/tables/area-finder.ts';
+import { countyRatedAreas } from '../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
 import { createHeldVersion, oncePerVersion } from '../data/tables/data-version.ts';
 import { stateOf } from '../data/tables/states.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
 import { countyAt } from '../geo/us-counties.ts';
-import { localDataIn, localNotes } from '../job/lookup/local-data.ts';
+import { type LocalData, localDataIn, localNotes } from '../job/lookup/local-data.ts';
 import { answersOfPlace } from '../job/lookup/place-answers.ts';
 import { locate } from '../job/scan/locate.ts';
 import type { Job } from '../job/settings/settings.ts';
@@ -34,7 +36,7 @@ export class LocalPlaces implements Disposable {
     // The error is that of a file without data.
     if (!existsSync(this.#file)) connectionTo(null, job, { workingFolder });
     this.#opened ??= openData(this.#file);
-    const { database, readVersion, describe, lookUps } = this.#opened;
+    const { database, readVersion, describe, isOfCounty, lookUps } = this.#opened;
     return database.transaction(() => {
       readVersion();
       const described = describe();
@@ -57,7 +59,9 @@ export class LocalPlaces implements Disposable {
         failures: new Map(failures.map((failure) => [failure.topic, failure])),
       };
       const status = cellStatus(record, topics, () => 0, asOf, LOOKED_UP);
-      const origin = answers.length > 0 ? localNotes(described, counts)(answers.map(({ topic }) => topic)) : '';
+      const isCounty = found.kind === 'covered' && isOfCounty(found.area, described);
+      const answered = answers.map(({ topic }) => topic);
+      const origin = answers.length > 0 ? localNotes(described, counts).noteOf(answered, isCounty) : '';
       const note = [origin, status.note].filter(Boolean).join('; ');
       return enrichedFields(record, topics, { ...status, note }, () => false, counts);
     })();
@@ -73,17 +77,21 @@ interface OpenedData {
   readonly database: DataDatabase;
   readonly readVersion: () => void;
   readonly describe: () => ReturnType<typeof localDataIn>;
+  readonly isOfCounty: (area: Area, described: LocalData) => boolean;
   readonly lookUps: { readonly counted: PlaceLookup; readonly bare: PlaceLookup };
 }
 
 function openData(file: string): OpenedData {
   const database = openDataReadOnly(file);
   const version = createHeldVersion(database);
+  const countyRated = oncePerVersion(version.held, () => countyRatedAreas(database));
   const lookUpWith = (counts: boolean) => createPlaceLookup(database, { counts }, version.held);
   return {
     database,
     readVersion: version.read,
     describe: oncePerVersion(version.held, () => localDataIn(database, file, 0)),
+    isOfCounty: (area, { countyRatings }) =>
+      countyRatings !== null && (countyRatings.isEverywhere || countyRated().has(area.geoid)),
     lookUps: { counted: lookUpWith(true), bare: lookUpWith(false) },
   };
 }

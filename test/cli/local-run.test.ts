@@ -66,7 +66,9 @@ test('a job that names no service answers from local data, free of charge, and s
     rows.map(({ hazard_status, hazard_as_of }) => [hazard_status, hazard_as_of]),
     new Array(4).fill(['ok', '2027-03-15T12:00:00.000Z']),
   );
-  const note = 'local data: areas sample-1, nri sample-1, radon sample-1 and 1 more dataset';
+  const datasets = 'local data: areas sample-1, nri sample-1, radon sample-1 and 1 more dataset';
+  // The data has counties only.
+  const note = `${datasets}; rating of the county, not of the tract`;
   assert.deepEqual([...new Set(rows.map(({ hazard_note }) => hazard_note))], [note]);
   assert.match(rows[0]!.radon_zone!, /^Zone \d$/);
 

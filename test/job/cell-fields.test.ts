@@ -7,10 +7,8 @@ import { placeFields } from '../../src/rows/placed-fields.ts';
 import { FieldPacker } from '../../src/store/packed-fields.ts';
 
 test('cells come from the cache, or are read once each, in the order asked', async () => {
-  const cache = new CellCache(
-    completeFields([], false, () => false),
-    2,
-  );
+  const complete = completeFields([], false, () => false);
+  const cache = new CellCache(() => complete, 2);
   for (const cell of [3, 5, 7]) cache.put(cell, () => [`cached ${cell}`]);
   const reads: (readonly number[])[] = [];
   const readCells = async (numbers: readonly number[]) => {
@@ -29,7 +27,8 @@ const TEXTS = ['Very High', 'Low'];
 const packer = new FieldPacker({ numberOf: (text) => TEXTS.indexOf(text), textOf: (number) => TEXTS[number]! });
 
 test('a sink gets the fields that an array of them has, and no memory is held after a release', () => {
-  const cache = new CellCache(completeFields(['hail', 'wildfire'], false, () => false));
+  const complete = completeFields(['hail', 'wildfire'], false, () => false);
+  const cache = new CellCache(() => complete);
   const rows: Field[][] = [
     ['Low', 12.5, 0.001, 'Very High', 100, -0.25],
     [null, null, null, 'Low', 1 / 3, 0],

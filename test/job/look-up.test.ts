@@ -77,15 +77,15 @@ test('a note names the datasets of the answered topics, and few vintages of each
     { ...areas, level: 'tract' as const, vintage: 'file of 2026-11-22; 2023' },
     ...data.datasets.filter(({ name }) => name !== 'areas'),
   ];
-  const noteOf = localNotes({ ...data, datasets }, false);
-  assert.equal(noteOf(['radon']), 'local data: areas file of 2026-11-22 and 2023, radon 2026');
+  const { noteOf } = localNotes({ ...data, datasets }, false);
+  assert.equal(noteOf(['radon'], false), 'local data: areas file of 2026-11-22 and 2023, radon 2026');
   assert.equal(
-    noteOf(['radon', 'park', 'hail']),
+    noteOf(['radon', 'park', 'hail'], false),
     'local data: areas file of 2026-11-22 and 2023, nri 2026, radon 2026 and 1 more dataset',
   );
   const many = datasets.map((one) => (one.level === 'tract' ? { ...one, vintage: '2024; 2023; 2022' } : one));
   assert.equal(
-    localNotes({ ...data, datasets: many }, false)(['radon']),
+    localNotes({ ...data, datasets: many }, false).noteOf(['radon'], false),
     'local data: areas file of 2026-11-22 and 3 other vintages, radon 2026',
   );
 });

@@ -4,6 +4,7 @@ import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topic
 import { readManifest } from '../../data/download/manifest.ts';
 import { sliceOfKey } from '../../data/download/source-requests.ts';
 import type { Source } from '../../data/sources/source.ts';
+import { type CountyRatings, countyRatingLines } from '../../data/tables/county-ratings.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import {
   type DataDescription,
@@ -50,6 +51,7 @@ export function listAction(
   }
   if (datasets.length > 0) {
     lines.push(`${counted(topics.length, 'topic')} can be answered.`, ...missingLines(description, sources));
+    if (description.countyRatings !== null) lines.push(...countyRatingLines(description.countyRatings));
   }
   const others = here.filter((one) => one.downloaded === null);
   if (others.length > 0) {
@@ -68,6 +70,7 @@ const NOTHING: DataDescription = {
   topics: [],
   unavailable: TOPIC_SLUGS.map((topic) => ({ topic, missing: needsOf(topic) })),
   withoutRecords: [],
+  countyRatings: null,
   sample: false,
 };
 
@@ -161,6 +164,10 @@ function licenceLines(datasets: readonly LoadedDataset[]): string[] {
   );
 }
 
+function countyRatingsJson({ tracts, unrated, counties }: CountyRatings): object {
+  return { tracts, tracts_without_rating: unrated, counties_without_all_tracts: counties };
+}
+
 function listJson(description: DataDescription, here: readonly SourceHere[]): object {
   const { datasets, unavailable, withoutRecords, sample } = description;
   const missingOf = (topic: TopicSlug) =>
@@ -169,6 +176,7 @@ function listJson(description: DataDescription, here: readonly SourceHere[]): ob
   return {
     sample,
     datasets,
+    ...(description.countyRatings === null ? {} : { county_ratings: countyRatingsJson(description.countyRatings) }),
     topics: TOPIC_SLUGS.map((topic) => ({
       topic,
       answered: description.topics.includes(topic),

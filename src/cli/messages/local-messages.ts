@@ -26,6 +26,7 @@ export function localSourceLines({ job, summary }: Prepared, folder: string, wid
         ]
       : []),
     ...placesMessages(states, job, folder),
+    ...countyRatingLine(source.places_with_county_ratings, summary.cells),
     ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
     ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
     ...(job.keepDetails ? ['details: keep has no effect: the records stay in the local data.'] : []),
@@ -49,6 +50,12 @@ function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], w
 function sourceName(source: string): string {
   const names = source.split('; ').map((one) => one.replace(/ \([^()]*\)$/, ''));
   return [...new Set(names)].join('; ');
+}
+
+function countyRatingLine(places: number, cells: number): string[] {
+  if (places === 0) return [];
+  const all = `${grouped(places)} of ${counted(cells, 'place')}`;
+  return [`${all} get the rating of their county: their tracts have none here, or no outline.`];
 }
 
 type StatesWithoutData = LocalSource['places_without_data'];

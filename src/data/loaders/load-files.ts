@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
+import { countyRatingLines, readCountyRatings } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { datasetOf, targetOf } from '../tables/import-dataset.ts';
 import { type AskedPart, WHOLE_US } from '../tables/parts.ts';
@@ -114,6 +115,8 @@ async function load(
   noteOthers(report, loaded);
   if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${level}`, loaded.states));
   else if (terms.askedOf === undefined && !isWhole) noteStates(report, loaded.states, parts[0]!.of === null);
+  const ratings = dataset === 'areas' || dataset === 'nri' ? readCountyRatings(database) : null;
+  if (ratings !== null) for (const line of countyRatingLines(ratings)) report.note(line);
   const vintages = new Set(readings.map(({ dataset: { info } }) => info.vintage));
   return {
     ...{ dataset, level, vintage: [...vintages].filter(Boolean).join('; '), records: loaded.records },

@@ -3,7 +3,7 @@ import type { Location } from '../../geo/coordinates.ts';
 import { edgesOf, KM_PER_DEGREE, polygonsOf, squaredDistance } from '../../geo/edges.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { countyAt } from '../../geo/us-counties.ts';
-import { type Box, boxesAround } from '../tables/bounding-boxes.ts';
+import { type Box, widenedBox } from '../tables/bounding-boxes.ts';
 import { stateOf } from '../tables/states.ts';
 
 interface StateOutline {
@@ -45,23 +45,11 @@ export function statesNear(locations: Iterable<Location>, kilometres: number): s
 /** A place may lie so far off the drawn outlines of its state: 25 km at most counts as the coast, and the Farallon Islands are 32 km away. */
 const OFFSHORE_METERS = 35_000;
 
-/** The boxes that hold everything within `meters` of a place of a state; Alaska has two, one on each side of the 180th meridian. */
+/** The boxes that hold everything within `meters` of a place of a state; Alaska has two, one on each side of the 180th meridian, on whose other side
+ * lies the other box. */
 export function boxesOfState(state: string, meters: number): Box[] {
   known ??= loadOutlines();
-  return known.filter((outline) => outline.state === state).map(({ box }) => widened(box, meters + OFFSHORE_METERS));
-}
-
-/** Cut at the 180th meridian: on its other side lies the other box of the state. */
-function widened({ minLat, maxLat, minLng, maxLng }: Box, meters: number): Box {
-  const south = boxesAround({ lat: minLat, lng: 0 }, meters)[0]!;
-  const north = boxesAround({ lat: maxLat, lng: 0 }, meters)[0]!;
-  const degrees = Math.max(south.maxLng, north.maxLng);
-  return {
-    minLat: south.minLat,
-    maxLat: north.maxLat,
-    minLng: Math.max(-180, minLng - degrees),
-    maxLng: Math.min(180, maxLng + degrees),
-  };
+  return known.filter((outline) => outline.state === state).map(({ box }) => widenedBox(box, meters + OFFSHORE_METERS));
 }
 
 function isWithin({ edges, box }: StateOutline, { lat, lng }: Location, kilometres: number): boolean {

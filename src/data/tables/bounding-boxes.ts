@@ -31,6 +31,19 @@ export function boxesAround({ lat, lng }: Location, meters: number): Box[] {
   return [box(west, east)];
 }
 
+/** The box that holds every point within `meters` of a box, cut at the 180th meridian. */
+export function widenedBox({ minLat, maxLat, minLng, maxLng }: Box, meters: number): Box {
+  const south = boxesAround({ lat: minLat, lng: 0 }, meters)[0]!;
+  const north = boxesAround({ lat: maxLat, lng: 0 }, meters)[0]!;
+  const degrees = Math.max(south.maxLng, north.maxLng);
+  return {
+    minLat: south.minLat,
+    maxLat: north.maxLat,
+    minLng: Math.max(-180, minLng - degrees),
+    maxLng: Math.min(180, maxLng + degrees),
+  };
+}
+
 /** How deep the coordinates of a geometry are nested, and the least number of positions in its innermost list. */
 const SHAPES: Readonly<Record<string, { readonly depth: number; readonly fewest: number }>> = {
   Point: { depth: 0, fewest: 1 },

@@ -1,4 +1,5 @@
 import { type NaturalSlug, type ProximitySlug, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import type { Layer } from './layers.ts';
@@ -28,6 +29,8 @@ export interface DataDescription {
   readonly unavailable: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
   /** Topics that are answered without some of their records, each with the datasets that are missing. */
   readonly withoutRecords: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
+  /** Where places get the rating of their county; null where none does. */
+  readonly countyRatings: CountyRatings | null;
   /** True when any dataset is sample data: no answer may be taken for real. */
   readonly sample: boolean;
 }
@@ -56,6 +59,7 @@ export function describeData(database: DataDatabase): DataDescription {
     withoutRecords: missingOf(eventDatasetsOf).filter(
       ({ topic, missing }) => missing.length > 0 && isAnswered.has(topic),
     ),
+    countyRatings: readCountyRatings(database),
     sample: rows.some(({ sample }) => sample === 1),
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Statement } from 'better-sqlite3';
 import { PerilbookError } from '../../errors.ts';
+import { writeCountyRatedAreas } from './county-ratings.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DatasetPart, writeParts } from './parts.ts';
 import type { DatasetName, Level } from './records.ts';
@@ -124,6 +125,7 @@ export class StagedLoad implements Disposable {
           writeParts(database, this.#dataset, level, parts);
           records += rows;
         }
+        if (this.#dataset === 'areas' || this.#dataset === 'nri') writeCountyRatedAreas(database);
       })
       .immediate();
     this.#isPublished = true;

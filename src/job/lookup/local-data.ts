@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
-import type { TopicSlug } from '../../contract/topics.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { boundaryStates, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
+import type { CountyRatings } from '../../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
 import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
 import { counted } from '../../format-numbers.ts';
+import type { OfCounty } from './county-rated-cells.ts';
 
 /** The agencies' data on this machine, as it was at one moment. */
 export interface LocalData {
@@ -23,6 +25,8 @@ export interface LocalData {
   readonly boundaryStates: readonly string[];
   /** The counties in which some or all places get no natural topic, though their state has data. */
   readonly countiesWithoutRatings: ReadonlySet<string>;
+  /** Where places get the rating of their county; null where none does. */
+  readonly countyRatings: CountyRatings | null;
   /** Some dataset is made up: then no answer may be taken for real. */
   readonly sample: boolean;
 }
@@ -36,11 +40,11 @@ export function readLocalData(file: string, now: number): LocalData | null {
 
 /** Describes an open data file. To be called within a transaction. */
 export function localDataIn(database: DataDatabase, file: string, now: number): LocalData {
-  const { datasets, topics, withoutRecords, sample } = describeData(database);
+  const { datasets, topics, withoutRecords, countyRatings, sample } = describeData(database);
   // Where the clock was set back since a load, answers of now would seem older than the data: never fresh.
   const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt));
   return {
-    ...{ file, version: createDataVersion(database)(), asOf, datasets, topics: new Set(topics), sample },
+    ...{ file, version: createDataVersion(database)(), asOf, datasets, topics: new Set(topics), countyRatings, sample },
     topicsWithoutRecords: new Set(withoutRecords.map(({ topic }) => topic)),
     boundaryStates: boundaryStates(database),
     countiesWithoutRatings: countiesWithoutRatings(database),
@@ -63,16 +67,20 @@ export function datasetsOf(topics: readonly TopicSlug[], counts: boolean): Reado
 const MOST_DATASETS = 3;
 const MOST_VINTAGES = 2;
 
-/** What the note of a row with answers to some topics says of where they come from. */
-export type OriginNote = (topics: readonly TopicSlug[]) => string;
+/** What notes say of where the answers come from. */
+export interface OriginNotes {
+  /** Of a row with answers to some topics, whose ratings are those of its county or of its tract. */
+  readonly noteOf: (topics: readonly TopicSlug[], isOfCounty: boolean) => string;
+  readonly isOfCounty: OfCounty;
+}
 
-/** Makes the note on answers from local data: `local data: areas 2025, nri December 2025`. It names only what the topics come from. */
-export function localNotes({ datasets }: LocalData, counts: boolean): OriginNote {
+/** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only what the topics come from. */
+export function localNotes({ datasets }: LocalData, counts: boolean, isOfCounty: OfCounty = () => false): OriginNotes {
   // A million rows have few sets of answered topics.
   const known = new Map<string, string>();
   const byName = Map.groupBy(datasets, ({ name }) => name);
-  return (topics) => {
-    const key = topics.join(' ');
+  const noteOf: OriginNotes['noteOf'] = (topics, ofCounty) => {
+    const key = `${topics.join(' ')} ${ofCounty}`;
     let note = known.get(key);
     if (note === undefined) {
       const used = datasetsOf(topics, counts);
@@ -81,11 +89,14 @@ export function localNotes({ datasets }: LocalData, counts: boolean): OriginNote
         .slice(0, MOST_DATASETS)
         .map(([name, levels]) => [name, vintagesOf(levels)].filter(Boolean).join(' '));
       const rest = named.length - shown.length;
-      note = `local data: ${shown.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more dataset')}` : ''}`;
+      const hasRating = topics.some((topic) => topicOf(topic).category === 'natural');
+      const county = ofCounty && hasRating ? '; rating of the county, not of the tract' : '';
+      note = `local data: ${shown.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more dataset')}` : ''}${county}`;
       known.set(key, note);
     }
     return note;
   };
+  return { noteOf, isOfCounty };
 }
 
 /** The vintages of a dataset's levels, each once: a level that was loaded by state joins several by semicolons. */

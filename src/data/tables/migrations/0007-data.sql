@@ -50,6 +50,10 @@ CREATE VIRTUAL TABLE area_boxes_county USING rtree (id, min_lng, max_lng, min_la
 CREATE TABLE ratings_tract (geoid TEXT NOT NULL, topic TEXT NOT NULL, rating TEXT NOT NULL, score REAL, frequency REAL, PRIMARY KEY (geoid, topic)) STRICT, WITHOUT ROWID;
 CREATE TABLE ratings_county (geoid TEXT NOT NULL, topic TEXT NOT NULL, rating TEXT NOT NULL, score REAL, frequency REAL, PRIMARY KEY (geoid, topic)) STRICT, WITHOUT ROWID;
 
+-- The areas whose places get the rating of their county (county-ratings.ts): tracts with an outline and without a rating, and counties of which the
+-- outline of some tract is not here.
+CREATE TABLE county_rated_areas (geoid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
 CREATE TABLE air_quality (geoid TEXT PRIMARY KEY, year INTEGER NOT NULL, days TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE radon (geoid TEXT PRIMARY KEY, zone INTEGER NOT NULL CHECK (zone IN (1, 2, 3))) STRICT, WITHOUT ROWID;

@@ -1,0 +1,36 @@
+import type { Location } from '../../geo/coordinates.ts';
+import { COAST_METERS, createAreaFinder } from '../tables/area-finder.ts';
+import { createBoxSearch } from '../tables/area-level.ts';
+import { type Box, widenedBox } from '../tables/bounding-boxes.ts';
+import { countyRatedAreas } from '../tables/county-ratings.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
+import { createDataVersion } from '../tables/data-version.ts';
+
+/**
+ * Makes the function that tells whether a location gets the rating of its county. An area is looked for only near the areas that get it: elsewhere
+ * the answer takes a microsecond. To be called within a transaction.
+ */
+export function createCountyRatedCheck(database: DataDatabase): (location: Location) => boolean {
+  const areas = countyRatedAreas(database);
+  const near = createBoxSearch(boxesOfAreas(database).map((box) => widenedBox(box, COAST_METERS)));
+  const versionOf = createDataVersion(database);
+  const version = versionOf();
+  const areaAt = createAreaFinder(database, () => version);
+  return (location) => {
+    const { lat, lng } = location;
+    if (near({ minLat: lat, maxLat: lat, minLng: lng, maxLng: lng }).length === 0) return false;
+    const area = areaAt(location);
+    return area !== null && areas.has(area.geoid);
+  };
+}
+
+function boxesOfAreas(database: DataDatabase): Box[] {
+  const boxesOf = (level: 'tract' | 'county') =>
+    database
+      .prepare<[], Box>(
+        `SELECT min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
+         FROM county_rated_areas JOIN areas_${level} AS area USING (geoid) JOIN area_boxes_${level} AS box ON box.id = area.id`,
+      )
+      .all();
+  return [...boxesOf('tract'), ...boxesOf('county')];
+}
