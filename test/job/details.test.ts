@@ -29,7 +29,7 @@ test('details: keep stores the details of each answer; without it nothing is kep
 });
 
 test('an answer that cannot be read counts as spent and is not paid again', async (t) => {
-  const harness = await openHarness(t);
+  const harness = await openHarness(t, { factor: 20 });
   harness.writeInput(places(2));
   const topics = [...TOPIC_SLUGS];
   const baseUrl = await serveHttp(t, async (request, response) => {
