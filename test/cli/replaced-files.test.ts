@@ -130,7 +130,7 @@ test('two outputs of a command are two files, also where neither exists', async 
   for (const command of cases) {
     const { code, stderr } = await perilbook(...command);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, /is (?:also )?the (?:output|report|metrics)/);
+    assert.match(stderr, /is (?:an output of the run|the (?:output|report))/);
   }
   assert.deepEqual(
     readdirSync(folder).filter((name) => name.startsWith('new')),
@@ -156,6 +156,18 @@ test('a part of the input is not replaced by the metrics or the report', async (
     const { code, stderr } = await perilbook(...words);
     assert.deepEqual([code, read('parts/b.csv')], [2, INPUT], stderr);
     assert.match(stderr, /is the input itself/);
+  }
+});
+
+test('a part that the run writes is not replaced by its metrics or its report', async (t) => {
+  const { path, write, perilbook } = scene(t);
+  mkdirSync(path('parts'));
+  write('parts/a.csv', INPUT);
+  for (const option of ['--metrics', '--report']) {
+    const { code, stderr } = await perilbook('run', 'parts', '-t', 'wildfire', '-o', 'out', option, 'out/a.csv');
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /is an output of the run/);
+    assert.ok(!existsSync(path('out/a.csv')));
   }
 });
 

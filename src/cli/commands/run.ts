@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { readPlan } from '../../job/approved-plan.ts';
 import { runFacts } from '../../job/estimate.ts';
+import { outputFiles } from '../../job/parts/part-outputs.ts';
 import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
 import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../job/protected-files.ts';
 import { ratingFindings } from '../../job/run-findings.ts';
@@ -33,7 +34,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   const job = jobOf(context, jobWords(flags), flags);
   const report = reportFile(context, flags);
   const finish = await openFinish(context, flags, job, [
-    { path: job.output, what: 'is the output of the run' },
+    ...(await outputsOf(job)),
     ...(report === null ? [] : [{ path: report, what: 'is the report of the run' }]),
     ...plansOf(context, flags),
   ]);
@@ -73,7 +74,7 @@ async function runJob(
   await using store = await openStore(context, job);
   const rows = rowsOutput(job.output, job.reading, () => writtenOutputs(store, job));
   const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
-  await checkFiles(flags, job, outputs, plans);
+  await checkFiles(flags, job, outputs, job.parts === null ? plans : [...plans, ...(await outputsOf(job))]);
   await using opened = await connect(connectionContext(context), job, (line) => talk([line]));
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   using owned = new DisposableStack();
@@ -135,6 +136,11 @@ async function runJob(
       }),
     };
   }
+}
+
+/** The rows' outputs, which no other output of the run may replace. */
+async function outputsOf(job: Job): Promise<ProtectedFile[]> {
+  return (await outputFiles(job)).map((path) => ({ path, what: 'is an output of the run' }));
 }
 
 /** The approved plan that the run reads, if any. */

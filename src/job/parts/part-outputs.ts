@@ -7,7 +7,7 @@ import { EMPTY } from '../../rows/parts/empty-part.ts';
 import { isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { RowFile } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
-import { filesOfJob, refuseReplacement, rowsOutput, writtenOutputs } from '../protected-files.ts';
+import { filesOfJob, inputFiles, refuseReplacement, rowsOutput, writtenOutputs } from '../protected-files.ts';
 import type { PartSettings } from '../settings/input-setting.ts';
 import type { Job } from '../settings/settings.ts';
 
@@ -37,6 +37,13 @@ export async function checkOutputs(job: Job, input: RowFile | PartFiles, store: 
     if (part.format !== EMPTY) checkFormat(output, part.format);
     await checkOutput(output, part.path);
   }
+}
+
+/** The files that a run of the job writes its rows to. None where the parts of the input cannot be listed. */
+export async function outputFiles(job: Job): Promise<string[]> {
+  if (job.parts === null) return [job.output];
+  const { folder } = job.parts;
+  return (await inputFiles(job)).map((path) => join(job.output, relative(folder, path)));
 }
 
 /** Refuses a folder for part files that is a file, or that the next run would read as input. Makes nothing. */
