@@ -3,17 +3,14 @@ import { createCountyRatedCheck } from '../../data/lookup/county-rated-places.ts
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { CellTable } from '../scan/cell-table.ts';
-import type { LocalData } from './local-data.ts';
-
-/** Whether a place, by its number, gets the rating of its county. */
-export type OfCounty = (cell: number) => boolean;
+import type { LocalData, OriginNotes } from './local-data.ts';
 
 /** Finds the places that get the rating of their county in place of one of their tract. */
 export function countyRatedCells(
   { file, countyRatings }: Pick<LocalData, 'file' | 'countyRatings'>,
   topics: readonly TopicSlug[],
   cells: CellTable,
-): OfCounty {
+): OriginNotes['isOfCounty'] {
   if (countyRatings === null || !topics.some((topic) => topicOf(topic).category === 'natural')) return () => false;
   if (countyRatings.isEverywhere) return () => true;
   using database = openDataReadOnly(file);

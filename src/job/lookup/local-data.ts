@@ -6,7 +6,6 @@ import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-data
 import { createDataVersion } from '../../data/tables/data-version.ts';
 import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
 import { counted } from '../../format-numbers.ts';
-import type { OfCounty } from './county-rated-cells.ts';
 
 /** The agencies' data on this machine, as it was at one moment. */
 export interface LocalData {
@@ -71,11 +70,16 @@ const MOST_VINTAGES = 2;
 export interface OriginNotes {
   /** Of a row with answers to some topics, whose ratings are those of its county or of its tract. */
   readonly noteOf: (topics: readonly TopicSlug[], isOfCounty: boolean) => string;
-  readonly isOfCounty: OfCounty;
+  /** Whether a place, by its number, gets the rating of its county. */
+  readonly isOfCounty: (cell: number) => boolean;
 }
 
 /** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only what the topics come from. */
-export function localNotes({ datasets }: LocalData, counts: boolean, isOfCounty: OfCounty = () => false): OriginNotes {
+export function localNotes(
+  { datasets }: LocalData,
+  counts: boolean,
+  isOfCounty: OriginNotes['isOfCounty'] = () => false,
+): OriginNotes {
   // A million rows have few sets of answered topics.
   const known = new Map<string, string>();
   const byName = Map.groupBy(datasets, ({ name }) => name);

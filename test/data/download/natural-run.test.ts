@@ -45,7 +45,7 @@ test("from an empty folder, two commands give each of Virginia's tracts the rati
     assert.equal(row.hazard_status, 'ok', row.tract);
     assert.match(
       row.hazard_note!,
-      /^local data: areas 2025, nri March 2023, records:earthquake to 2022-09-30 and 6 more datasets$/,
+      /^local data: areas 2025, nri March 2023, records:earthquake to 2022-09-30 and 6 more datasets; rating of the county, not of the tract$/,
     );
     const county = ratings.get(row.tract!.slice(0, 5))!;
     for (const [topic, ...prefixes] of NRI_PREFIXES) {
