@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PerilbookError } from '../errors.ts';
+import { checkFormat } from '../rows/file-formats.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
 import type { Streams } from '../rows/open-row-file.ts';
-import { checkFormat } from '../rows/output-format.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import { openJobInput } from './parts/job-input.ts';
 import { checkPartFolder } from './parts/part-outputs.ts';

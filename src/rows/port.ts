@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { FieldSink } from '../contract/answer.ts';
+import type { Field, FieldSink } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
 
 /** One record of the input, as far as a run needs it. */
@@ -125,12 +125,17 @@ export interface RowFile extends RowSource {
   write(request: WriteRequest): Promise<WriteResult>;
 }
 
-export interface WriteRequest {
+/** Where rows are written to. */
+export interface TableTarget {
   /** A path, or `-` for standard output. A path is written through a temporary file beside it and renamed at the end:
    * an old output stays whole until then. */
   readonly output: string;
   /** What takes an output named `-`. */
   readonly stdout?: Writable | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WriteRequest extends TableTarget {
   /** The original columns from this index on were written by Perilbook earlier and are left out; null keeps all. */
   readonly dropFrom: number | null;
   /** Columns of an earlier run that stay as they are, by their index; they take their old place among the added ones. */
@@ -140,7 +145,12 @@ export interface WriteRequest {
   readonly added: readonly AddedColumn[];
   /** The fields of the added columns. */
   readonly placed: PlacedFields;
-  readonly signal?: AbortSignal | undefined;
+}
+
+/** The columns of a new file and the fields of its rows. */
+export interface NewTable {
+  readonly columns: readonly AddedColumn[];
+  readonly batches: () => AsyncIterable<readonly (readonly Field[])[]>;
 }
 
 /** The fields of rows by the places that the rows stand at: rows of one place have the same fields. */

@@ -10,13 +10,15 @@ import { hasSystemCode, PerilbookError } from '../errors.ts';
 import { type Cell, locationOf } from '../geo/coordinates.ts';
 import type { Freshness } from '../job/planning/freshness.ts';
 import { endTemporary, removeAbandoned, temporaryName } from '../rows/files/temporary-files.ts';
-import { type TableFormat, writeTable } from '../rows/write-table.ts';
+import { writeTable } from '../rows/new-table.ts';
 import type { Store } from '../store/port.ts';
 import { exportColumns } from './answer-columns.ts';
 
 /** Some 300 MB with 18 topics (measured: 59 MB for 200,000 places with random scores). Engines read several files at once. */
 const PLACES_A_FILE = 1_000_000;
 const ROWS_A_BATCH = 4_096;
+
+export type TableFormat = 'csv' | 'ndjson' | 'parquet';
 
 export interface ExportRequest {
   readonly store: Store;

@@ -1,8 +1,8 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, matchesGlob, relative, sep } from 'node:path';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { checkFormat } from '../../rows/file-formats.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
-import { checkFormat } from '../../rows/output-format.ts';
 import { EMPTY } from '../../rows/parts/empty-part.ts';
 import { isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { RowFile } from '../../rows/port.ts';

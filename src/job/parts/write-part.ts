@@ -1,4 +1,4 @@
-import type { OpenOptions } from '../../rows/open-row-file.ts';
+import type { OpenOptions } from '../../rows/file-formats.ts';
 import type { PartPlace } from '../../rows/parts/list-parts.ts';
 import { openPart } from '../../rows/parts/part-files.ts';
 import type { PlaceSink, WriteRequest, WriteResult } from '../../rows/port.ts';

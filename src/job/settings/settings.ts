@@ -4,8 +4,8 @@ import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contrac
 import { PerilbookError } from '../../errors.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import { isPostgresAddress } from '../../postgres/postgres-address.ts';
+import type { OpenOptions } from '../../rows/file-formats.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
-import type { OpenOptions } from '../../rows/open-row-file.ts';
 import { refuseStorePassword } from '../../store/store-address.ts';
 import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
 import { DEFAULT_VERIFY, DEFAULTS, definedOnly } from './defaults.ts';

@@ -19,12 +19,19 @@ export function extensionOf(name: string): string {
   return last.toLowerCase() in BY_EXTENSION ? extname(basename(name, last)) + last : last;
 }
 
+/** A name or an extension without that of a compression. */
+export function withoutCompression(name: string): string {
+  const last = /\.\w+$/.exec(name)?.[0] ?? '';
+  return last.toLowerCase() in BY_EXTENSION ? name.slice(0, -last.length) : name;
+}
+
 /** How an output is to be compressed: as its name says, or as the input when both names end alike. */
 export function compressionOfOutput(
   output: string,
-  input: { readonly name: string; readonly compression: Compression | null },
+  input: { readonly name: string; readonly compression: Compression | null } | null,
 ): Compression | null {
   if (output === '-') return null;
   const extension = extname(output).toLowerCase();
-  return BY_EXTENSION[extension] ?? (extension === extname(input.name).toLowerCase() ? input.compression : null);
+  const isAlike = input !== null && extension === extname(input.name).toLowerCase();
+  return BY_EXTENSION[extension] ?? (isAlike ? input.compression : null);
 }

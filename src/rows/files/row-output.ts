@@ -1,5 +1,5 @@
 import { createGzip, createZstdCompress } from 'node:zlib';
-import type { WriteRequest, WriteResult } from '../port.ts';
+import type { TableTarget, WriteResult } from '../port.ts';
 import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
 import { type Compression, compressionOfOutput } from './compression.ts';
 import type { InputFile } from './input-file.ts';
@@ -8,7 +8,7 @@ import { utf16Output } from './utf16-files.ts';
 
 /** Writes rows whole or not at all, from small pieces; `write` gives their number. `encoded` compresses or converts them. */
 export async function writeRows(
-  { output: name, stdout, signal }: Pick<WriteRequest, 'output' | 'stdout' | 'signal'>,
+  { output: name, stdout, signal }: TableTarget,
   input: InputIdentity | null,
   write: (gathered: ByteBuffer) => Promise<number>,
   encoded = (file: OutputFile) => file,
@@ -26,18 +26,19 @@ export async function writeRows(
 /**
  * Writes text that was read from `input`, compressed as the names say.
  *
+ * @param input null for text that comes from no file
  * @param isUtf8 for text of another format than the input's; a copy of it keeps its UTF-16
  */
 export async function writeTextRows(
-  request: WriteRequest,
-  input: InputFile,
+  target: TableTarget,
+  input: InputFile | null,
   write: (gathered: ByteBuffer) => Promise<number>,
   isUtf8 = false,
 ): Promise<WriteResult> {
-  const compression = compressionOfOutput(request.output, input);
-  return await writeRows(request, input.identity, write, (file) => {
+  const compression = compressionOfOutput(target.output, input);
+  return await writeRows(target, input?.identity ?? null, write, (file) => {
     const packed = compression ? compressedOutput(file, compression) : file;
-    return input.utf16 && !isUtf8 ? utf16Output(packed, input.utf16) : packed;
+    return input?.utf16 && !isUtf8 ? utf16Output(packed, input.utf16) : packed;
   });
 }
 

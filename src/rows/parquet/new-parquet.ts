@@ -1,8 +1,7 @@
-import type { Field } from '../../contract/answer.ts';
-import type { InputIdentity } from '../files/output-file.ts';
+import type { InputFile } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
 import { putPlace } from '../placed-fields.ts';
-import type { AddedColumn, WriteRequest, WriteResult } from '../port.ts';
+import type { AddedColumn, NewTable, TableTarget, WriteResult } from '../port.ts';
 import { columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';
 import { binary, i32, i64, list, struct } from './fields.ts';
@@ -15,19 +14,13 @@ const MOST_ROWS_A_GROUP = ROWS_A_GROUP + 65_536;
 /** A row group is gathered in memory; long texts end it earlier. */
 const CHARACTERS_A_GROUP = 64 * 1024 * 1024;
 
-/** The columns of a new file and the fields of its rows. */
-export interface NewTable {
-  readonly columns: readonly AddedColumn[];
-  readonly batches: () => AsyncIterable<readonly (readonly Field[])[]>;
-}
-
 /** Writes a table as a new Parquet file. */
 export async function writeNewParquet(
   { columns, batches }: NewTable,
-  request: Pick<WriteRequest, 'output' | 'stdout' | 'signal'>,
-  identity: InputIdentity | null,
+  target: TableTarget,
+  source: InputFile | null,
 ): Promise<WriteResult> {
-  return await writeRows(request, identity, async (gathered) => {
+  return await writeRows(target, source?.identity ?? null, async (gathered) => {
     const sink = parquetSink(gathered);
     await sink.write(Buffer.from('PAR1'));
     const group = columnBuilder(columns, MOST_ROWS_A_GROUP);

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../errors.ts';
+import { formatNamed, type OpenOptions } from '../file-formats.ts';
 import { unreadable } from '../files/input-file.ts';
-import { type OpenOptions, openRowFile } from '../open-row-file.ts';
+import { openRowFile } from '../open-row-file.ts';
 import type { Row, RowFile, RowSource } from '../port.ts';
 import { EMPTY, openEmptyPart } from './empty-part.ts';
 import type { PartPlace } from './list-parts.ts';
@@ -20,9 +21,6 @@ export interface PartFiles extends RowSource {
 export function isPartFiles(rows: RowSource): rows is PartFiles {
   return 'parts' in rows;
 }
-
-/** Objects have the members that they have: the columns of such a part are found by name. */
-const FORMATS_OF_OBJECTS: readonly string[] = ['ndjson', 'geojson'];
 
 /**
  * Opens the parts as one input. Tables must have the same columns in the same order: an output is written part by part, and whoever
@@ -44,7 +42,7 @@ export async function openPartFiles(places: readonly PartPlace[], options: OpenO
   if (first === undefined)
     throw unreadable(places[0]!.path, 'is empty, as all parts are', 'Check that they were written.');
   const { format, unit, note, likelyHeader } = first.rowFile;
-  const columns = FORMATS_OF_OBJECTS.includes(format) ? mergedColumns(parts) : first.columns;
+  const columns = formatNamed(format).isOfObjects ? mergedColumns(parts) : first.columns;
   return {
     ...{ format, columns, parts },
     ...(unit === undefined ? {} : { unit }),
@@ -125,7 +123,7 @@ function requireSame(first: PartFile, other: PartFile): void {
       { file: other.path },
     );
   }
-  if (FORMATS_OF_OBJECTS.includes(one.format)) return;
+  if (formatNamed(one.format).isOfObjects) return;
   const at = [...one.columns, ...two.columns].findIndex((_, index) => one.columns[index] !== two.columns[index]);
   if (at < 0) return;
   const named = (columns: readonly string[]) => (at < columns.length ? JSON.stringify(columns[at]) : 'missing');

@@ -1,9 +1,8 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { ConvertedTable } from '../converted-table.ts';
-import type { InputIdentity } from '../files/output-file.ts';
+import type { InputFile } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
-import type { WriteRequest, WriteResult } from '../port.ts';
+import type { NewTable, TableTarget, WriteResult } from '../port.ts';
 import { cellXml } from './cell-values.ts';
 import { columnLetters, MOST_COLUMNS, MOST_ROWS } from './sheet-parser.ts';
 import { zipWriter } from './zip-writer.ts';
@@ -34,20 +33,20 @@ const PARTS: readonly (readonly [name: string, xml: string])[] = [
   ],
 ];
 
-/** Writes a converted table as a new workbook with one sheet. Texts stay texts, so that no leading zero is lost and nothing
+/** Writes a table as a new workbook with one sheet. Texts stay texts, so that no leading zero is lost and nothing
  * runs as a formula. */
 export async function writeNewXlsx(
-  { columns, batches }: ConvertedTable,
-  request: WriteRequest,
-  identity: InputIdentity | null,
+  { columns, batches }: NewTable,
+  target: TableTarget,
+  source: InputFile | null,
 ): Promise<WriteResult> {
   const names = columns.map(({ name }) => name);
-  if (names.length > MOST_COLUMNS) throw tooLarge(request.output, `${names.length} columns`);
-  return await writeRows(request, identity, async (gathered) => {
+  if (names.length > MOST_COLUMNS) throw tooLarge(target.output, `${names.length} columns`);
+  return await writeRows(target, source?.identity ?? null, async (gathered) => {
     const result = { rows: 0 };
-    const zip = zipWriter(gathered, request.output);
+    const zip = zipWriter(gathered, target.output);
     for (const [name, xml] of PARTS) await zip.add(name, [Buffer.from(HEAD + xml)]);
-    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), request.output, names, result));
+    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), target.output, names, result));
     await zip.finish();
     return result.rows;
   });

@@ -1,4 +1,5 @@
-import { type OpenOptions, openRowFile } from '../../rows/open-row-file.ts';
+import type { OpenOptions } from '../../rows/file-formats.ts';
+import { openRowFile } from '../../rows/open-row-file.ts';
 import type { Row } from '../../rows/port.ts';
 import type { OutputRow } from './output-table.ts';
 

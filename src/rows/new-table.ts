@@ -1,28 +1,26 @@
 import type { Field } from '../contract/answer.ts';
+import { type FormatMaking, formatNamed } from './file-formats.ts';
+import type { InputFile } from './files/input-file.ts';
 import { rowFields } from './placed-fields.ts';
-import type { AddedColumn, RowFile, WriteRequest } from './port.ts';
+import type { AddedColumn, NewTable, RowFile, TableTarget, WriteRequest, WriteResult } from './port.ts';
+
+/** Writes a table whole or not at all: to a path, or to `stdout` where it is `-`. */
+export async function writeTable(
+  table: NewTable,
+  format: string,
+  target: TableTarget,
+  source: InputFile | null = null,
+): Promise<WriteResult> {
+  return await formatNamed(format).making!.write(table, target, source);
+}
 
 /** The rows of a file with their added fields, for a format that is not the file's own: its values are texts, or numbers in
- * the columns that the run has read as numbers. */
-export interface ConvertedTable {
-  /** The file's own columns, then the added ones. */
-  readonly columns: readonly AddedColumn[];
-  readonly batches: () => AsyncGenerator<readonly (readonly Field[])[]>;
-}
-
-/** What the format of the output can express. */
-export interface FormatTraits {
-  /** It has numbers and nulls; otherwise every value stays the text that it is. */
-  readonly isTyped: boolean;
-  /** Each of its columns needs a name of its own. */
-  readonly hasDistinctNames: boolean;
-}
-
-export async function convertedTable(
+ * the columns that the run has read as numbers. The file's own columns come first, then the added ones. */
+export async function tableOfRows(
   opened: RowFile,
   request: WriteRequest,
-  { isTyped, hasDistinctNames }: FormatTraits,
-): Promise<ConvertedTable> {
+  { isTyped, hasDistinctNames }: Pick<FormatMaking, 'isTyped' | 'hasDistinctNames'>,
+): Promise<NewTable> {
   const rowFile = (await opened.entire?.()) ?? opened;
   const whole = rowFile.wholeColumns ?? [...rowFile.columns.keys()];
   const known = opened.columns.length;
