@@ -5,7 +5,8 @@ import type { KillScene } from './kill-scene.ts';
 /** A scene whose store is `killed.db`. */
 type Books = Pick<KillScene, 'harness'>;
 
-interface Call {
+/** A call of a ledger. */
+export interface Call {
   readonly call: string;
   readonly charge: 'sent' | 'charged' | 'free' | 'unknown';
   readonly credits: number;
@@ -62,22 +63,34 @@ export async function serviceSettled({ harness }: Books): Promise<void> {
   }
 }
 
-/** Compares the service's charges with the ledger's calls. Returns what is wrong, in words; nothing when all is right. */
+/** Compares the service's charges with the calls of a ledger in a file; see `compareCalls`. */
 export function compareBooks(
   scene: Pick<KillScene, 'harness' | 'price'>,
   since: number,
   kills: number,
   sockets: number,
 ): string[] {
-  const calls = ledgerCalls(scene);
-  const charges = serviceCharges(scene, since);
+  const { price } = scene;
+  return compareCalls(ledgerCalls(scene), serviceCharges(scene, since), { price, unknown: kills * sockets });
+}
+
+/**
+ * Compares the service's charges with the ledger's calls. Returns what is wrong, in words; nothing when all is right.
+ *
+ * @param expected `price`: credits that the ledger must list as charged; `unknown`: most calls that may be unknown
+ */
+export function compareCalls(
+  calls: readonly Call[],
+  charges: ReturnType<typeof serviceCharges>,
+  expected: { readonly price: number; readonly unknown: number },
+): string[] {
   const wrong: string[] = [];
   const sum = (some: readonly { credits: number }[]) => some.reduce((total, { credits }) => total + credits, 0);
   const of = (charge: Call['charge']) => calls.filter((call) => call.charge === charge);
   const [charged, unknown] = [of('charged'), of('unknown')];
   if (of('sent').length > 0) wrong.push(`${of('sent').length} calls are still open`);
-  if (unknown.length > kills * sockets)
-    wrong.push(`${unknown.length} calls unknown after ${kills} kills of ${sockets} sockets`);
+  if (unknown.length > expected.unknown)
+    wrong.push(`${unknown.length} calls unknown, at most ${expected.unknown} expected`);
   const known = new Map(charges.map((charge) => [charge.requestId, charge]));
   for (const { requestId, credits, at } of charged) {
     if (requestId === null || known.get(requestId)?.credits !== credits)
@@ -99,6 +112,7 @@ export function compareBooks(
     if (answered.has(at)) wrong.push(`bought twice: ${at}`);
     answered.add(at);
   }
-  if (sum(charged) !== scene.price) wrong.push(`${sum(charged)} credits in the ledger, ${scene.price} undisturbed`);
+  if (sum(charged) !== expected.price)
+    wrong.push(`${sum(charged)} credits in the ledger, ${expected.price} undisturbed`);
   return wrong;
 }
