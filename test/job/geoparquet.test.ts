@@ -5,9 +5,8 @@ import { test } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
 import { z } from 'zod';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
-import { binary, list, structsAt, textAt } from '../../src/rows/parquet/fields.ts';
 import { type PointBounds, setGeoMetadata } from '../../src/rows/parquet/geo-metadata.ts';
-import { THRIFT, type ThriftStruct } from '../../src/rows/parquet/thrift.ts';
+import { binary, list, structsAt, THRIFT, type ThriftStruct, textAt } from '../../src/rows/parquet/thrift.ts';
 import { askedDuckdb, quoted } from '../rows/duckdb-child.ts';
 import { type Harness, openHarness } from './harness.ts';
 

@@ -7,8 +7,18 @@ import type { Field } from '../../src/contract/answer.ts';
 import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { i64, list, setField, struct, structAt, structsAt } from '../../src/rows/parquet/fields.ts';
-import { readThrift, THRIFT, type ThriftStruct, writeThrift } from '../../src/rows/parquet/thrift.ts';
+import {
+  i64,
+  list,
+  readThrift,
+  setField,
+  struct,
+  structAt,
+  structsAt,
+  THRIFT,
+  type ThriftStruct,
+  writeThrift,
+} from '../../src/rows/parquet/thrift.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { allRows, fillWith, type RowFill, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';

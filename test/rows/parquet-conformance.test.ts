@@ -5,8 +5,16 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { PerilbookError } from '../../src/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { i32, i64, numberAt, setField, structAt, structsAt } from '../../src/rows/parquet/fields.ts';
-import { readThrift, writeThrift } from '../../src/rows/parquet/thrift.ts';
+import {
+  i32,
+  i64,
+  numberAt,
+  readThrift,
+  setField,
+  structAt,
+  structsAt,
+  writeThrift,
+} from '../../src/rows/parquet/thrift.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { LONG } from '../tier.ts';
 import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';

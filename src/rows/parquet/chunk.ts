@@ -1,10 +1,9 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { BuiltColumns, StoredColumn } from './column-builder.ts';
 import { numberValues, type ReusableArrays, textValues, type Values } from './encode.ts';
-import { binary, i32, i64, list, struct } from './fields.ts';
 import { encodeHybrid, encodeRun } from './hybrid.ts';
 import { PHYSICAL_TYPES } from './schema.ts';
-import { THRIFT, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
+import { binary, i32, i64, list, struct, THRIFT, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
 
 /** A column of a row group as bytes, and what the footer says of it. */
 export interface EncodedChunk {

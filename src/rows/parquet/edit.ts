@@ -1,9 +1,23 @@
 import type { AddedColumn } from '../port.ts';
 import { extendArrowSchema } from './arrow-schema.ts';
-import { binary, flag, i32, i64, list, numberAt, setField, struct, structAt, structsAt, textAt } from './fields.ts';
 import { type ParquetFile, placeOfChunk } from './footer.ts';
 import { PHYSICAL_TYPES, type SchemaNode } from './schema.ts';
-import { THRIFT, type ThriftField, type ThriftStruct } from './thrift.ts';
+import {
+  binary,
+  flag,
+  i32,
+  i64,
+  list,
+  numberAt,
+  setField,
+  struct,
+  structAt,
+  structsAt,
+  THRIFT,
+  type ThriftField,
+  type ThriftStruct,
+  textAt,
+} from './thrift.ts';
 
 /** The chunks that were added to a row group, as the footer describes them. */
 export interface AddedChunks {

@@ -1,8 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
-import { structsAt, textAt } from './fields.ts';
 import type { ParquetFile } from './footer.ts';
 import type { SchemaNode, StoredValue } from './schema.ts';
-import type { ThriftStruct } from './thrift.ts';
+import { structsAt, type ThriftStruct, textAt } from './thrift.ts';
 
 /**
  * A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come

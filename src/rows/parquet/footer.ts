@@ -1,8 +1,17 @@
 import { PerilbookError } from '../../errors.ts';
 import { type InputFile, type InputPass, readWhole, unreadable } from '../files/input-file.ts';
-import { fieldAt, numberAt, sizeAt, structAt, structsAt, textAt } from './fields.ts';
 import { readSchema, type SchemaNode } from './schema.ts';
-import { Damage, readThrift, type ThriftStruct } from './thrift.ts';
+import {
+  Damage,
+  fieldAt,
+  numberAt,
+  readThrift,
+  sizeAt,
+  structAt,
+  structsAt,
+  type ThriftStruct,
+  textAt,
+} from './thrift.ts';
 
 /** A Parquet file whose footer was read and checked against the file. */
 export interface ParquetFile {

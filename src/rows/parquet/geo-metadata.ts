@@ -1,6 +1,5 @@
 import type { BuiltColumns } from './column-builder.ts';
-import { binary, list, setField, structsAt, textAt } from './fields.ts';
-import { THRIFT, type ThriftStruct } from './thrift.ts';
+import { binary, list, setField, structsAt, THRIFT, type ThriftStruct, textAt } from './thrift.ts';
 
 /** The key of the GeoParquet metadata in a footer. */
 const GEO = 'geo';

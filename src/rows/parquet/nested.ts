@@ -1,6 +1,6 @@
 import type { SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
-import { textOf } from './value-text.ts';
+import { textForm } from './value-text.ts';
 
 /** The entries of one column of a row group: for each its levels, and its value where the levels say that it is there. */
 export interface LeafEntries {
@@ -13,13 +13,13 @@ export interface LeafEntries {
 
 /** Makes the values of a column that lies in a list or a struct ready for JSON, exactly. */
 export function jsonForm(node: SchemaNode): (value: StoredValue) => unknown {
-  const { leaf, meaning } = node;
-  const isNumber = meaning.kind === 'stored' || meaning.kind === 'unsigned';
+  const textOf = textForm(node);
+  // Decimals are texts in JSON: its readers would drop the zeros at their ends.
+  const isNumber = node.meaning.kind === 'unsigned' || (node.meaning.kind === 'stored' && node.leaf!.type !== 'INT96');
   return (value) => {
     if (typeof value === 'boolean') return value;
-    const text = textOf(value, leaf!, meaning);
-    const isExact = isNumber && leaf!.type !== 'INT96' && typeof value !== 'object' && /^-?\d/.test(text);
-    return isExact ? rawJson(text) : text;
+    const text = textOf(value);
+    return isNumber && typeof value !== 'object' && /^-?\d/.test(text) ? rawJson(text) : text;
   };
 }
 

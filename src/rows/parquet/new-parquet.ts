@@ -4,8 +4,7 @@ import { putPlace } from '../placed-fields.ts';
 import type { AddedColumn, NewTable, TableTarget, WriteResult } from '../port.ts';
 import { columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';
-import { binary, i32, i64, list, struct } from './fields.ts';
-import { THRIFT, type ThriftStruct } from './thrift.ts';
+import { binary, i32, i64, list, struct, THRIFT, type ThriftStruct } from './thrift.ts';
 import { parquetSink } from './write.ts';
 
 const ROWS_A_GROUP = 65_536;

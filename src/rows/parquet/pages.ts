@@ -2,10 +2,9 @@ import { crc32 } from 'node:zlib';
 import { PerilbookError } from '../../errors.ts';
 import type { InputPass } from '../files/input-file.ts';
 import { decompress } from './decompress.ts';
-import { booleanAt, numberAt, sizeAt, structAt } from './fields.ts';
 import { MOST_ROWS_A_GROUP, type ParquetFile, placeOfChunk, type RowGroup, readAt } from './footer.ts';
 import type { SchemaNode } from './schema.ts';
-import { Damage, readThrift, type ThriftStruct, TooShort } from './thrift.ts';
+import { booleanAt, Damage, numberAt, readThrift, sizeAt, structAt, type ThriftStruct, TooShort } from './thrift.ts';
 
 /** A page of a column, unpacked. */
 export interface Page {

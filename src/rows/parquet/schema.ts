@@ -1,5 +1,4 @@
-import { booleanAt, numberAt, structAt, textAt } from './fields.ts';
-import { Damage, type ThriftStruct } from './thrift.ts';
+import { booleanAt, Damage, numberAt, structAt, type ThriftStruct, textAt } from './thrift.ts';
 
 /** The physical types, in the order of their numbers. */
 export const PHYSICAL_TYPES = [

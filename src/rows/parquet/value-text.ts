@@ -19,7 +19,7 @@ import type { Leaf, Meaning, SchemaNode, StoredValue } from './schema.ts';
  *
  * Null is the empty text.
  */
-export function textOf(value: StoredValue, { type }: Leaf, meaning: Meaning): string {
+function textOf(value: StoredValue, { type }: Leaf, meaning: Meaning): string {
   switch (typeof value) {
     case 'boolean':
       return String(value);
@@ -32,9 +32,7 @@ export function textOf(value: StoredValue, { type }: Leaf, meaning: Meaning): st
 }
 
 /** The function that makes the values of a column into texts. */
-export function textForm(node: SchemaNode): (value: StoredValue) => string {
-  const { leaf, meaning } = node;
-  if (leaf!.type === 'DOUBLE') return (value) => coordinateText(value as number);
+export function textForm({ leaf, meaning }: SchemaNode): (value: StoredValue) => string {
   return (value) => textOf(value, leaf!, meaning);
 }
 
@@ -68,7 +66,7 @@ function bytesText(bytes: Uint8Array, type: Leaf['type'], meaning: Meaning): str
     case 'uuid':
       return buffer.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
     case 'float16':
-      return buffer.length === 2 ? doubleText(halfFloat(buffer.readUInt16LE(0))) : buffer.toString('base64');
+      return buffer.length === 2 ? doubleText(halfFloat(bytes)) : buffer.toString('base64');
     case 'interval':
       return buffer.length === 12 ? intervalText(buffer) : buffer.toString('base64');
     case 'stored':
@@ -90,20 +88,6 @@ function isPlainText(bytes: Buffer): boolean {
   }
 }
 
-const MILLION = 1_000_000;
-
-/** Coordinates have six decimals or less: their digits are made from a whole number in half the time. At most 15 digits
- * that read back to the same double are its shortest form. */
-function coordinateText(value: number): string {
-  const millionths = Math.round(Math.abs(value) * MILLION);
-  if (!(millionths >= MILLION && millionths < 1e9) || millionths / MILLION !== Math.abs(value))
-    return doubleText(value);
-  const whole = Math.floor(millionths / MILLION);
-  let decimals = String(millionths - whole * MILLION + MILLION).slice(1);
-  while (decimals.endsWith('0')) decimals = decimals.slice(0, -1);
-  return `${value < 0 ? '-' : ''}${whole}${decimals === '' ? '' : `.${decimals}`}`;
-}
-
 function doubleText(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
@@ -118,13 +102,7 @@ function floatText(value: number): string {
   return doubleText(Number.isFinite(value) ? Number(value.toPrecision(9)) : value);
 }
 
-function halfFloat(bits: number): number {
-  const sign = bits >> 15 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
-}
+const halfFloat = (bytes: Uint8Array): number => new DataView(bytes.buffer, bytes.byteOffset).getFloat16(0, true);
 
 function bigEndian(bytes: Buffer): bigint {
   return bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
