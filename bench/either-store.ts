@@ -1,6 +1,6 @@
 import { systemClock } from '../src/clock.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
-import { isPostgresAddress } from '../src/postgres/postgres-address.ts';
+import { isPostgresAddress } from '../src/sql/postgres-address.ts';
 import type { Store } from '../src/store/port.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { columnsOf } from '../columns/topic-columns.ts';
-import { isPostgresAddress } from '../postgres/postgres-address.ts';
 import { bootIdentity } from '../running-processes.ts';
+import { isPostgresAddress } from '../sql/postgres-address.ts';
 import type { Owner, Store } from '../store/port.ts';
 
 /**

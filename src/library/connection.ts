@@ -11,7 +11,7 @@ import { readKeys } from '../job/planning/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../job/planning/key-warnings.ts';
 import type { Effects } from '../job/prepare.ts';
 import type { Job, Surroundings } from '../job/settings/settings.ts';
-import { isPostgresAddress } from '../postgres/postgres-address.ts';
+import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { getAllBoundariesCommand, getCommand } from './get-command.ts';
 
 /** What opening a connection needs from its caller. */

@@ -8,12 +8,12 @@ import { addSample, lacksSample, refreshSampleReadings } from '../data/sample/ad
 import { openDataDatabase } from '../data/tables/data-database.ts';
 import { fingerprintOf, type Key } from '../job/planning/api-keys.ts';
 import type { Job, Surroundings } from '../job/settings/settings.ts';
-import { isPostgresAddress } from '../postgres/postgres-address.ts';
 import { createAccount, listAccounts } from '../service/accounts/sqlite/accounts.ts';
 import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/sqlite/accounts-database.ts';
 import { createKey, revokeKey } from '../service/accounts/sqlite/keys.ts';
 import { sqliteAccounts } from '../service/accounts/sqlite/sqlite-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
+import { isPostgresAddress } from '../sql/postgres-address.ts';
 
 export interface EmbeddedService extends AsyncDisposable {
   readonly baseUrl: string;

@@ -1,4 +1,4 @@
-import { type DatabaseUse, isPostgresAddress, refusePassword } from '../postgres/postgres-address.ts';
+import { type DatabaseUse, isPostgresAddress, refusePassword } from '../sql/postgres-address.ts';
 
 /** The store in PostgreSQL. */
 export const STORE_DATABASE: DatabaseUse = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { locatePostgres } from '../../src/postgres/postgres-address.ts';
+import { locatePostgres } from '../../src/sql/postgres-address.ts';
 import { STORE_DATABASE } from '../../src/store/store-address.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { isoTime } from '../../job/summary.ts';
-import { shownAddress } from '../../postgres/postgres-address.ts';
+import { shownAddress } from '../../sql/postgres-address.ts';
 import type { StoreStats } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, print, sayJson } from '../context.ts';

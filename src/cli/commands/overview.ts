@@ -6,7 +6,7 @@ import { readLocalData } from '../../job/lookup/local-data.ts';
 import { accountState } from '../../job/planning/account-state.ts';
 import { isSampleAccount } from '../../job/settings/account-settings.ts';
 import type { Job } from '../../job/settings/settings.ts';
-import { isPostgresAddress, shownAddress } from '../../postgres/postgres-address.ts';
+import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import type { Store } from '../../store/port.ts';
 import { type CliContext, lineWidth, print } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';

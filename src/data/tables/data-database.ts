@@ -1,10 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
-import {
-  type DatabaseFormat,
-  openSqlite,
-  openSqliteReadOnly,
-  type SqliteDatabase,
-} from '../../sqlite/open-database.ts';
+import { type DatabaseFormat, openSqlite, openSqliteReadOnly, type SqliteDatabase } from '../../sql/open-sqlite.ts';
 
 /** The open data file: what the topics are answered from, in one SQLite file. Whoever opens it closes it. */
 export type DataDatabase = SqliteDatabase;

@@ -1,5 +1,5 @@
 import type { TopicSlug } from '../../contract/topics.ts';
-import { openTemporarySqlite } from '../../sqlite/open-database.ts';
+import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
 import { ClassSums } from '../class-sums.ts';
 import { CLASS_LETTERS } from '../figures.ts';
 import { HIGHEST, unansweredClass } from '../scales.ts';

@@ -1,4 +1,4 @@
-import type { Session } from '../../postgres/postgres-pool.ts';
+import type { Session } from '../../sql/postgres-pool.ts';
 
 /** The time of the server in milliseconds, as an SQL expression. */
 export type ServerTime = () => string;

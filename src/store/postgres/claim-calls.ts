@@ -1,6 +1,6 @@
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
-import type { Session, Transaction } from '../../postgres/postgres-pool.ts';
+import type { Session, Transaction } from '../../sql/postgres-pool.ts';
 import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Usage } from '../admission.ts';
 import { isAreaAnswered, storedArea } from '../area-merge.ts';
 import type { AreaWanted, Claim, ClaimLimits, ClaimRequest, StoredArea } from '../port.ts';

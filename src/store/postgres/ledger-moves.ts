@@ -1,4 +1,4 @@
-import type { Session } from '../../postgres/postgres-pool.ts';
+import type { Session } from '../../sql/postgres-pool.ts';
 import { SUM_OF } from '../period-sums.ts';
 import type { ChargeState, Settlement, Spending } from '../port.ts';
 import type { ServerTime } from './account-locks.ts';
@@ -38,7 +38,7 @@ export interface CallMove {
   readonly requestId?: string | undefined;
 }
 
-export type SqlStatement = readonly [sql: string, values: readonly unknown[]];
+export type LedgerStatement = readonly [sql: string, values: readonly unknown[]];
 
 export function storedCalls(session: Session, calls: readonly number[]): Promise<StoredCall[]> {
   return session.rows<StoredCall & Record<string, unknown>>(
@@ -65,7 +65,7 @@ export class SumChanges {
     this.#runs.set(run, ofRun);
   }
 
-  statements(): SqlStatement[] {
+  statements(): LedgerStatement[] {
     if (this.#periods.size === 0) return [];
     return [
       [
@@ -89,7 +89,7 @@ export class SumChanges {
  * Sent behind the locks of the calls' accounts, without waiting for them: the locks, for which all claims wait, are held for no round
  * trip of this process.
  */
-export function moveStatement(moves: readonly CallMove[], serverTime: ServerTime): SqlStatement {
+export function moveStatement(moves: readonly CallMove[], serverTime: ServerTime): LedgerStatement {
   // A call that is moved twice keeps its last outcome.
   const outcomes = [...new Map(moves.map((move) => [move.call, move])).values()].map(
     ({ outcome, requestId, ...move }) => ({

@@ -1,5 +1,5 @@
 import type { BillingPeriod } from '../../contract/billing-period.ts';
-import type { Session } from '../../postgres/postgres-pool.ts';
+import type { Session } from '../../sql/postgres-pool.ts';
 import type {
   ChargeState,
   Correction,

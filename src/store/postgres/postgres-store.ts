@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import type { TopicSet } from '../../contract/topic-set.ts';
-import { migratePostgres } from '../../postgres/migrate-postgres.ts';
-import { locatePostgres } from '../../postgres/postgres-address.ts';
-import { PostgresPool, type Session, type Transaction } from '../../postgres/postgres-pool.ts';
+import { migratePostgres } from '../../sql/migrate-postgres.ts';
+import { locatePostgres } from '../../sql/postgres-address.ts';
+import { PostgresPool, type Session, type Transaction } from '../../sql/postgres-pool.ts';
 import { cellCodec, type WidthOf, withoutRejections } from '../cell-answers.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store } from '../port.ts';
 import { STORE_DATABASE } from '../store-address.ts';

@@ -1,6 +1,6 @@
 import type { SampleMark } from '../../contract/answer.ts';
 import type { Scope } from '../../contract/credits.ts';
-import type { Session } from '../../postgres/postgres-pool.ts';
+import type { Session } from '../../sql/postgres-pool.ts';
 import { bundleContentsOf, REFUSAL_HOLDS_MS, type SeenBundle } from '../bundle-observations.ts';
 import type { BundleContents } from '../port.ts';
 import type { SettledCall } from './ledger-moves.ts';

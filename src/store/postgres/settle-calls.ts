@@ -1,5 +1,5 @@
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
-import type { Transaction } from '../../postgres/postgres-pool.ts';
+import type { Transaction } from '../../sql/postgres-pool.ts';
 import type { Settlement } from '../port.ts';
 import { accountLocks } from './account-locks.ts';
 import { moveStatement, type SettledCall, storedCalls } from './ledger-moves.ts';

@@ -1,4 +1,4 @@
-import type { Session } from '../../postgres/postgres-pool.ts';
+import type { Session } from '../../sql/postgres-pool.ts';
 import { type AreaRow, mergedArea, storedArea } from '../area-merge.ts';
 import type { StoredArea } from '../port.ts';
 import type { SettledCall } from './ledger-moves.ts';

@@ -1,6 +1,6 @@
 import type { CellRecord } from '../../contract/answer.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import type { Session } from '../../postgres/postgres-pool.ts';
+import type { Session } from '../../sql/postgres-pool.ts';
 import type { cellCodec, PackedCell } from '../cell-answers.ts';
 import type { CellAnswers, CompleteCell, WantedAnswer } from '../port.ts';
 import type { TextTable } from './text-table.ts';

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import { isTopicSlug } from '../../contract/topics.ts';
-import type { PostgresPool, Session } from '../../postgres/postgres-pool.ts';
+import type { PostgresPool, Session } from '../../sql/postgres-pool.ts';
 import type { Store, StoreStats } from '../port.ts';
 import type { SettledCall } from './ledger-moves.ts';
 

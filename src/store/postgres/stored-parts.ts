@@ -1,4 +1,4 @@
-import type { PostgresPool, Session } from '../../postgres/postgres-pool.ts';
+import type { PostgresPool, Session } from '../../sql/postgres-pool.ts';
 import type { PartFolder, PartRecord, PartStore, PartTicket, WrittenPart } from '../part-store.ts';
 import type { Owner } from '../port.ts';
 import type { ServerTime } from './account-locks.ts';

@@ -1,4 +1,4 @@
-import type { Session } from '../../postgres/postgres-pool.ts';
+import type { Session } from '../../sql/postgres-pool.ts';
 import type { AccountTerms, KnownAccount, NewRun, Owner, RunEnd, RunRecord, Spending } from '../port.ts';
 import { storable } from './ledger-moves.ts';
 

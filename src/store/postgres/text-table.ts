@@ -1,6 +1,6 @@
 import type { Answer } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { Session } from '../../postgres/postgres-pool.ts';
+import type { Session } from '../../sql/postgres-pool.ts';
 import { isSharedText, MOST_TEXTS, type StoreTexts } from '../packed-fields.ts';
 
 /** A time is packed as a number, so it needs none of these. */

@@ -1,5 +1,5 @@
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
-import type { Session } from '../../postgres/postgres-pool.ts';
+import type { Session } from '../../sql/postgres-pool.ts';
 import { MINUTE_MARGIN_MS, type Usage } from '../admission.ts';
 import { NOTHING_SPENT, type PeriodRow, periodSpending } from '../period-sums.ts';
 import type { ClaimLimits, PeriodSpending, Spending } from '../port.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
-import { openSqlite, type SqliteDatabase } from '../../sqlite/open-database.ts';
+import { openSqlite, type SqliteDatabase } from '../../sql/open-sqlite.ts';
 import { asStoreError } from './store-errors.ts';
 
 /** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means trouble. */

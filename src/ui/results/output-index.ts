@@ -1,5 +1,5 @@
 import { ROW_STATUSES } from '../../columns/row-status.ts';
-import { openTemporarySqlite } from '../../sqlite/open-database.ts';
+import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
 import { type OutputPage, ROWS_PER_PAGE, type RowFilter, type ShownRow } from './output-page.ts';
 import { ORDERED_RATINGS, type OutputRow, type OutputTable, worstPeril } from './output-table.ts';
 

@@ -1,5 +1,5 @@
 import { CREDITS } from '../../../contract/credits.ts';
-import type { Transaction } from '../../../postgres/postgres-pool.ts';
+import type { Transaction } from '../../../sql/postgres-pool.ts';
 import {
   type AllowedCharge,
   addCharge,

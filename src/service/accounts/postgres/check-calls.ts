@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Session } from '../../../postgres/postgres-pool.ts';
+import type { Session } from '../../../sql/postgres-pool.ts';
 import { hashOfKey, stateOf } from '../key-life.ts';
 import { type BatchTotal, type LimitRules, newTotal, refusalOf, retryAfterOf } from '../limits.ts';
 import type { CallCheck, Caller, ChargeRefusal, KeyRefusal, PresentedCall } from '../port.ts';

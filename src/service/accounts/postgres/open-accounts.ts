@@ -1,7 +1,7 @@
 import type { Clock } from '../../../clock.ts';
-import { migratePostgres } from '../../../postgres/migrate-postgres.ts';
-import { type DatabaseUse, locatePostgres } from '../../../postgres/postgres-address.ts';
-import { PostgresPool } from '../../../postgres/postgres-pool.ts';
+import { migratePostgres } from '../../../sql/migrate-postgres.ts';
+import { type DatabaseUse, locatePostgres } from '../../../sql/postgres-address.ts';
+import { PostgresPool } from '../../../sql/postgres-pool.ts';
 import type { ServiceAccounts } from '../port.ts';
 import { postgresAccounts } from './postgres-accounts.ts';
 

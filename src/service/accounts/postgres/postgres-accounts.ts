@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts';
-import type { PostgresPool, Session } from '../../../postgres/postgres-pool.ts';
+import type { PostgresPool, Session } from '../../../sql/postgres-pool.ts';
 import {
   checkExpiry,
   checkGrace,

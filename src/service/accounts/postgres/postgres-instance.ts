@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts';
-import type { PostgresPool } from '../../../postgres/postgres-pool.ts';
+import type { PostgresPool } from '../../../sql/postgres-pool.ts';
 import type { LimitRules } from '../limits.ts';
 import { type Chargeable, type EndedCharges, isAccountsFailure, type ServiceInstance } from '../port.ts';
 import { accountsOf, type ChargeOrder, chargeCalls, lockAccounts, renewLease } from './charge-calls.ts';

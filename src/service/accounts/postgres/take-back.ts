@@ -1,4 +1,4 @@
-import type { PostgresPool, Transaction } from '../../../postgres/postgres-pool.ts';
+import type { PostgresPool, Transaction } from '../../../sql/postgres-pool.ts';
 
 /** Subtracts what was deleted from the sums of period and minute. */
 const SUBTRACT = `

@@ -1,6 +1,6 @@
 import { format, parse } from 'node:path';
 import { PerilbookError } from '../../../errors.ts';
-import { openSqlite, type SqliteDatabase } from '../../../sqlite/open-database.ts';
+import { openSqlite, type SqliteDatabase } from '../../../sql/open-sqlite.ts';
 
 declare const holdsAccounts: unique symbol;
 

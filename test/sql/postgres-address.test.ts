@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPostgresAddress, locatePostgres, shownAddress } from '../../src/postgres/postgres-address.ts';
+import { isPostgresAddress, locatePostgres, shownAddress } from '../../src/sql/postgres-address.ts';
 import { STORE_DATABASE } from '../../src/store/store-address.ts';
 
 const connectionOf = (address: string) => locatePostgres(address, STORE_DATABASE).connection;

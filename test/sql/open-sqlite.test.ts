@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { type DatabaseFormat, openSqlite, openSqliteReadOnly } from '../../src/sqlite/open-database.ts';
+import { type DatabaseFormat, openSqlite, openSqliteReadOnly } from '../../src/sql/open-sqlite.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const FORMAT: DatabaseFormat = {

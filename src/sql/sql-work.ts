@@ -1,0 +1,112 @@
+/*
+ * Work on a database is a generator: it yields statements and is given their rows, so one text serves SQLite, which runs it
+ * synchronously inside one transaction, and PostgreSQL, which sends the statements of a step together. Nothing but SQL can be
+ * awaited inside a transaction.
+ *
+ *     function* rename(database: SqlDatabase, id: number, name: string): SqlWork<string | undefined> {
+ *       const [[before], [sum]] = yield* read(
+ *         statement<{ name: string }>(`SELECT name FROM accounts WHERE id = $1 ${database.dialect.forUpdate}`, [id]),
+ *         statement<{ credits: number }>('SELECT sum(credits) AS credits FROM charges WHERE account = $1', [id]),
+ *       );
+ *       yield* write(statement('UPDATE accounts SET name = $2 WHERE id = $1', [id, name]));
+ *       return before?.name;
+ *     }
+ *     await database.transact(() => rename(database, 7, 'new'));
+ *
+ * Rules for a text that both understand:
+ * - Parameters are $1, $2 …; a parameter that is compared with NULL needs its type: CAST($1 AS text) IS NULL.
+ * - A batch travels as one value: `toJson(rows)`, read by `dialect.records`. Never as thousands of parameters.
+ * - INSERT … SELECT … ON CONFLICT needs WHERE true before ON CONFLICT, and an alias for the old row: INSERT INTO periods AS old.
+ * - RETURNING and SELECT without ORDER BY promise no order: match rows by key.
+ * - There is no boolean: 0 and 1.
+ * - A table that is joined with `records` comes behind it, by LEFT JOIN: a JOIN may be turned round, and reads all of the table.
+ */
+
+/** What both databases take as a parameter. */
+export type SqlValue = string | number | Buffer | null;
+
+declare const rowType: unique symbol;
+
+/** A statement, and the type of its rows. */
+export interface SqlStatement<Row extends object = object> {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+  readonly [rowType]?: Row;
+}
+
+/** Statements that are sent together, and run in their order. */
+interface SqlStep {
+  readonly statements: readonly SqlStatement[];
+  /** Whether the work waits for their rows. */
+  readonly isRead: boolean;
+}
+
+/** Yields statements and is given the rows of each. */
+export type SqlWork<T> = Generator<SqlStep, T, readonly (readonly object[])[]>;
+
+/** The type of a column of records. A `blob` is given as `dialect.hex` makes it. */
+type RecordType = 'integer' | 'bigint' | 'double precision' | 'text' | 'blob';
+
+/** All that differs between the SQL of SQLite and of PostgreSQL (`dialects.ts`). */
+export interface EngineDialect {
+  readonly engine: 'sqlite' | 'postgres';
+  /** A table of the rows that a parameter holds as JSON (`toJson`), for FROM and JOIN. A member that a row lacks is NULL. */
+  records(parameter: string, alias: string, columns: Readonly<Record<string, RecordType>>): string;
+  /** A blob as a member of such a row. */
+  hex(bytes: Buffer): string;
+  /** Behind a SELECT: locks its rows until the end of the transaction. SQLite needs no lock, as it has one writer. */
+  readonly forUpdate: string;
+  greatest(...expressions: readonly string[]): string;
+  /** The time in milliseconds, as an SQL expression; later statements of a transaction see a later time. PostgreSQL: by the server's clock,
+   * which all machines share. SQLite: by the clock that the driver was given. */
+  readonly now: string;
+  /** New numbers for rows, one a row (`number`), that nobody else gets. @param highest for SQLite: the number before, as an SQL
+   * expression, e.g. `(SELECT max(id) FROM calls)` */
+  newNumbers(table: string, column: string, highest: string, count: number): SqlStatement<{ readonly number: number }>;
+}
+
+/** A database on which work is done. */
+export interface SqlDatabase {
+  readonly dialect: EngineDialect;
+  /** Does work that writes nothing. On SQLite all of it sees one state of the database, on PostgreSQL each statement the latest. It
+   * may be done again, from its beginning, after the server was away. */
+  read<T>(work: () => SqlWork<T>): Promise<T>;
+  /** Does all of the work exactly once, in one transaction, or throws. It may be begun again when the server did not do it; then
+   * what it returned before counts no longer. SQLite: BEGIN IMMEDIATE, so nobody else writes meanwhile. PostgreSQL: READ COMMITTED, so
+   * lock what is read to be changed (`dialect.forUpdate`), always in the same order. */
+  transact<T>(work: () => SqlWork<T>): Promise<T>;
+}
+
+export function statement<Row extends object>(sql: string, values: readonly SqlValue[] = []): SqlStatement<Row> {
+  return { sql, values };
+}
+
+type RowsOf<Statements extends readonly SqlStatement[]> = {
+  [At in keyof Statements]: Statements[At] extends SqlStatement<infer Row> ? Row[] : never;
+};
+
+/** Sends statements together and waits for the rows of each: one round trip. */
+export function* read<Statements extends readonly SqlStatement[]>(
+  ...statements: Statements
+): SqlWork<RowsOf<Statements>> {
+  return (yield { statements, isRead: true }) as unknown as RowsOf<Statements>;
+}
+
+/** Sends statements whose rows nobody needs: PostgreSQL gets them together with what follows, at the end of the work with COMMIT. All of the
+ * transaction is undone if one fails. */
+export function* write(...statements: readonly SqlStatement[]): SqlWork<void> {
+  if (statements.length > 0) yield { statements, isRead: false };
+}
+
+/** Rows as the JSON that `dialect.records` reads. A NUL and half of a surrogate pair, which a service's message may hold and PostgreSQL
+ * cannot, become U+FFFD. */
+export function toJson(rows: readonly object[]): string {
+  const json = JSON.stringify(rows);
+  if (!/\\u(0000|d[89a-f])/.test(json)) return json;
+  return JSON.stringify(rows, (_, value) => (typeof value === 'string' ? storable(value) : value));
+}
+
+/** A text as both databases can keep it. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}

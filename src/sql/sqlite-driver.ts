@@ -1,0 +1,80 @@
+import type Database from 'better-sqlite3';
+import { type Clock, steadyTime } from '../clock.ts';
+import { SQLITE } from './dialects.ts';
+import type { SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
+
+/** A SQLite file on which work is done, at once too: nothing has to be waited for. */
+export interface SqliteDriver extends SqlDatabase {
+  readNow<T>(work: () => SqlWork<T>): T;
+  transactNow<T>(work: () => SqlWork<T>): T;
+}
+
+/** A prepared statement, and the number of the parameter that each of its `?` stands for. */
+interface PreparedSql {
+  readonly statement: Database.Statement<unknown[], object>;
+  readonly places: readonly number[];
+}
+
+/**
+ * Runs work on a SQLite file: synchronously, so that nothing else that uses the handle can join its transaction. Statements are
+ * prepared once.
+ *
+ * @param clock what `dialect.now` tells, and the SQL function `steady_ms()`: its steady time
+ * @param asError makes of SQLite's errors what the caller can act on
+ */
+export function sqliteDriver(
+  database: Database.Database,
+  clock: Clock,
+  asError: (error: unknown) => unknown = (error) => error,
+): SqliteDriver {
+  database.function('now_ms', () => BigInt(clock.now()));
+  database.function('steady_ms', () => BigInt(steadyTime(clock)));
+  const known = new Map<string, PreparedSql>();
+
+  function preparedOf(sql: string): PreparedSql {
+    let prepared = known.get(sql);
+    if (prepared === undefined) {
+      const places: number[] = [];
+      // better-sqlite3 takes no array for numbered parameters.
+      const text = sql.replace(/\$(\d+)/g, (_, number: string) => {
+        places.push(Number(number) - 1);
+        return '?';
+      });
+      prepared = { statement: database.prepare<unknown[], object>(text), places };
+      known.set(sql, prepared);
+    }
+    return prepared;
+  }
+
+  function run({ sql, values }: SqlStatement): readonly object[] {
+    const { statement, places } = preparedOf(sql);
+    const given = places.map((place) => values[place]);
+    if (statement.reader) return statement.all(...given);
+    statement.run(...given);
+    return [];
+  }
+
+  const done = database.transaction((work: () => SqlWork<unknown>) => {
+    const steps = work();
+    let step = steps.next();
+    while (!step.done) step = steps.next(step.value.statements.map(run));
+    return step.value;
+  });
+
+  function translated<T>(body: () => unknown): T {
+    try {
+      return body() as T;
+    } catch (error) {
+      throw asError(error);
+    }
+  }
+  const readNow = <T>(work: () => SqlWork<T>): T => translated(() => done.deferred(work));
+  const transactNow = <T>(work: () => SqlWork<T>): T => translated(() => done.immediate(work));
+  return {
+    dialect: SQLITE,
+    readNow,
+    transactNow,
+    read: async (work) => readNow(work),
+    transact: async (work) => transactNow(work),
+  };
+}
