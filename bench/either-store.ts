@@ -11,6 +11,8 @@ export interface StoreWorkerTask {
   readonly worker: number;
   readonly batch: number;
   readonly ms: number;
+  /** Into how many parts the time is divided; the calls of each are counted. */
+  readonly parts: number;
 }
 
 export function openEither(store: string, name: string): Promise<Store> {

@@ -1,4 +1,4 @@
-/* A worker of the benchmark `stores`: claims and settles batches for a while, and sends how many calls that were. */
+/* A worker of the benchmark `stores`: claims and settles batches for a while, and sends how many calls that were, by part of the time. */
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { bundleAnswers, openEither, type StoreWorkerTask } from './either-store.ts';
 
@@ -22,8 +22,11 @@ const limits = {
 };
 process.send!('ready');
 await new Promise((resolve) => process.once('message', resolve));
+const counts = new Array<number>(task.parts).fill(0);
 let calls = 0;
-for (const end = performance.now() + task.ms; performance.now() < end; calls += task.batch) {
+const begun = performance.now();
+const part = () => Math.floor(((performance.now() - begun) / task.ms) * task.parts);
+for (let now = part(); now < task.parts; now = part()) {
   const claims = await store.claim(
     limits,
     Array.from({ length: task.batch }, (_, at) => ({
@@ -41,5 +44,8 @@ for (const end = performance.now() + task.ms; performance.now() < end; calls += 
       };
     }),
   );
+  calls += task.batch;
+  counts[now]! += task.batch;
 }
-process.send!(calls);
+// Awaited: the channel does not keep the process from ending before it is sent.
+await new Promise((resolve) => process.send!(counts, undefined, {}, resolve));

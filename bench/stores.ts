@@ -16,6 +16,11 @@ import { type Goal, table } from './table.ts';
 const WORKERS = sized([1, 4, 8], [1]);
 const BATCHES = sized([1, 50], [10]);
 const MS = sized(2_000, 50);
+/** How long a store is filled that was empty when it was opened. */
+const GROWING_MS = sized(60_000, 100);
+const PARTS = 10;
+/** Least share of the first tenth's calls in the last tenth: a plan that was made for empty tables leaves a ninth. */
+const LEAST_SHARE = 0.7;
 const PLACES = sized(200_000, 1_000);
 /** As many as the plan reads at once. */
 const PAGE = 2_000;
@@ -29,6 +34,22 @@ export async function run(): Promise<Goal[]> {
       ['SQLite', join(folder, 'store.db')],
       ['PostgreSQL', server.storeAddress()],
     ] as const;
+    const goals: Goal[] = [];
+    const growing: (string | number)[][] = [];
+    for (const [name, store] of stores) {
+      const parts = await callsOfParts(store, { workers: 1, batch: BATCHES.at(-1)!, ms: GROWING_MS, parts: PARTS });
+      const [first, last] = [parts[0]!, parts.at(-1)!].map((calls) => Math.round(calls / (GROWING_MS / PARTS / 1_000)));
+      growing.push([name, first!, last!]);
+      goals.push({
+        what: `${name}, calls of the last tenth`,
+        measured: last! / first!,
+        unit: 'of the first',
+        atLeast: LEAST_SHARE,
+      });
+    }
+    const seconds = (GROWING_MS / 1_000).toLocaleString('en-US');
+    console.log(`A store that was empty, ${BATCHES.at(-1)} calls together for ${seconds} s\n`);
+    console.log(`${table(['calls claimed and settled a second', 'first tenth', 'last tenth'], growing)}\n`);
     const rates: (string | number)[][] = [];
     for (const [name, store] of stores) {
       for (const batch of BATCHES) {
@@ -44,26 +65,36 @@ export async function run(): Promise<Goal[]> {
     for (const [name, store] of stores) lookups.push([name, await placesASecond(store)]);
     console.log(`\n${PLACES.toLocaleString('en-US')} places, ${NATURAL_SLUGS.length} answers each\n`);
     console.log(table(['', 'places looked up a second'], lookups));
+    return goals;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  return [];
 }
 
 /** Workers have numbers of their own over all trials, and so cells that nobody has bought. */
 let worker = 0;
 
 async function callsASecond(store: string, workers: number, batch: number): Promise<number> {
+  const [calls] = await callsOfParts(store, { workers, batch, ms: MS, parts: 1 });
+  return Math.round(calls! / (MS / 1_000));
+}
+
+interface Trial extends Omit<StoreWorkerTask, 'store' | 'worker'> {
+  readonly workers: number;
+}
+
+/** The calls of all workers, in each part of the time. */
+async function callsOfParts(store: string, { workers, ...trial }: Trial): Promise<number[]> {
   const children = Array.from({ length: workers }, () => {
-    const task: StoreWorkerTask = { store, worker: worker++, batch, ms: MS };
+    const task: StoreWorkerTask = { store, worker: worker++, ...trial };
     return fork(join(import.meta.dirname, 'store-worker.ts'), [JSON.stringify(task)]);
   });
   await Promise.all(children.map((child) => once(child, 'message')));
-  const counts = children.map(async (child) => Number((await once(child, 'message'))[0]));
+  const counting = children.map(async (child) => (await once(child, 'message'))[0] as number[]);
   for (const child of children) child.send('go');
-  const calls = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  const counts = await Promise.all(counting);
   await Promise.all(children.map((child) => (child.exitCode === null ? once(child, 'exit') : null)));
-  return Math.round(calls / (MS / 1_000));
+  return counts[0]!.map((_, part) => counts.reduce((sum, calls) => sum + calls[part]!, 0));
 }
 
 async function placesASecond(address: string): Promise<number> {

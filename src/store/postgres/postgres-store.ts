@@ -46,8 +46,7 @@ const POOL_SETTINGS = {
   statementMs: 120_000,
   silentClientMs: 5_000,
   applicationName: 'perilbook',
-  // A page of cells is looked up by its index whatever the statistics say, and such small statements gain nothing from jit.
-  session: { jit: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' },
+  session: {},
 };
 
 const CELLS_A_PAGE = 2_000;

@@ -32,12 +32,13 @@ async function packedCells(
 
   async function page(from: number): Promise<void> {
     const part = cells.slice(from, from + CELLS_A_STATEMENT);
+    // LEFT JOIN keeps the order of the tables: a JOIN made for an empty table reads all cells of the source, and looks for each in the keys.
     const rows = await session.rows<PackedCell & { place: number }>(
       `SELECT place, answers, failures FROM unnest($2::integer[], $3::integer[]) WITH ORDINALITY AS asked (lat7, lng7, place)
-       JOIN cells ON cells.source = $1 AND cells.lat7 = asked.lat7 AND cells.lng7 = asked.lng7`,
+       LEFT JOIN cells ON cells.source = $1 AND cells.lat7 = asked.lat7 AND cells.lng7 = asked.lng7`,
       [source, integers(part.map(({ lat7 }) => lat7)), integers(part.map(({ lng7 }) => lng7))],
     );
-    for (const row of rows) found[from + row.place - 1] = row;
+    for (const row of rows) if (row.answers !== null) found[from + row.place - 1] = row;
   }
 }
 
