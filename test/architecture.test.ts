@@ -14,6 +14,7 @@ const LAYERS = [
   ['library'],
   ['job', 'service'],
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
+  ['formats'],
   ['contract', 'geo', 'sql'],
   [
     'errors.ts',
@@ -37,8 +38,8 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   bottleneck: ['fetch'],
   'better-sqlite3': ['sql', 'store', 'service', 'data'],
   pg: ['sql'],
-  saxes: ['rows', 'data'],
-  yauzl: ['rows'],
+  saxes: ['formats', 'data'],
+  yauzl: ['formats'],
   flatbush: ['data'],
   'csv-stringify': ['rows', 'service', 'data'],
   fastify: ['service', 'ui'],

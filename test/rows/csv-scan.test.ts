@@ -8,7 +8,7 @@ import {
   LONGEST_QUOTED_FIELD,
   newRecordSpan,
   scanRecord,
-} from '../../src/rows/csv/scan-records.ts';
+} from '../../src/formats/csv/scan-records.ts';
 import { fc } from '../properties.ts';
 
 const COMMA = ','.charCodeAt(0);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeText, encodeText, guessEncoding } from '../../src/rows/files/text-encoding.ts';
+import { decodeText, encodeText, guessEncoding } from '../../src/formats/bytes/decode-text.ts';
 
 test('a sample is UTF-8 unless it has bytes that cannot be', () => {
   assert.equal(guessEncoding(Buffer.from('plain')), 'utf-8');

@@ -1,7 +1,8 @@
 import { PerilbookError } from '../../errors.ts';
+import { guessEncoding, type TextEncoding } from '../../formats/bytes/decode-text.ts';
+import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from '../../formats/csv/scan-records.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
-import { type FileEncoding, guessEncoding, type TextEncoding } from '../files/text-encoding.ts';
-import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan-records.ts';
+import type { FileEncoding } from '../files/text-encoding.ts';
 
 /** What a user may say of a CSV file that its content would otherwise decide. */
 export interface CsvOptions {

@@ -1,8 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { chunksFrom } from '../../formats/bytes/byte-source.ts';
+import { encodeText, type TextEncoding } from '../../formats/bytes/decode-text.ts';
 import { printable } from '../../printable.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { chunksFrom } from '../files/streamed-input.ts';
-import { encodeText, type TextEncoding } from '../files/text-encoding.ts';
 import { unfinishedBytes } from '../files/utf16.ts';
 import type { Dialect } from './dialect.ts';
 

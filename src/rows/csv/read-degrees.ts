@@ -1,8 +1,8 @@
+import { fieldEnd, type RecordSpan } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { DegreeBatch, ReadSegment, Segment } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { csvBatches, ROWS_A_BATCH } from './record-batches.ts';
-import { fieldEnd, type RecordSpan } from './scan-records.ts';
 
 /** Reads two columns of a segment as numbers. To make texts of them first took a third of the time of a scan. */
 export async function* readDegrees(

@@ -1,10 +1,10 @@
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
+import { type ReadWindow, readWindow } from '../../formats/bytes/byte-source.ts';
+import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { type ReadWindow, readWindow } from '../files/streamed-input.ts';
 import type { ReadSegment, Row, Segment } from '../port.ts';
 import type { Dialect } from './dialect.ts';
-import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from './scan-records.ts';
 
 /** Some neighbouring records, with their bytes and where the added fields go. Valid until the next batch is asked for. */
 export interface CsvBatch {

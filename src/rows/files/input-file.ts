@@ -17,6 +17,7 @@ import { basename, dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import type { BytePass, ByteSource } from '../../formats/bytes/byte-source.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import type { Compression } from './compression.ts';
 import { openUnnamed } from './temporary-files.ts';
@@ -31,11 +32,7 @@ const appendFd = promisify<number, Buffer>(writeFile);
 export const HEAD_BYTES = 1024 * 1024;
 
 /** An input that can be read more than once; a pass fails when it has changed since it was opened. */
-export interface InputFile {
-  /** As messages name it. */
-  readonly name: string;
-  /** The bytes that it takes on the disk. */
-  readonly size: number;
+export interface InputFile extends ByteSource {
   /** The first bytes, at most a mebibyte. */
   readonly head: Buffer;
   /** True when there is nothing behind the head. */
@@ -49,7 +46,7 @@ export interface InputFile {
   /** Begins a pass through the file; refuses when it is no longer the same.
    * @param isShort the pass reads a short piece: the thread waits for its bytes, because where all cores are busy a read by another
    * thread is waited for longer than it takes (a fifth of a scan) */
-  startPass(isShort?: boolean): Promise<InputPass>;
+  startPass(isShort?: boolean): Promise<BytePass>;
 }
 
 interface FileIdentity {
@@ -57,14 +54,6 @@ interface FileIdentity {
   readonly ino: number;
   readonly size: number;
   readonly mtimeMs: number;
-}
-
-/** Holds the file open until it is disposed of. */
-export interface InputPass extends AsyncDisposable {
-  /** Reads at a position of the file into a buffer from `offset` to its end; 0 at the end of the file. */
-  readInto(buffer: Buffer, offset: number, position: number): Promise<number>;
-  /** Refuses when the file has changed since it was opened. */
-  assertSame(): Promise<void>;
 }
 
 /** Whether a thread can open the file again and read any part of it. */
@@ -76,16 +65,6 @@ export function isPlainFile({ identity, compression, utf16 }: InputFile): boolea
 export async function assertSameFile(input: InputFile): Promise<void> {
   // The beginning of a pass checks it.
   await using _pass = await input.startPass();
-}
-
-/** Fills a buffer from a position of the file; false when the file ends before. */
-export async function readWhole(pass: InputPass, buffer: Buffer, position: number): Promise<boolean> {
-  for (let done = 0; done < buffer.length; ) {
-    const count = await pass.readInto(buffer, done, position + done);
-    if (count === 0) return false;
-    done += count;
-  }
-  return true;
 }
 
 /** Opens the input: a path, or `-` for `stdin`. What cannot be read twice (a pipe, a device) is first copied to a temporary
@@ -128,12 +107,13 @@ async function inputOf(name: string, fd: number, identity: FileIdentity | null):
     compression: null,
     utf16: null,
     identity,
+    refused: (what, hint, cause) => unreadable(name, what, hint, cause),
     startPass: async (isShort) =>
       identity && isShort ? shortPass(name, identity) : await startPass(name, fd, identity),
   };
 }
 
-function shortPass(name: string, identity: FileIdentity): InputPass {
+function shortPass(name: string, identity: FileIdentity): BytePass {
   const orThrow = <T>(work: () => T, reason = asUnreadable): T => {
     try {
       return work();
@@ -155,9 +135,9 @@ function shortPass(name: string, identity: FileIdentity): InputPass {
   throw changed(name);
 }
 
-async function startPass(name: string, spooled: number, identity: FileIdentity | null): Promise<InputPass> {
+async function startPass(name: string, spooled: number, identity: FileIdentity | null): Promise<BytePass> {
   const fd = identity ? await openFd(name, 'r').catch((error) => Promise.reject(asGone(name, error))) : spooled;
-  const pass: InputPass = {
+  const pass: BytePass = {
     async readInto(buffer, offset, position) {
       try {
         return (await readFd(fd, buffer, offset, buffer.length - offset, position)).bytesRead;

@@ -1,8 +1,10 @@
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PerilbookError } from '../../errors.ts';
+import type { BytePass } from '../../formats/bytes/byte-source.ts';
+import { chunksFrom, throughEngine } from '../../formats/bytes/byte-source.ts';
 import { type Compression, compressionOf } from './compression.ts';
-import { type InputFile, type InputPass, unreadable } from './input-file.ts';
-import { chunksFrom, streamedInput, throughEngine } from './streamed-input.ts';
+import { type InputFile, unreadable } from './input-file.ts';
+import { streamedInput } from './streamed-input.ts';
 
 /** The file decompressed while it is read; the file itself when it is not compressed. Nothing is decompressed to memory or disk
  * as a whole: a small file that holds an enormous text takes time and no space. */
@@ -18,11 +20,7 @@ const BYTES_A_CHUNK = 256 * 1024;
  * Unpacks member by member. Node's zstd stream ends silently behind the first frame, a skippable one included, when more
  * of them come in one chunk, and both ignore unknown bytes after a member: rows would be lost silently.
  */
-async function* unpack(
-  pass: InputPass,
-  input: InputFile,
-  compression: Compression,
-): AsyncGenerator<Buffer, void, void> {
+async function* unpack(pass: BytePass, input: InputFile, compression: Compression): AsyncGenerator<Buffer, void, void> {
   for (let position = 0; position < input.size; ) {
     const start = Buffer.alloc(4);
     await pass.readInto(start, 0, position);
@@ -44,7 +42,7 @@ async function* unpack(
 }
 
 /** Tapes and some tools fill a gzip file up with zeros. */
-async function isPadding(pass: InputPass, from: number): Promise<boolean> {
+async function isPadding(pass: BytePass, from: number): Promise<boolean> {
   for await (const chunk of chunksFrom(pass, from)) if (chunk.some((byte) => byte !== 0)) return false;
   return true;
 }

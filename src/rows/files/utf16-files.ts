@@ -1,6 +1,8 @@
-import { type InputFile, type InputPass, unreadable } from './input-file.ts';
+import type { BytePass } from '../../formats/bytes/byte-source.ts';
+import { chunksFrom } from '../../formats/bytes/byte-source.ts';
+import { type InputFile, unreadable } from './input-file.ts';
 import type { OutputFile } from './output-file.ts';
-import { chunksFrom, streamedInput } from './streamed-input.ts';
+import { streamedInput } from './streamed-input.ts';
 import type { FileEncoding } from './text-encoding.ts';
 import { guessUtf16, type Utf16, unfinishedBytes, utf8Of, utf16Of } from './utf16.ts';
 
@@ -13,7 +15,7 @@ export async function utf8Input(input: InputFile, named?: FileEncoding): Promise
   return await streamedInput(input, (pass) => utf8Chunks(pass, input.name, utf16), { utf16 });
 }
 
-async function* utf8Chunks(pass: InputPass, name: string, utf16: Utf16): AsyncGenerator<Buffer, void, void> {
+async function* utf8Chunks(pass: BytePass, name: string, utf16: Utf16): AsyncGenerator<Buffer, void, void> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunksFrom(pass, 0)) {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;

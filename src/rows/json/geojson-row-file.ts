@@ -1,7 +1,7 @@
+import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
-import { chunksFrom } from '../files/streamed-input.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { listElements, memberTexts, NotJson, objectMembers, skipSpace, withMembers } from './json-members.ts';

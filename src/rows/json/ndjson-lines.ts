@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
+import { type ReadWindow, readWindow } from '../../formats/bytes/byte-source.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { type ReadWindow, readWindow } from '../files/streamed-input.ts';
 
 /** Some neighbouring lines. Valid until the next batch is asked for. */
 export interface LineBatch {

@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
-import { type InputFile, type InputPass, readWhole, unreadable } from '../files/input-file.ts';
+import { type BytePass, readWhole } from '../../formats/bytes/byte-source.ts';
+import { type InputFile, unreadable } from '../files/input-file.ts';
 import { readSchema, type SchemaNode } from './schema.ts';
 import {
   Damage,
@@ -68,7 +69,7 @@ export async function orUnreadable<T>(file: string, work: () => Promise<T>): Pro
   }
 }
 
-async function readFooter(input: InputFile, pass: InputPass): Promise<{ footer: ThriftStruct; bodyEnd: number }> {
+async function readFooter(input: InputFile, pass: BytePass): Promise<{ footer: ThriftStruct; bodyEnd: number }> {
   if (input.size < MAGIC.length + TAIL_BYTES) throw cutOff(input.name);
   const tail = await readAt(pass, input.size - TAIL_BYTES, TAIL_BYTES);
   const magic = tail.toString('latin1', 4);
@@ -85,7 +86,7 @@ async function readFooter(input: InputFile, pass: InputPass): Promise<{ footer: 
 }
 
 /** Reads exactly so many bytes. @throws Damage when the file ends before */
-export async function readAt(pass: InputPass, position: number, length: number): Promise<Buffer> {
+export async function readAt(pass: BytePass, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   if (await readWhole(pass, bytes, position)) return bytes;
   throw new Damage('it ends too early');

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { PerilbookError } from '../../errors.ts';
-import type { InputPass } from '../files/input-file.ts';
+import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { decompress } from './decompress.ts';
 import { MOST_ROWS_A_GROUP, type ParquetFile, placeOfChunk, type RowGroup, readAt } from './footer.ts';
 import type { SchemaNode } from './schema.ts';
@@ -35,7 +35,7 @@ const SIZE_SLACK = 128;
 /** A row group whose columns are read. */
 export interface GroupReader {
   readonly file: ParquetFile;
-  readonly pass: InputPass;
+  readonly pass: BytePass;
   readonly group: RowGroup;
 }
 
@@ -71,7 +71,7 @@ export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaN
 type FileWindow = (position: number, length: number) => Promise<Buffer>;
 
 /** Gives bytes of the file; neighbouring small pieces come from one read. */
-function windowOver(pass: InputPass, end: number): FileWindow {
+function windowOver(pass: BytePass, end: number): FileWindow {
   let bytes: Buffer = Buffer.alloc(0);
   let start = 0;
   return async (position, length) => {

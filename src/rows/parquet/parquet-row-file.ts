@@ -1,4 +1,5 @@
-import { assertSameFile, type InputFile, type InputPass, isPlainFile } from '../files/input-file.ts';
+import type { BytePass } from '../../formats/bytes/byte-source.ts';
+import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import type { ReadSegment, Row, RowFile, RowSegments, Segment } from '../port.ts';
 import { degreesOfGroup, doubleIn } from './degree-batches.ts';
 import {
@@ -90,7 +91,7 @@ async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): Asyn
  * one page of each flat column; all of a nested one. */
 async function* rowsOfGroup(
   file: ParquetFile,
-  pass: InputPass,
+  pass: BytePass,
   group: RowGroup,
   firstRow: number,
   columns: readonly FileColumn[],

@@ -1,6 +1,6 @@
+import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { type InputFile, openInput } from '../files/input-file.ts';
 import { openOutput, writeWhole } from '../files/output-file.ts';
-import { chunksFrom } from '../files/streamed-input.ts';
 import { unpackedInput } from '../files/unpacked-input.ts';
 import type { RowFile, WriteRequest, WriteResult } from '../port.ts';
 

@@ -1,11 +1,11 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
+import { cellXml } from '../../formats/xlsx/cell-values.ts';
+import { columnLetters, MOST_COLUMNS, MOST_ROWS } from '../../formats/xlsx/sheet-parser.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
 import type { NewTable, TableTarget, WriteResult } from '../port.ts';
-import { cellXml } from './cell-values.ts';
-import { columnLetters, MOST_COLUMNS, MOST_ROWS } from './sheet-parser.ts';
-import { zipWriter } from './zip-writer.ts';
+import { workbookWriter } from './write-sheet.ts';
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
@@ -44,7 +44,7 @@ export async function writeNewXlsx(
   if (names.length > MOST_COLUMNS) throw tooLarge(target.output, `${names.length} columns`);
   return await writeRows(target, source?.identity ?? null, async (gathered) => {
     const result = { rows: 0 };
-    const zip = zipWriter(gathered, target.output);
+    const zip = workbookWriter(gathered, target.output);
     for (const [name, xml] of PARTS) await zip.add(name, [Buffer.from(HEAD + xml)]);
     await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), target.output, names, result));
     await zip.finish();

@@ -1,14 +1,21 @@
 import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
+import { cellXml, type SheetCellReader } from '../../formats/xlsx/cell-values.ts';
+import {
+  columnLetters,
+  columnOf,
+  MOST_COLUMNS,
+  type SheetCell,
+  type SheetRow,
+  sheetPieces,
+} from '../../formats/xlsx/sheet-parser.ts';
+import type { Workbook } from '../../formats/xlsx/workbook.ts';
+import { type ZipWriter, zipWriter } from '../../formats/zip/zip-writer.ts';
+import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
-import { cellXml, type SheetCellReader } from './cell-values.ts';
-import { columnLetters, columnOf, MOST_COLUMNS, type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
-import type { Workbook } from './workbook.ts';
-import { packedPart } from './zip-reader.ts';
-import { zipWriter } from './zip-writer.ts';
 
 /** An opened sheet. */
 export interface OpenSheet {
@@ -33,16 +40,28 @@ export async function writeSheet(sheet: OpenSheet, widest: number, request: Writ
   const region = regionOf(sheet, widest, request);
   return await writeRows(request, input.identity, async (gathered) => {
     let rows = 0;
-    const zip = zipWriter(gathered, request.output);
+    const zip = workbookWriter(gathered, request.output);
     const edited = editedSheet(sheet, region, request, (count) => {
       rows += count;
     });
-    for (const entry of workbook.parts.entries) {
+    for (const entry of workbook.zip.entries) {
       if (entry === workbook.sheet) await zip.add(entry.fileName, edited, entry);
-      else await zip.copy(entry, packedPart(input, entry));
+      else await zip.copy(entry, workbook.zip.packed(entry));
     }
     await zip.finish();
     return rows;
+  });
+}
+
+/** Writes the parts of a workbook into the bytes of an output. */
+export function workbookWriter(gathered: ByteBuffer, file: string): ZipWriter {
+  const write = async (bytes: Buffer) => {
+    gathered.addBytes(bytes, 0, bytes.length);
+    await gathered.flushIfFull();
+  };
+  return zipWriter(write, () => {
+    const message = `${file} would be larger than a workbook can be (4 GiB)`;
+    return new PerilbookError('OUTPUT_UNWRITABLE', message, 'Name the output .csv or .parquet.', { file });
   });
 }
 
@@ -86,7 +105,7 @@ async function* editedSheet(
   const nextFields = rowFields(request);
   const dimensions: { ref: string; from: number; to: number }[] = [];
   const slice = (from: number, to: number) => held.slice(from - start, to - start);
-  const pieces = sheetPieces(sheet.input, sheet.workbook, (ref, from, to) => dimensions.push({ ref, from, to }));
+  const pieces = sheetPieces(sheet.workbook, (ref, from, to) => dimensions.push({ ref, from, to }));
   for await (const { text, rows, openRow } of pieces) {
     request.signal?.throwIfAborted();
     held += text;

@@ -1,10 +1,9 @@
 import { PerilbookError } from '../../errors.ts';
+import { cellText, isUncalculated, type SheetCellReader, sheetCellReader } from '../../formats/xlsx/cell-values.ts';
+import { type SheetCell, type SheetRow, sheetPieces } from '../../formats/xlsx/sheet-parser.ts';
+import { openWorkbook, type Workbook } from '../../formats/xlsx/workbook.ts';
 import type { InputFile } from '../files/input-file.ts';
 import type { Row, RowFile } from '../port.ts';
-import { cellText, isUncalculated, readNumberFormats, type SheetCellReader } from './cell-values.ts';
-import { readSharedStrings } from './shared-strings.ts';
-import { type SheetCell, type SheetRow, sheetPieces } from './sheet-parser.ts';
-import { openWorkbook, type Workbook } from './workbook.ts';
 import { type OpenSheet, writeSheet } from './write-sheet.ts';
 
 /** What a user may say of a workbook. */
@@ -23,14 +22,10 @@ const ROWS_LOOKED_AT = 20;
 /** Opens a sheet of an Excel workbook (.xlsx, .xlsm). */
 export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promise<RowFile> {
   const workbook = await openWorkbook(input, options.sheet);
-  const cells: SheetCellReader = {
-    strings: await readSharedStrings(input, workbook.sharedStrings),
-    formats: await readNumberFormats(input, workbook.styles),
-    counts1904: workbook.counts1904,
-  };
+  const cells = await sheetCellReader(workbook);
   const isUsed = (cell: SheetCell) =>
     isUncalculated(cell) || (cell.text !== null && cell.text !== '' && cellText(cell, cells) !== '');
-  const first = await firstRows(input, workbook, isUsed, options.headerLine ?? 0);
+  const first = await firstRows(workbook, isUsed, options.headerLine ?? 0);
   const header = headerOf(input.name, workbook, first, options);
   const widths = first.map((row) => usedWidth(row, isUsed));
   const columns = header
@@ -45,7 +40,7 @@ export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promi
     let number = 0;
     let width = columns.length;
     const neededColumns = new Set(wanted.slice(0, needed));
-    for await (const { rows } of sheetPieces(input, workbook)) {
+    for await (const { rows } of sheetPieces(workbook)) {
       const batch: Row[] = [];
       for (const row of rows) {
         if (!isRecord(row)) continue;
@@ -83,14 +78,9 @@ function sheetNote({ sheetName, sheetNumber, sheetCount }: Workbook): string {
 }
 
 /** The first rows that are not empty, and all up to one that is asked for. */
-async function firstRows(
-  input: InputFile,
-  workbook: Workbook,
-  isUsed: OpenSheet['isUsed'],
-  line: number,
-): Promise<SheetRow[]> {
+async function firstRows(workbook: Workbook, isUsed: OpenSheet['isUsed'], line: number): Promise<SheetRow[]> {
   const found: SheetRow[] = [];
-  for await (const { rows } of sheetPieces(input, workbook)) {
+  for await (const { rows } of sheetPieces(workbook)) {
     for (const row of rows) {
       if (row.line > line && found.length >= ROWS_LOOKED_AT) return found;
       if (row.cells.some(isUsed)) found.push(row);

@@ -1,16 +1,23 @@
-import type { Entry } from 'yauzl';
 import type { Field } from '../../contract/answer.ts';
 import { grouped } from '../../format-numbers.ts';
-import type { InputFile } from '../files/input-file.ts';
-import type { SharedStrings } from './shared-strings.ts';
+import { readSharedStrings, type SharedStrings } from './shared-strings.ts';
 import type { SheetCell } from './sheet-parser.ts';
-import { readElements } from './workbook.ts';
+import { readElements, type Workbook } from './workbook.ts';
 
 /** What the values of a sheet's cells are read with. */
 export interface SheetCellReader {
   readonly strings: SharedStrings;
   readonly formats: readonly (NumberFormat | null)[];
   readonly counts1904: boolean;
+}
+
+/** What the cells of a workbook are read with: the texts and formats that they name by number. */
+export async function sheetCellReader(workbook: Workbook): Promise<SheetCellReader> {
+  return {
+    strings: await readSharedStrings(workbook),
+    formats: await readNumberFormats(workbook),
+    counts1904: workbook.counts1904,
+  };
 }
 
 /** A formula whose program has not stored what it gives: it is not empty. Only a text that a formula gives may be empty. */
@@ -93,11 +100,8 @@ function escaped(text: string): string {
 type NumberFormat = { readonly kind: 'date' | 'time' | 'date and time' } | { readonly kind: 'zeros'; digits: number };
 
 /** The formats of the cell styles, by the number that a cell names. */
-export async function readNumberFormats(
-  input: InputFile,
-  styles: Entry | undefined,
-): Promise<readonly (NumberFormat | null)[]> {
-  const elements = await readElements(input, styles);
+async function readNumberFormats({ zip, styles }: Workbook): Promise<readonly (NumberFormat | null)[]> {
+  const elements = await readElements(zip, styles);
   const codes = new Map<number, string>();
   const formats: (NumberFormat | null)[] = [];
   let isOfCells = false;

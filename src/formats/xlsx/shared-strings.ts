@@ -1,9 +1,6 @@
 import { SaxesParser } from 'saxes';
-import type { Entry } from 'yauzl';
 import { PerilbookError } from '../../errors.ts';
-import { type InputFile, unreadable } from '../files/input-file.ts';
-import { localName } from './workbook.ts';
-import { damaged, unpackedPart } from './zip-reader.ts';
+import { localName, type Workbook } from './workbook.ts';
 
 /** The texts that cells name by number. */
 export type SharedStrings = (index: number) => string | undefined;
@@ -11,7 +8,7 @@ export type SharedStrings = (index: number) => string | undefined;
 /** The texts are in memory, as UTF-8 without objects of their own: 4 million texts of 30 letters take 150 MB. */
 const MOST_BYTES = 1024 * 1024 * 1024;
 
-export async function readSharedStrings(input: InputFile, entry: Entry | undefined): Promise<SharedStrings> {
+export async function readSharedStrings({ source, zip, sharedStrings: entry }: Workbook): Promise<SharedStrings> {
   if (!entry) return () => undefined;
   let bytes = Buffer.allocUnsafe(Math.min(1024 * 1024, entry.uncompressedSize + 1024));
   /** Where each text begins, and where the last one ends. */
@@ -22,7 +19,7 @@ export async function readSharedStrings(input: InputFile, entry: Entry | undefin
     if (most > bytes.length) {
       if (used > MOST_BYTES) {
         const what = `has more than ${MOST_BYTES / 1024 / 1024} MiB of texts`;
-        throw unreadable(input.name, what, 'Save the sheet as CSV and give Perilbook that file.');
+        throw source.refused(what, 'Save the sheet as CSV and give Perilbook that file.');
       }
       bytes = Buffer.concat([bytes.subarray(0, used)], Math.max(bytes.length * 2, most));
     }
@@ -49,11 +46,11 @@ export async function readSharedStrings(input: InputFile, entry: Entry | undefin
   });
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
-    for await (const chunk of unpackedPart(input, entry)) parser.write(decoder.decode(chunk, { stream: true }));
+    for await (const chunk of zip.unpacked(entry)) parser.write(decoder.decode(chunk, { stream: true }));
     parser.write(decoder.decode()).close();
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
-    throw damaged(input.name, `its part ${entry.fileName} is not XML`, error);
+    throw zip.damaged(`its part ${entry.fileName} is not XML`, error);
   }
   return (index) =>
     index >= 0 && index < places.length - 1 ? bytes.toString('utf8', places[index], places[index + 1]) : undefined;

@@ -1,7 +1,5 @@
 import { SaxesParser } from 'saxes';
-import type { InputFile } from '../files/input-file.ts';
 import { localName, type Workbook } from './workbook.ts';
-import { damaged, unpackedPart } from './zip-reader.ts';
 
 /** A cell, and where it stands in the characters of the sheet's XML. */
 export interface SheetCell {
@@ -49,8 +47,7 @@ export interface SheetPiece {
 /** Streams the XML of the sheet in pieces of some 128 KiB. Memory is bounded by the longest row. `onDimension` is called for
  * `<dimension ref="…"/>`, which comes before the rows. */
 export async function* sheetPieces(
-  input: InputFile,
-  { sheet, sheetName }: Workbook,
+  { zip, sheet, sheetName }: Workbook,
   onDimension?: (ref: string, from: number, to: number) => void,
 ): AsyncGenerator<SheetPiece, void, void> {
   const parse = sheetParser(onDimension);
@@ -59,10 +56,10 @@ export async function* sheetPieces(
     try {
       return parse(chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode(), chunk === null);
     } catch (error) {
-      throw damaged(input.name, `the sheet "${sheetName}" cannot be read (${(error as Error).message})`, error);
+      throw zip.damaged(`the sheet "${sheetName}" cannot be read (${(error as Error).message})`, error);
     }
   };
-  for await (const chunk of unpackedPart(input, sheet)) yield parsed(chunk);
+  for await (const chunk of zip.unpacked(sheet)) yield parsed(chunk);
   yield parsed(null);
 }
 

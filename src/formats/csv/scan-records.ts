@@ -1,4 +1,4 @@
-import { decodeText, type TextEncoding } from '../files/text-encoding.ts';
+import { decodeText, type TextEncoding } from '../bytes/decode-text.ts';
 
 /** The position of one record in a buffer. One object is used for all records: a row costs no allocation. */
 export interface RecordSpan {

@@ -1,0 +1,164 @@
+import { posix } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { SaxesParser } from 'saxes';
+import { didYouMean } from '../../nearest-name.ts';
+import type { ByteSource } from '../bytes/byte-source.ts';
+import { type Damaged, readZip, type Zip, type ZipEntry } from '../zip/zip-reader.ts';
+
+/** A sheet of a workbook, and what is needed to read it. */
+export interface Workbook {
+  readonly source: ByteSource;
+  readonly zip: Zip;
+  readonly sheetName: string;
+  /** Counted from 1, among all sheets. */
+  readonly sheetNumber: number;
+  readonly sheetCount: number;
+  readonly sheet: ZipEntry;
+  readonly sharedStrings: ZipEntry | undefined;
+  readonly styles: ZipEntry | undefined;
+  /** Day 0 is in 1904, not in 1900. */
+  readonly counts1904: boolean;
+  /** A macro-enabled workbook (.xlsm). */
+  readonly hasMacros: boolean;
+}
+
+/** The parts that name the others are small: a few hundred bytes for each sheet. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Finds the sheet that is to be read.
+ *
+ * @param wanted its name or its number from 1, or what its name is like; left out, or where no name is like it, the first one that is shown
+ * @throws what the source refuses with
+ */
+export async function openWorkbook(source: ByteSource, wanted?: string | RegExp): Promise<Workbook> {
+  const zip = await readZip(source, damagedWorkbook(source));
+  refuseOthers(source, zip);
+  const types = await readElements(zip, zip.find('[Content_Types].xml'));
+  const main = (await relationsOf(zip, '')).find(({ type }) => type.endsWith('/officeDocument'));
+  const workbook = main && zip.find(main.target);
+  if (!main || !workbook) throw source.refused('is a zip archive', UNPACK);
+  if (main.target.endsWith('.bin')) {
+    throw source.refused('is a binary Excel workbook (.xlsb)', 'Save it as "Excel Workbook (.xlsx)" first.');
+  }
+  const elements = await readElements(zip, workbook);
+  const relations = await relationsOf(zip, main.target);
+  const sheets = elements.filter(({ name }) => name === 'sheet').map(({ attributes }) => attributes);
+  const relationOf = (sheet: Attributes) => relations.find(({ id }) => id === sheet.id);
+  const isSheet = (sheet: Attributes) => relationOf(sheet)?.type.endsWith('/worksheet') === true;
+  const chosen = chooseSheet(source, sheets, isSheet, wanted);
+  const sheet = zip.find(relationOf(sheets[chosen]!)?.target ?? '');
+  if (!sheet) throw zip.damaged(`its sheet "${sheets[chosen]!.name}" is missing`);
+  const partOf = (kind: string) => {
+    const found = relations.find(({ type }) => type.endsWith(`/${kind}`));
+    return found && zip.find(found.target);
+  };
+  return {
+    source,
+    zip,
+    sheetName: sheets[chosen]!.name ?? '',
+    sheetNumber: chosen + 1,
+    sheetCount: sheets.length,
+    sheet,
+    sharedStrings: partOf('sharedStrings'),
+    styles: partOf('styles'),
+    counts1904: elements.some(({ name, attributes }) => name === 'workbookPr' && isTrue(attributes.date1904)),
+    hasMacros: types.some(({ attributes }) => /macroEnabled/i.test(attributes.ContentType ?? '')),
+  };
+}
+
+const UNPACK = 'Unpack it first, then give Perilbook a file of it.';
+
+function damagedWorkbook(source: ByteSource): Damaged {
+  const hint = 'Open it in Excel or LibreOffice and save it again, or fetch it again.';
+  return (what, cause) => {
+    const whole = 'is an Excel workbook or another zip archive, and it is cut off or damaged';
+    return source.refused(what === null ? whole : `is a damaged Excel workbook: ${what}`, hint, cause);
+  };
+}
+
+type Attributes = Readonly<Record<string, string>>;
+
+interface Element {
+  /** Without the prefix of its namespace; so are the names of its attributes. */
+  readonly name: string;
+  readonly attributes: Attributes;
+}
+
+/** All elements of a small part, in their order. */
+export async function readElements(zip: Zip, entry: ZipEntry | undefined): Promise<Element[]> {
+  if (!entry) return [];
+  const found: Element[] = [];
+  const parser = new SaxesParser();
+  parser.on('opentag', ({ name, attributes }) => {
+    const plain = Object.entries(attributes).map(([key, value]) => [localName(key), value]);
+    found.push({ name: localName(name), attributes: Object.fromEntries(plain) });
+  });
+  if (entry.uncompressedSize > MOST_BYTES) {
+    throw zip.damaged(`its part ${entry.fileName} is too large (${entry.uncompressedSize} bytes)`);
+  }
+  const bytes = await buffer(zip.unpacked(entry));
+  try {
+    parser.write(bytes.toString('utf8')).close();
+  } catch (error) {
+    throw zip.damaged(`its part ${entry.fileName} is not XML`, error);
+  }
+  return found;
+}
+
+export function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+/** What a part points to, each with its path in the zip. */
+async function relationsOf(zip: Zip, part: string) {
+  const path = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
+  const elements = await readElements(zip, zip.find(path));
+  return elements
+    .filter(({ name }) => name === 'Relationship')
+    .map(({ attributes: { Id = '', Type = '', Target = '' } }) => ({
+      id: Id,
+      type: Type,
+      target: Target.startsWith('/') ? Target.slice(1) : posix.join(posix.dirname(part), Target),
+    }));
+}
+
+const isTrue = (text: string | undefined) => text === '1' || text === 'true';
+
+function chooseSheet(
+  source: ByteSource,
+  sheets: readonly Attributes[],
+  isSheet: (sheet: Attributes) => boolean,
+  wanted: string | RegExp | undefined,
+): number {
+  const names = sheets.map(({ name = '' }) => name);
+  if (typeof wanted !== 'string') {
+    const like = sheets.findIndex((sheet) => wanted?.test(sheet.name ?? '') && isSheet(sheet));
+    if (like >= 0) return like;
+    const shown = sheets.findIndex((sheet) => isSheet(sheet) && (sheet.state ?? 'visible') === 'visible');
+    const first = shown >= 0 ? shown : sheets.findIndex(isSheet);
+    if (first < 0)
+      throw source.refused('is a workbook without a sheet of cells', 'Check that this is the file that you mean.');
+    return first;
+  }
+  const exact = names.indexOf(wanted);
+  const loose = names.findIndex((name) => name.trim().toLowerCase() === wanted.trim().toLowerCase());
+  const number = /^\d+$/.test(wanted.trim()) ? Number(wanted) - 1 : -1;
+  const found = [exact, loose, number].find((index) => index >= 0 && index < sheets.length);
+  if (found === undefined) {
+    const what = `has no sheet ${JSON.stringify(wanted)}${didYouMean(wanted, names)}`;
+    throw source.refused(what, `Its sheets are: ${names.map((name) => `"${name}"`).join(', ')}.`);
+  }
+  if (isSheet(sheets[found]!)) return found;
+  throw source.refused(`is a workbook whose sheet "${names[found]}" has no cells`, 'Name another one: --sheet NAME.');
+}
+
+function refuseOthers(source: ByteSource, zip: Zip): void {
+  if (zip.find('content.xml') && zip.find('META-INF/manifest.xml')) {
+    throw source.refused(
+      'is an OpenDocument spreadsheet (.ods)',
+      'Save it as "Excel Workbook (.xlsx)" or as CSV first.',
+    );
+  }
+  if (!zip.find('[Content_Types].xml')) throw source.refused('is a zip archive', UNPACK);
+}

@@ -1,0 +1,126 @@
+import { PassThrough } from 'node:stream';
+import { crc32, createInflateRaw } from 'node:zlib';
+import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
+import { PerilbookError } from '../../errors.ts';
+import { type BytePass, type ByteSource, readWhole, throughEngine } from '../bytes/byte-source.ts';
+
+/** A file in a zip, as the zip's directory lists it. */
+export type { Entry as ZipEntry } from 'yauzl';
+
+/** A zip whose directory was read. */
+export interface Zip {
+  /** In the order of the directory. */
+  readonly entries: readonly Entry[];
+  /** Names are compared without their case, as those of a workbook are (ECMA-376 part 2, 6.2.2.3). */
+  find(name: string): Entry | undefined;
+  /** The bytes of an entry, unpacked and compared with the size and the checksum of the directory. What is longer than the directory says
+   * is refused: so a small file cannot fill the disk. */
+  unpacked(entry: Entry): AsyncGenerator<Buffer, void, void>;
+  /** The bytes of an entry as they are packed in the file. */
+  packed(entry: Entry): AsyncGenerator<Buffer, void, void>;
+  readonly damaged: Damaged;
+}
+
+/** Makes the error for a damaged zip. @param what a clause, such as `its part a.xml is cut off`; null where it has no directory that can be
+ * read: it may be no zip at all */
+export type Damaged = (what: string | null, cause?: unknown) => PerilbookError;
+
+/** More files than any workbook or download has; a directory of millions would fill the memory. */
+const MOST_ENTRIES = 100_000;
+
+/** Reads the directory of a zip, which is at its end: a zip that was cut has none and is refused. */
+export async function readZip(source: ByteSource, damaged: Damaged): Promise<Zip> {
+  return await withZip(source, damaged, async (zip) => {
+    const entries: Entry[] = [];
+    const byName = new Map<string, Entry>();
+    for await (const entry of zip.eachEntry()) {
+      if (entries.length === MOST_ENTRIES) throw damaged('its directory names too many files');
+      entries.push(entry);
+      byName.set(entry.fileName.toLowerCase(), entry);
+    }
+    return {
+      entries,
+      find: (name) => byName.get(name.toLowerCase()),
+      unpacked: (entry) => unpackedEntry(source, damaged, entry),
+      packed: (entry) => packedEntry(source, damaged, entry),
+      damaged,
+    };
+  });
+}
+
+async function* unpackedEntry(source: ByteSource, damaged: Damaged, entry: Entry): AsyncGenerator<Buffer, void, void> {
+  const { fileName } = entry;
+  if (entry.isEncrypted()) throw damaged(`its part ${fileName} is encrypted`);
+  if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
+    throw damaged(`its part ${fileName} is packed in a way that is not read`);
+  }
+  const isStored = entry.compressionMethod === 0;
+  const engine = isStored ? new PassThrough() : createInflateRaw({ chunkSize: 128 * 1024 });
+  let size = 0;
+  let checksum = 0;
+  try {
+    for await (const chunk of throughEngine(packedEntry(source, damaged, entry), engine)) {
+      size += chunk.length;
+      checksum = crc32(chunk, checksum);
+      if (size > entry.uncompressedSize) throw damaged(`its part ${fileName} is longer than it says`);
+      yield chunk;
+    }
+    if (size < entry.uncompressedSize) throw damaged(`its part ${fileName} is cut off`);
+    if (checksum !== entry.crc32) throw damaged(`its part ${fileName} is not what was packed`);
+  } catch (error) {
+    throw error instanceof PerilbookError ? error : damaged(`its part ${fileName} cannot be unpacked`, error);
+  }
+}
+
+const BYTES_A_CHUNK = 256 * 1024;
+
+async function* packedEntry(source: ByteSource, damaged: Damaged, entry: Entry): AsyncGenerator<Buffer, void, void> {
+  const start = await withZip(source, damaged, (zip) => zip.readLocalFileHeaderPromise(entry, { minimal: true }));
+  await using pass = await source.startPass();
+  const end = start.fileDataStart + entry.compressedSize;
+  for (let at = start.fileDataStart; at < end; ) {
+    const chunk = Buffer.allocUnsafeSlow(Math.min(BYTES_A_CHUNK, end - at));
+    const count = await pass.readInto(chunk, 0, at);
+    if (count === 0) throw damaged('it is cut off');
+    at += count;
+    yield chunk.subarray(0, count);
+  }
+  await pass.assertSame();
+}
+
+/** Lets yauzl read from a pass. */
+class PassReader extends RandomAccessReader {
+  readonly #pass: BytePass;
+
+  constructor(pass: BytePass) {
+    super();
+    this.#pass = pass;
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null) => void,
+  ): void {
+    readWhole(this.#pass, buffer.subarray(offset, offset + length), position).then(
+      (isThere) => callback(isThere ? null : new Error('unexpected end of the file')),
+      callback,
+    );
+  }
+}
+
+async function withZip<Result>(
+  source: ByteSource,
+  damaged: Damaged,
+  work: (zip: ZipFile) => Promise<Result>,
+): Promise<Result> {
+  await using pass = await source.startPass();
+  try {
+    const options = { lazyEntries: true, autoClose: false };
+    return await work(await fromRandomAccessReaderPromise(new PassReader(pass), source.size, options));
+  } catch (error) {
+    throw error instanceof PerilbookError ? error : damaged(null, error);
+  }
+}
