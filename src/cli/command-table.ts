@@ -252,7 +252,7 @@ export const COMMANDS: readonly Command[] = [
       },
       what: {
         type: 'string',
-        describe: 'account: create, list, statement; key: create, list, rotate, revoke',
+        describe: 'account: create, change, list, statement; key: create, list, rotate, revoke',
       },
     },
     options: { ...SERVICE_OPTIONS, ...log, ...json },

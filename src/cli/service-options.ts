@@ -71,6 +71,7 @@ export const SERVICE_OPTIONS = {
   },
   'signed-up': { type: 'string', describe: 'day of sign-up, e.g. 2026-01-31', requiresArg: true },
   overages: { type: 'boolean', describe: 'serve calls beyond the quota, billed per credit' },
+  'no-overages': { type: 'boolean', describe: 'refuse calls beyond the quota (the default of a new account)' },
   period: {
     type: 'string',
     describe: 'account statement: a day of the billing period, e.g. 2026-03-15',

@@ -41,7 +41,8 @@ ${serviceWords}\nbudget: 1000\n${settings}\n`,
       return JSON.parse(stdout || JSON.stringify(stderr));
     },
     used: () => usage(accounts, 'us', clock.now()).creditsCharged,
-    upgrade: (credits: number) => changeAccount(accounts, 'us', { subscription: customSubscription(credits, 100_000) }),
+    upgrade: (credits: number) =>
+      changeAccount(accounts, 'us', { subscription: customSubscription(credits, 100_000) }, clock),
     /** Another program of the same account. */
     async spendElsewhere(credits: number) {
       const theirs = key();

@@ -16,6 +16,7 @@ test('a database that is not there is no empty one: it is refused, and not made'
   for (const args of [
     ['service', 'account', 'list'],
     ['service', 'account', 'statement'],
+    ['service', 'account', 'change', '--account', 'a', '--overages'],
     ['service', 'key', 'list'],
     ['service', 'key', 'revoke', '--key', '1'],
     ['data'],
@@ -65,7 +66,7 @@ test('overage credits and dollars by period, as they were charged: list and stat
   );
   // The next period, under other terms: the statement of the last one stays as it was.
   clock.at += 31 * DAY;
-  changeAccount(accounts, 'tester', { subscription: customSubscription(30, 1_000, null) });
+  changeAccount(accounts, 'tester', { subscription: customSubscription(30, 1_000, null) }, clock);
   await buy(['/v1/bundle/enterprise']);
   const periods = JSON.parse(await told('statement', '--json'));
   assert.deepEqual(
@@ -100,4 +101,58 @@ test('a statement of an account that was never used, of a day before it, and of 
   assert.deepEqual(JSON.parse((await service('statement', '--period', '2020-01-01', '--json')).stdout), []);
   assert.equal((await service('statement', '--account', 'nobody')).code, 2);
   assert.equal((await service('statement', '--period', 'soon')).code, 2);
+});
+
+test('account change: an upgrade and overages work from the next call of a running service on', async (t) => {
+  const { file, clock, single } = await setUp(t, { subscription: customSubscription(1, 1_000, 0.04) });
+  const told = async (...args: string[]) => {
+    const { code, stdout, stderr } = await perilbook(['service', 'account', ...args, '--db', file], { clock });
+    return { code, words: stderr, json: () => JSON.parse(stdout) };
+  };
+  const change = (...args: string[]) => told('change', '--account', 'tester', ...args);
+  assert.deepEqual([(await single()).status, (await single()).status], [200, 429]);
+  const upgraded = await change('--credits-per-month', '2', '--credits-per-minute', '1000', '--overage-rate', '0.5');
+  assert.deepEqual(
+    [upgraded.code, upgraded.words],
+    [
+      0,
+      'Changed the account tester (custom): 2 credits a month, 1,000 a minute; calls beyond them are refused. This works from the next call on.\n',
+    ],
+  );
+  assert.deepEqual([(await single()).status, (await single()).status], [200, 429]);
+  assert.match((await change('--overages')).words, /2 credits a month, .* are served and billed/);
+  assert.equal((await single()).status, 200);
+  assert.match((await change('--no-overages')).words, /2 credits a month, .* are refused/);
+  assert.equal((await single()).status, 429);
+  const [period] = (await told('statement', '--json')).json();
+  assert.deepEqual([period.allowance, period.overageCredits, period.overageDollars], [2, 1, 0.5]);
+  assert.match(
+    (await change('--subscription', 'starter')).words,
+    /tester \(starter\): 10,000 credits a month, 300 a minute/,
+  );
+  assert.equal((await single()).status, 200);
+});
+
+test('what cannot be meant is refused: no change, figures by halves, figures of two subscriptions', async (t) => {
+  const folder = temporaryFolder(t);
+  const service = (...args: string[]) => perilbook(['service', 'account', ...args, '--db', 'service.db'], { folder });
+  assert.equal((await service('create', '--account', 'acme')).code, 0);
+  for (const [args, words] of [
+    [[], /nothing to change of account "acme"/],
+    [['--signed-up', '2026-01-31'], /day of sign-up .* cannot be changed/],
+    [['--overages', '--no-overages'], /both given/],
+    [['--credits-per-month', '500'], /needs both/],
+    [['--credits-per-minute', '500'], /needs both/],
+    [['--overage-rate', '1'], /needs both/],
+    [['--subscription', 'starter', '--credits-per-month', '9', '--credits-per-minute', '9'], /figures of its own/],
+    [['--subscription', 'stater'], /no subscription stater.*starter/],
+  ] as const) {
+    for (const action of args.length === 0 || args[0] === '--signed-up' ? ['change'] : ['change', 'create']) {
+      const { code, stderr } = await service(action, '--account', action === 'create' ? 'other' : 'acme', ...args);
+      assert.equal(code, 2, `${action} ${args.join(' ')}: ${stderr}`);
+      assert.match(stderr, words);
+    }
+  }
+  const [only, ...others] = JSON.parse((await service('list', '--json')).stdout);
+  assert.deepEqual([only.name, only.subscription.name, only.overages, others], ['acme', 'starter', false, []]);
 });

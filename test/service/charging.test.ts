@@ -132,12 +132,12 @@ test('with overages on, calls beyond the allowance succeed and are counted', asy
 });
 
 test('an upgrade lifts a used-up quota at once', async (t) => {
-  const { single, accounts } = await setUp(t, { subscription: subscriptionOf(1, PLENTY) });
+  const { single, accounts, clock } = await setUp(t, { subscription: subscriptionOf(1, PLENTY) });
   assert.equal((await single()).status, 200);
   assert.equal((await single()).status, 429);
-  changeAccount(accounts, 'tester', { subscription: subscriptionOf(2, PLENTY) });
+  changeAccount(accounts, 'tester', { subscription: subscriptionOf(2, PLENTY) }, clock);
   assert.equal((await single()).status, 200);
-  changeAccount(accounts, 'tester', { overages: true });
+  changeAccount(accounts, 'tester', { overages: true }, clock);
   assert.equal((await single()).status, 200);
 });
 

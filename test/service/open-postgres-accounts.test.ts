@@ -72,6 +72,7 @@ test('a role that may only charge runs an instance, and can make neither tables 
   await instance[Symbol.asyncDispose]();
   for (const forbidden of [
     () => accounts.createAccount({ name: 'b', subscription: SUBSCRIPTIONS.starter }),
+    () => accounts.changeAccount('a', { overages: true }),
     () => accounts.createKey('a', ['hail'], null),
     () => accounts.revokeKey(1),
   ]) {
@@ -88,7 +89,7 @@ test('an address with a password is refused without showing it', async () => {
   }
 });
 
-test('the command line makes, lists, rotates and revokes on PostgreSQL', async () => {
+test('the command line makes, changes, lists, rotates and revokes on PostgreSQL', async () => {
   const url = await server.database();
   const done = async (...args: string[]) => {
     const { code, stdout, stderr } = await perilbook(['service', ...args, '--accounts', url]);
@@ -107,6 +108,9 @@ test('the command line makes, lists, rotates and revokes on PostgreSQL', async (
   assert.equal(keys[1].expiresAt - keys[1].createdAt, 90 * 86_400_000);
   const [account] = JSON.parse(await done('account', 'list', '--json'));
   assert.deepEqual([account.name, account.periods[0].creditsCharged], ['acme', 0]);
+  await done('account', 'change', '--account', 'acme', '--subscription', 'professional', '--overages');
+  const [changed] = JSON.parse(await done('account', 'list', '--json'));
+  assert.deepEqual([changed.subscription.name, changed.overages], ['professional', true]);
   const away = await perilbook(['service', 'account', 'list', '--accounts', 'postgres://a@127.0.0.1:1/x']);
   assert.equal(away.code, 6);
   assert.match(away.stderr, /ACCOUNTS_UNAVAILABLE/);

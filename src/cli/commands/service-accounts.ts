@@ -13,17 +13,19 @@ import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
-/** `perilbook service account create --account NAME …`, `account list` and `account statement`. */
+/** `perilbook service account create --account NAME …`, `account change`, `account list` and `account statement`. */
 export async function accountAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   switch (flags.what) {
     case 'create':
       return createAction(context, accounts, flags);
+    case 'change':
+      return changeAction(context, accounts, flags);
     case 'list':
       return listAction(context, accounts, flags);
     case 'statement':
       return statementAction(context, accounts, flags);
     default:
-      throw unknownAction('account', flags.what, 'create, list, statement');
+      throw unknownAction('account', flags.what, 'create, change, list, statement');
   }
 }
 
@@ -31,11 +33,42 @@ async function createAction(context: CliContext, accounts: ServiceAccounts, flag
   const signedUpAt = dayOf(flags, 'signed-up');
   const account = await accounts.createAccount({
     name: needed(flags, 'account'),
-    subscription: subscriptionOf(flags),
-    overages: flags.overages === true,
+    subscription: subscriptionOf(flags) ?? SUBSCRIPTIONS.starter,
+    overages: overagesOf(flags) ?? false,
     ...(signedUpAt === undefined ? {} : { signedUpAt }),
   });
   say(context, `Made the account ${account.name} (${account.subscription.name}).`);
+  return EXIT.complete;
+}
+
+/** The plan of an account is upgraded, or its overages are turned on or off: by the contract, the account manager does this. */
+async function changeAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+  const name = needed(flags, 'account');
+  if (flags['signed-up'] !== undefined) {
+    throw new PerilbookError(
+      'USAGE',
+      'The day of sign-up of an account cannot be changed: its billing periods begin on it',
+      'Leave out --signed-up, or make another account.',
+    );
+  }
+  const [subscription, overages] = [subscriptionOf(flags), overagesOf(flags)];
+  if (subscription === undefined && overages === undefined) {
+    throw new PerilbookError(
+      'USAGE',
+      `There is nothing to change of account "${name}"`,
+      'Give --subscription, the figures of a custom one, --overages or --no-overages.',
+    );
+  }
+  const { subscription: terms, ...account } = await accounts.changeAccount(name, {
+    ...(subscription && { subscription }),
+    ...(overages !== undefined && { overages }),
+  });
+  const figures = `${grouped(terms.creditsPerMonth)} credits a month, ${grouped(terms.creditsPerMinute)} a minute`;
+  const served = account.overages ? 'calls beyond them are served and billed' : 'calls beyond them are refused';
+  say(
+    context,
+    `Changed the account ${account.name} (${terms.name}): ${figures}; ${served}. This works from the next call on.`,
+  );
   return EXIT.complete;
 }
 
@@ -167,25 +200,43 @@ function scopesOf(flags: Flags): string[] {
   return names.includes('all') ? ['bundle', ...TOPIC_SLUGS] : names;
 }
 
-function subscriptionOf(flags: Flags): Subscription {
-  const name = (flags.subscription as string | undefined) ?? 'starter';
-  const month = flags['credits-per-month'] as number | undefined;
-  const minute = flags['credits-per-minute'] as number | undefined;
-  const rate = flags['overage-rate'] as number | undefined;
-  if (month !== undefined && minute !== undefined) return customSubscription(month, minute, rate ?? null);
-  if (rate !== undefined) {
+const FIGURES = ['credits-per-month', 'credits-per-minute', 'overage-rate'] as const;
+
+/** The subscription that is named, or that has the figures which are given; undefined without either. */
+function subscriptionOf(flags: Flags): Subscription | undefined {
+  const name = flags.subscription as string | undefined;
+  const [month, minute, rate] = FIGURES.map((figure) => flags[figure] as number | undefined);
+  const given = FIGURES.find((figure) => flags[figure] !== undefined);
+  if (given === undefined) return name === undefined ? undefined : soldSubscription(name);
+  if (name !== undefined) {
     throw new PerilbookError(
       'USAGE',
-      '--overage-rate is for a custom subscription',
-      'Give --credits-per-month and --credits-per-minute too; starter and professional have their own rates.',
+      `--subscription ${name} has figures of its own, and --${given} is given too`,
+      'Give the name or the figures.',
     );
   }
+  if (month !== undefined && minute !== undefined) return customSubscription(month, minute, rate ?? null);
+  throw new PerilbookError(
+    'USAGE',
+    `--${given} is for a custom subscription, which needs both --credits-per-month and --credits-per-minute`,
+    'Give both; starter and professional have their own figures.',
+  );
+}
+
+function soldSubscription(name: string): Subscription {
   if (name === 'starter' || name === 'professional') return SUBSCRIPTIONS[name];
   throw new PerilbookError(
     'USAGE',
     `There is no subscription ${name}${didYouMean(name, Object.keys(SUBSCRIPTIONS))}`,
     'Give starter or professional, or your own figures with --credits-per-month and --credits-per-minute.',
   );
+}
+
+function overagesOf(flags: Flags): boolean | undefined {
+  if (flags.overages && flags['no-overages']) {
+    throw new PerilbookError('USAGE', '--overages and --no-overages are both given', 'Give one of them.');
+  }
+  return flags.overages ? true : flags['no-overages'] ? false : undefined;
 }
 
 function keyNumber(flags: Flags): number {

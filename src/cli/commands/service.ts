@@ -74,7 +74,7 @@ function placeOf({ accounts }: ServiceFiles): string {
 }
 
 /** Actions that only make sense where there are accounts. */
-const NEEDS_ACCOUNTS = ['list', 'statement', 'rotate', 'revoke'];
+const NEEDS_ACCOUNTS = ['change', 'list', 'statement', 'rotate', 'revoke'];
 
 /** A misspelled name must not make an empty file, whose list of accounts is empty. */
 function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: Flags): void {

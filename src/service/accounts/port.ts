@@ -3,7 +3,7 @@ import { PerilbookError } from '../../errors.ts';
 import type { KeyInfo, NewKey } from './key-life.ts';
 import type { AllowedCharge, LimitRules } from './limits.ts';
 import type { PeriodStatement } from './period-statement.ts';
-import type { NewAccount, ServiceAccount } from './service-account.ts';
+import type { AccountChange, NewAccount, ServiceAccount } from './service-account.ts';
 
 /**
  * Where a service keeps its accounts, keys and charges: a SQLite file, or PostgreSQL for instances on several machines.
@@ -11,6 +11,8 @@ import type { NewAccount, ServiceAccount } from './service-account.ts';
  */
 export interface ServiceAccounts extends AsyncDisposable {
   createAccount(account: NewAccount): Promise<ServiceAccount>;
+  /** Changes what an account may use, at once and on every instance; the open billing period is billed by the new terms. */
+  changeAccount(name: string, change: AccountChange): Promise<ServiceAccount>;
   /** By name. */
   findAccount(name: string): Promise<ServiceAccount>;
   /** All accounts, by name. */

@@ -22,6 +22,12 @@ export interface NewAccount {
   readonly signedUpAt?: number;
 }
 
+/** New terms of an account; what is absent stays as it is. */
+export interface AccountChange {
+  readonly subscription?: Subscription;
+  readonly overages?: boolean;
+}
+
 /**
  * Checks a new account before it is written.
  *
@@ -36,7 +42,7 @@ export function checkNewAccount({ name, subscription }: NewAccount): void {
 }
 
 /** @throws PerilbookError SERVICE_ACCOUNT when a figure is not a whole number of credits above 0 */
-export function checkSubscription(subscription: Subscription): void {
+function checkSubscription(subscription: Subscription): void {
   const { creditsPerMonth, creditsPerMinute, overageRate } = subscription;
   const whole = (credits: number) => Number.isSafeInteger(credits) && credits > 0;
   const rate = overageRate === null || (Number.isFinite(overageRate) && overageRate >= 0);
@@ -45,6 +51,26 @@ export function checkSubscription(subscription: Subscription): void {
     'SERVICE_ACCOUNT',
     `Cannot use subscription "${subscription.name}" with ${creditsPerMonth} credits a month and ${creditsPerMinute} a minute`,
     'Give whole numbers of credits above 0, and an overage rate of 0 or more dollars.',
+  );
+}
+
+/**
+ * An account after a change of its terms, which works at once (docs/developer/service-api.md, 7.6).
+ *
+ * @param charged credits that the account was charged in the current billing period
+ * @throws PerilbookError SERVICE_ACCOUNT when a figure is no whole number of credits above 0, or credits that the old
+ *   allowance included would be beyond the new one: they would be billed although the account did not agree to overages
+ */
+export function changedAccount(account: ServiceAccount, change: AccountChange, charged: number): ServiceAccount {
+  const { subscription = account.subscription, overages = account.overages } = change;
+  checkSubscription(subscription);
+  const { creditsPerMonth: before } = account.subscription;
+  const included = Math.min(charged, before);
+  if (subscription.creditsPerMonth >= included) return { ...account, subscription, overages };
+  throw new PerilbookError(
+    'SERVICE_ACCOUNT',
+    `Cannot lower account "${account.name}" to ${subscription.creditsPerMonth} credits a month: ${included} of its ${before} are charged in this billing period`,
+    `Give ${included} or more, or change it when the next billing period has begun.`,
   );
 }
 

@@ -12,9 +12,16 @@ import {
   type StoredKey,
   scopesText,
 } from '../key-life.ts';
+import { periodStartOf } from '../limits.ts';
 import { type ChargedPeriod, statementsOf } from '../period-statement.ts';
 import type { ServiceAccounts } from '../port.ts';
-import { accountNotFound, checkNewAccount, nameTaken, type ServiceAccount } from '../service-account.ts';
+import {
+  accountNotFound,
+  changedAccount,
+  checkNewAccount,
+  nameTaken,
+  type ServiceAccount,
+} from '../service-account.ts';
 import { ACCOUNT_COLUMNS, accountOfRow, type PostgresAccountRow } from './account-rows.ts';
 import { registerPostgresInstance } from './postgres-instance.ts';
 import { releaseCrashed } from './take-back.ts';
@@ -38,6 +45,29 @@ export function postgresAccounts(pool: PostgresPool, clock: Clock, leaseMs: numb
         return await findAccount(tx, account.name);
       });
     },
+    changeAccount: (name, change) =>
+      pool.transact(async (tx) => {
+        const before = await findAccount(tx, name, ' FOR UPDATE');
+        const [instant] = await tx.rows<Instant>('SELECT clock_ms() AS now');
+        const period = [before.id, periodStartOf(before, instant!.now)];
+        const [charged] = await tx.rows<{ credits: number }>(
+          'SELECT credits FROM periods WHERE account = $1 AND period_start = $2',
+          period,
+        );
+        const after = changedAccount(before, change, charged?.credits ?? 0);
+        const { name: subscription, creditsPerMonth, creditsPerMinute, overageRate } = after.subscription;
+        tx.last(
+          `UPDATE accounts SET subscription = $2, credits_per_month = $3, credits_per_minute = $4, overage_rate = $5, overages = $6
+           WHERE id = $1`,
+          [after.id, subscription, creditsPerMonth, creditsPerMinute, overageRate, after.overages],
+        );
+        tx.last('UPDATE periods SET allowance = $3, overage_rate = $4 WHERE account = $1 AND period_start = $2', [
+          ...period,
+          creditsPerMonth,
+          overageRate,
+        ]);
+        return after;
+      }),
     findAccount: (name) => pool.read((session) => findAccount(session, name)),
     listAccounts: () =>
       pool.read(async (session) =>
@@ -102,8 +132,8 @@ const SELECT_KEYS = `SELECT k.id, k.account AS "accountId", a.name AS account, k
   k.expires_at AS "expiresAt", k.retires_at AS "retiresAt", k.revoked_at AS "revokedAt", k.replaced_by AS "replacedBy",
   clock_ms() AS now FROM keys k JOIN accounts a ON a.id = k.account`;
 
-async function findAccount(session: Session, name: string): Promise<ServiceAccount> {
-  const [row] = await session.rows<PostgresAccountRow>(`${SELECT_ACCOUNTS} WHERE a.name = $1`, [name]);
+async function findAccount(session: Session, name: string, lock = ''): Promise<ServiceAccount> {
+  const [row] = await session.rows<PostgresAccountRow>(`${SELECT_ACCOUNTS} WHERE a.name = $1${lock}`, [name]);
   if (row === undefined) throw accountNotFound(name);
   return accountOfRow(row);
 }

@@ -1,9 +1,11 @@
 import type { Clock } from '../../../clock.ts';
 import type { Subscription, SubscriptionName } from '../../../contract/subscriptions.ts';
+import { periodStartOf } from '../limits.ts';
 import {
+  type AccountChange,
   accountNotFound,
+  changedAccount,
   checkNewAccount,
-  checkSubscription,
   type NewAccount,
   nameTaken,
   type ServiceAccount,
@@ -60,24 +62,35 @@ export function listAccounts(accounts: AccountsDatabase): ServiceAccount[] {
 }
 
 /**
- * Changes what an account may use, at once: an upgrade lifts a quota that is used up (docs/developer/service-api.md, 7.6).
+ * Changes what an account may use, at once: an upgrade lifts a quota that is used up. The open billing period is billed by the
+ * new terms.
  *
- * @throws PerilbookError SERVICE_ACCOUNT as `createAccount` and `findAccount` do
+ * @throws PerilbookError SERVICE_ACCOUNT as `findAccount` and `changedAccount` do
  */
 export function changeAccount(
   accounts: AccountsDatabase,
   name: string,
-  change: { readonly subscription?: Subscription; readonly overages?: boolean },
+  change: AccountChange,
+  clock: Clock,
 ): ServiceAccount {
-  const before = findAccount(accounts, name);
-  const subscription = change.subscription ?? before.subscription;
-  checkSubscription(subscription);
-  const overages = (change.overages ?? before.overages) ? 1 : 0;
-  const update = accounts.prepare(
-    `UPDATE accounts SET subscription = ?, credits_per_month = ?, credits_per_minute = ?, overage_rate = ?, overages = ?
-     WHERE id = ?`,
-  );
-  const { creditsPerMonth, creditsPerMinute, overageRate } = subscription;
-  update.run(subscription.name, creditsPerMonth, creditsPerMinute, overageRate, overages, before.id);
-  return findAccount(accounts, name);
+  const changed = accounts.transaction(() => {
+    const before = findAccount(accounts, name);
+    const periodStart = periodStartOf(before, clock.now());
+    const ofPeriod = accounts
+      .prepare<[number, number], number>('SELECT credits FROM periods WHERE account = ? AND period_start = ?')
+      .pluck();
+    const after = changedAccount(before, change, ofPeriod.get(before.id, periodStart) ?? 0);
+    const { name: subscription, creditsPerMonth, creditsPerMinute, overageRate } = after.subscription;
+    const update = accounts.prepare(
+      `UPDATE accounts SET subscription = ?, credits_per_month = ?, credits_per_minute = ?, overage_rate = ?, overages = ?
+       WHERE id = ?`,
+    );
+    update.run(subscription, creditsPerMonth, creditsPerMinute, overageRate, after.overages ? 1 : 0, after.id);
+    const updatePeriod = accounts.prepare(
+      'UPDATE periods SET allowance = ?, overage_rate = ? WHERE account = ? AND period_start = ?',
+    );
+    updatePeriod.run(creditsPerMonth, overageRate, after.id, periodStart);
+    return after;
+  });
+  return changed.immediate();
 }

@@ -16,6 +16,7 @@ import {
 } from '../limits.ts';
 import type { Charge, Chargeable, ChargeRefusal } from '../port.ts';
 import type { ServiceAccount } from '../service-account.ts';
+import { type AccountRow, accountOf, SELECT_ACCOUNTS } from './accounts.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 
 export interface Charges {
@@ -45,6 +46,7 @@ export function createCharges(
   const creditsOfPeriod = accounts
     .prepare<[number, number], number>('SELECT credits FROM periods WHERE account = ? AND period_start = ?')
     .pluck();
+  const accountOfId = accounts.prepare<[number], AccountRow>(`${SELECT_ACCOUNTS} WHERE id = ?`);
   const minuteOf = accounts.prepare<[number], { readonly minute_from: number; readonly minute_credits: number }>(
     'SELECT minute_from, minute_credits FROM minutes WHERE account = ?',
   );
@@ -153,7 +155,9 @@ export function createCharges(
       // Nobody else takes the next ids within the transaction.
       const firstId = (highestId.get() ?? 0) + 1;
       const charged = calls.map(({ caller, call, requestId }) => {
-        const total = totalOf(caller.account, totals, now);
+        // Its terms may have changed since the call was checked.
+        const total =
+          totals.get(caller.account.id) ?? totalOf(accountOf(accountOfId.get(caller.account.id)!), totals, now);
         const refusal = refused(total, call, now);
         if (refusal !== null) return refusal;
         const made: Charge = { id: firstId + rows.length, ...addCharge(total, call, rules, now) };

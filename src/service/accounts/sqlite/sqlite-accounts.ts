@@ -2,7 +2,7 @@ import type { Clock } from '../../../clock.ts';
 import type { LimitRules } from '../limits.ts';
 import type { CallCheck, PresentedCall, ServiceAccounts, ServiceInstance } from '../port.ts';
 import { statement } from './account-statement.ts';
-import { createAccount, findAccount, listAccounts } from './accounts.ts';
+import { changeAccount, createAccount, findAccount, listAccounts } from './accounts.ts';
 import type { AccountsDatabase } from './accounts-database.ts';
 import { createAuthentication } from './authenticate.ts';
 import { createCharges } from './charges.ts';
@@ -15,6 +15,7 @@ import { createSettlements } from './settlements.ts';
 export function sqliteAccounts(database: AccountsDatabase, clock: Clock): ServiceAccounts {
   return {
     createAccount: async (account) => createAccount(database, account, clock),
+    changeAccount: async (name, change) => changeAccount(database, name, change, clock),
     findAccount: async (name) => findAccount(database, name),
     listAccounts: async () => listAccounts(database),
     createKey: async (account, scopes, lifetimeMs) =>
