@@ -1,21 +1,13 @@
 import { LOADERS } from '../data/loaders/loader-table.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { STATES } from '../data/tables/states.ts';
-import { TOPIC_NAMES } from '../job/settings/job-file.ts';
+import { jobFileJsonSchema } from '../job/settings/job-file.ts';
+import type { SettingsSchema } from '../job/settings/setting-issues.ts';
+import { TOPIC_NAMES } from '../job/settings/topic-choice.ts';
 import { type Command, dashed, nameOfCommand } from './command.ts';
 
-/** The values of options that take one of a few, by the option's name. */
+/** The values of options that take one of a few and give no setting, by the option's name. */
 export const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
-  service: ['local', 'sample'],
-  subscription: ['starter', 'professional'],
-  'on-quota': ['stop', 'wait'],
-  optimize: ['credits', 'calls'],
-  'order-by': ['file', 'tiv'],
-  details: ['keep', 'drop'],
-  coverage: ['check', 'trust'],
-  coordinates: ['strict', 'lenient'],
-  units: ['miles', 'kilometers'],
-  encoding: ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'],
   log: ['text', 'json'],
   by: ['run', 'job', 'key', 'day'],
 };
@@ -66,9 +58,20 @@ export function valueCompletions(words: readonly string[], commands: readonly Co
 
 function valuesOf(option: string, begun: string): string[] {
   const list = LIST_VALUES[option];
-  if (list === undefined) return (OPTION_VALUES[option] ?? []).filter((text) => text.startsWith(begun));
+  if (list === undefined)
+    return (OPTION_VALUES[option] ?? wordsOfSetting(option)).filter((text) => text.startsWith(begun));
   const at = Math.max(begun.lastIndexOf(','), begun.lastIndexOf(';')) + 1;
   const [before, current] = [begun.slice(0, at), begun.slice(at)];
   const taken = before.split(/[,;]/);
   return list.filter((text) => text.startsWith(current) && !taken.includes(text)).map((text) => before + text);
+}
+
+/** The words that a setting of the same name as the option takes. */
+function wordsOfSetting(option: string): readonly string[] {
+  const setting = jobFileJsonSchema().properties?.[option.replaceAll('-', '_')];
+  return setting === undefined ? [] : wordsOf(setting);
+}
+
+function wordsOf({ enum: words = [], examples = [], anyOf = [] }: SettingsSchema): string[] {
+  return [...words, ...examples, ...anyOf.flatMap(wordsOf)];
 }

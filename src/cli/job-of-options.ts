@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
-import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
-import { mergeJobFiles, relativeToFile } from '../job/settings/merge-settings.ts';
+import { checkSettings, type JobFile } from '../job/settings/job-file.ts';
+import { definedOnly, mergeJobFiles, relativeToFile } from '../job/settings/merge-settings.ts';
 import { readJobFile } from '../job/settings/read-job-file.ts';
-import { issuesOf } from '../job/settings/setting-issues.ts';
+import type { Given } from '../job/settings/setting-table.ts';
 import { type Job, makeJob, type Surroundings } from '../job/settings/settings.ts';
 import { type CliContext, dataFolder } from './context.ts';
-import { JOB_OPTIONS, type JobOption, type Said } from './job-options.ts';
+import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
 import { notANumber } from './option-values.ts';
 
 /** What a command line names: a job file, an input, or several input files. */
@@ -73,7 +73,7 @@ function saidOf(
   const target = said !== undefined && context.args.includes('-') ? dashOf(said) : said;
   const help = helpOf(flags);
   const fromFlags = gather(
-    (option) => flags[option.flag] as Said | undefined,
+    (option) => flags[option.flag] as Given | undefined,
     (option) => `--${option.flag}`,
     help,
   );
@@ -115,26 +115,19 @@ export function anyJobOf(
 
 /** Checks each value on its own, so that a message can name its flag. */
 function gather(
-  read: (option: JobOption) => Said | undefined,
+  read: (option: JobOption) => Given | undefined,
   nameOf: (option: JobOption) => string,
   help: string,
 ): JobFile {
   let job: JobFile = {};
   for (const option of JOB_OPTIONS) {
-    const value = read(option);
-    if (value === undefined) continue;
+    const given = read(option);
+    if (given === undefined) continue;
     const name = nameOf(option);
-    if (option.type === 'number' && (Number.isNaN(Number(value)) || String(value).trim() === '')) {
+    if (option.type === 'number' && (Number.isNaN(Number(given)) || String(given).trim() === '')) {
       throw notANumber(name);
     }
-    const part = option.place(option.type === 'number' ? Number(value) : value);
-    const isWhole = typeof part.service !== 'object' || part.service.base_url !== '';
-    const checked = jobFileSchema.safeParse(part);
-    if (isWhole && !checked.success) {
-      // An address may contain a secret.
-      const shown = ['base-url', 'on-finish'].includes(option.flag) ? name : `${name} ${value}`;
-      throw wrongValue(`${shown}: ${issuesOf(checked.error.issues, part)[0]!.message}`, help);
-    }
+    const part = checkedPart(option, given, option.isHidden ? name : `${name} ${given}`, help);
     if (part.service !== undefined && job.service !== undefined && typeof part.service !== typeof job.service) {
       throw wrongValue('--service cannot be combined with --base-url and --api-key-file', 'Leave one of them out.');
     }
@@ -148,6 +141,16 @@ function gather(
     job = mergeJobFiles(job, part);
   }
   return job;
+}
+
+/** The job file that says the same as an option. `shown`: the option in messages. @throws USAGE */
+function checkedPart(option: JobOption, given: Given, shown: string, help: string): JobFile {
+  const part: JobFile = definedOnly({ [option.setting]: settingOf(option, given) });
+  // The address is an option of its own, or in the job file.
+  if (typeof part.service === 'object' && part.service.base_url === '') return part;
+  const { settings, issues } = checkSettings(part);
+  if (issues.length > 0) throw wrongValue(`${shown}: ${issues[0]!.message}`, help);
+  return settings;
 }
 
 /** Of the flags that say where areas come from, only --tract and --county can be combined. */

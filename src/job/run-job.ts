@@ -106,7 +106,14 @@ async function buy(
   await using opened = new AsyncDisposableStack();
   const client = opened.use(
     createClient({
-      ...{ baseUrl, sockets: job.concurrency, userAgent: 'perilbook', clock, secrets, keepsDetails: job.keepDetails },
+      ...{
+        baseUrl,
+        sockets: job.concurrency,
+        userAgent: 'perilbook',
+        clock,
+        secrets,
+        keepsDetails: job.details === 'keep',
+      },
       ...(trace ? { trace } : {}),
     }),
   );

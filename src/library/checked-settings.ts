@@ -1,15 +1,14 @@
 import { PerilbookError } from '../errors.ts';
-import { definedOnly } from '../job/settings/defaults.ts';
-import { type JobFile, jobFileSchema } from '../job/settings/job-file.ts';
+import { checkSettings, type JobFile } from '../job/settings/job-file.ts';
 import { KEY_HINT } from '../job/settings/key-shapes.ts';
-import { issuesOf } from '../job/settings/setting-issues.ts';
+import { definedOnly } from '../job/settings/merge-settings.ts';
 
 /** Settings of a job file that a program passed; undefined ones are left out. @throws USAGE with the first error */
-export function checkedSettings(settings: object): JobFile {
-  const said = definedOnly(settings);
-  const checked = jobFileSchema.safeParse(said);
-  if (checked.success) return checked.data;
-  const [{ path, message, isName }] = issuesOf(checked.error.issues, said) as [ReturnType<typeof issuesOf>[number]];
+export function checkedSettings(given: object): JobFile {
+  const { settings, issues } = checkSettings(definedOnly(given));
+  const [first] = issues;
+  if (first === undefined) return settings;
+  const { path, message, isName } = first;
   const isSecret = path.includes('api_keys');
   const name = isName || isSecret ? path.slice(0, -1) : path;
   throw new PerilbookError(

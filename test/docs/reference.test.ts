@@ -25,15 +25,14 @@ test("docs/reference/commands.md lists the program's commands", () => {
 });
 
 test("docs/reference/options.md lists the program's options", () => {
-  const rows = JOB_OPTIONS.map(({ flag, alias, env, describe }) => {
-    const name = `\`--${flag}\`${alias ? `, \`-${alias}\`` : ''}`;
-    return `| ${name} | ${env ? `\`${env}\`` : ''} | ${cell(describe)} |`;
+  const tables = [...Map.groupBy(JOB_OPTIONS, ({ group }) => group)].map(([group, options]) => {
+    const rows = options.map(({ flag, alias, env, help }) => {
+      const name = `\`--${flag}\`${alias ? `, \`-${alias}\`` : ''}`;
+      return `| ${name} | ${env ? `\`${env}\`` : ''} | ${cell(help)} |`;
+    });
+    return [`## ${group}`, '', '| option | environment | what it does |', '|---|---|---|', ...rows].join('\n');
   });
-  checkSection(
-    fileOf('options.md'),
-    'options',
-    ['| option | environment | what it does |', '|---|---|---|', ...rows].join('\n'),
-  );
+  checkSection(fileOf('options.md'), 'options', tables.join('\n\n'));
 });
 
 test("docs/reference/exit-codes.md lists the program's exit codes", () => {

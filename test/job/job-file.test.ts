@@ -112,7 +112,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
   ['a misspelt topic', 'topics: wildfir\n', '1:9', /unknown topic "wildfir"; did you mean wildfire\?/],
   ['a misspelt topic of a list', 'topics:\n  - park\n  - wildfir\n', '3:5', /topics\.1: .*"wildfir"; did you mean/],
   ['no topic at all', 'topics: []\n', '1:9', /topics: /],
-  ['an amount that is text', 'budget: many\n', '1:9', /budget: .*expected number/],
+  ['an amount that is text', 'budget: many\n', '1:9', /budget: expected a number, found "many"/],
   ['a broken amount', 'input: a\n\nbudget: 1.5\n', '3:9', /budget: expected a whole number/],
   ['a negative amount', 'reserve: -1\n', '1:10', /reserve: /],
   ['too many decimals', 'precision: 8\n', '1:12', /precision: /],

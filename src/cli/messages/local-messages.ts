@@ -29,7 +29,7 @@ export function localSourceLines({ job, summary }: Prepared, folder: string, wid
     ...countyRatingLine(source.places_with_county_ratings, summary.cells),
     ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
     ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
-    ...(job.keepDetails ? ['details: keep has no effect: the records stay in the local data.'] : []),
+    ...(job.details === 'keep' ? ['details: keep has no effect: the records stay in the local data.'] : []),
   ];
 }
 

@@ -4,7 +4,7 @@ import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
-import { DEFAULTS } from '../../job/settings/defaults.ts';
+import { DEFAULTS } from '../../job/settings/setting-table.ts';
 import { getCommand } from '../../library/get-command.ts';
 import { boundaryWords, missingBoundariesMessage } from './boundary-words.ts';
 import type { Color } from './color.ts';

@@ -113,7 +113,7 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), dateOf(exchange)];
   const headers = exchange.kind === 'response' ? exchange.headers : {};
   const said = verdictOf(exchange, call, location, cameAt, (topic, result) =>
-    parsedAnswer(topic, result, location, job.keepDetails),
+    parsedAnswer(topic, result, location, job.details === 'keep'),
   );
   const { verdict, notice } = buying.origin.check(said, { cell: work.cell, call, headers });
   const consequence = consequenceOf(verdict, {

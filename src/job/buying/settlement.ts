@@ -27,7 +27,7 @@ export function settlementOf(
 ): Settlement {
   const { job, plan, freshness, effects } = context;
   const now = effects.times.now();
-  const kept = answer === null ? { answers: [], failures: [] } : keptOf(answer, freshness, now, job.keepDetails);
+  const kept = answer === null ? { answers: [], failures: [] } : keptOf(answer, freshness, now, job.details === 'keep');
   const failures = failure === null ? [] : wanted.map(({ topic }) => ({ topic, ...failure, at: now }));
   const comparableSince = freshness.startedAt - COMPARABLE_MS;
   return {

@@ -86,7 +86,7 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
     values: values.length,
     areas: areas.columns,
     currency: currency === null ? null : FIRST_VALUE + values.length + areas.read.length,
-    id: job.idColumn === null ? null : columnByName(original, job.idColumn, 'id', job.input),
+    id: job.id === null ? null : columnByName(original, job.id, 'id', job.input),
     isPair: lat === lng,
     notes: [note, rowFile.note].filter((words) => words != null),
     dropFrom,

@@ -3,8 +3,8 @@ import { normalizedAddress, sourceName } from '../../contract/service-address.ts
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { AccountTerms } from '../../store/port.ts';
-import { definedOnly } from './defaults.ts';
 import type { JobFile } from './job-file.ts';
+import { definedOnly } from './merge-settings.ts';
 import { topicsOf } from './topic-choice.ts';
 
 /** Where a key is, and its scopes (null: found out by trying). */

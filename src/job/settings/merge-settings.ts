@@ -1,8 +1,12 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { isPostgresAddress } from '../../sql/postgres-address.ts';
-import { definedOnly } from './defaults.ts';
 import { commandIn } from './finish-hook.ts';
 import type { JobFile } from './job-file.ts';
+
+/** An object without its undefined members, which would override defined ones in a spread. */
+export function definedOnly<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
+}
 
 /** Overrides settings with stronger ones; `location`, `areas` and `service` are merged by their parts. */
 export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {

@@ -7,9 +7,9 @@ import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { grouped } from '../../format-numbers.ts';
 import { didYouMeanFile } from '../../rows/files/input-file.ts';
 import { yamlProblem } from '../../yaml-problems.ts';
-import { type JobFile, jobFileSchema } from './job-file.ts';
+import { checkSettings, type JobFile } from './job-file.ts';
 import { holdsKey, KEY_HINT, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
-import { issuesOf, type SettingIssue } from './setting-issues.ts';
+import type { SettingIssue } from './setting-issues.ts';
 
 /** Loaded for a job file alone: its 72 modules take 15 ms of each start. */
 const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml;
@@ -104,17 +104,16 @@ export function checkJobText(text: string): CheckedJobFile {
     },
   });
   if (broken.length > 0) return { content: {}, problems: firstOfLines(broken), placeOf };
-  let said: unknown;
+  let given: unknown;
   try {
-    said = document.toJS() ?? {};
+    given = document.toJS() ?? {};
   } catch (error) {
     // The library refuses aliases that expand without end.
     if (!(error instanceof ReferenceError)) throw error;
     return { content: {}, problems: [at(0, 'it has too many aliases (*); write the values themselves')], placeOf };
   }
-  const checked = jobFileSchema.safeParse(said);
-  if (checked.success) return { content: checked.data, problems: [], placeOf };
-  const problems = issuesOf(checked.error.issues, said).map((issue) => {
+  const { settings: content, issues } = checkSettings(given);
+  const problems = issues.map((issue) => {
     const path = issue.isName ? issue.path.slice(0, -1) : issue.path;
     const shownPath = path.map((part) => (looksLikeKey(String(part)) ? '…' : String(part))).join('.');
     const name = path.length > 0 ? `${shownPath}: ` : '';
@@ -123,7 +122,7 @@ export function checkJobText(text: string): CheckedJobFile {
       : isScalarKey(document, issue.path);
     return at(offsetOf(document, issue), name + issue.message, isSecret);
   });
-  return { content: {}, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), placeOf };
+  return { content, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), placeOf };
 }
 
 /** The first problem of each line: what follows on the line is a consequence. */

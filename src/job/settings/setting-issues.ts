@@ -1,7 +1,16 @@
 import type { z } from 'zod';
 import { nearestName } from '../../nearest-name.ts';
-import { jobFileSchema } from './job-file.ts';
 import { holdsKey, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
+
+/** The JSON Schema of the settings, as far as it is read here. */
+export interface SettingsSchema {
+  readonly properties?: Readonly<Record<string, SettingsSchema>>;
+  readonly items?: SettingsSchema;
+  readonly anyOf?: readonly SettingsSchema[];
+  readonly enum?: readonly string[];
+  readonly examples?: readonly string[];
+  readonly description?: string;
+}
 
 /** An error in one setting. */
 export interface SettingIssue {
@@ -16,26 +25,54 @@ export interface SettingIssue {
 type Issue = z.core.$ZodIssue;
 type SettingPath = readonly PropertyKey[];
 
-/** zod's issues of `said` in terms of the job file, with the nearest known name. */
-export function issuesOf(issues: readonly Issue[], said: unknown): SettingIssue[] {
-  const found = issues.flatMap((issue) => issuesFor(issue, said));
-  // If a name is misspelt, that the right one is missing is no error of its own.
-  const misspelt = found.filter(({ isName }) => isName);
-  const follows = (issue: SettingIssue) =>
-    !issue.isName && misspelt.some(({ path }) => path.length === issue.path.length + 1 && startsWith(path, issue.path));
-  return found.filter((issue) => !follows(issue));
+/** What zod calls the types of values. */
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ int: 'a whole number', number: 'a number', string: 'a text', boolean: 'true or false' },
+  ...{ object: 'a map', record: 'a map', array: 'a list' },
+};
+
+/** What is wrong with a value, where its schema does not say it: zod asks for it (`error`). '' for a union, whose branches say it. */
+export function wordsOfIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_union':
+      return '';
+    case 'invalid_type':
+      return `expected ${TYPES[issue.expected] ?? issue.expected}`;
+    case 'invalid_format':
+      return 'has the wrong format';
+    case 'too_big':
+      return issue.exact ? ONE_CHARACTER : `must be at most ${issue.maximum}`;
+    case 'too_small':
+      if (issue.exact) return ONE_CHARACTER;
+      if (issue.origin === 'array') return 'the list must not be empty';
+      if (issue.origin === 'string') return 'must not be empty';
+      return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
+    default:
+      return undefined;
+  }
 }
 
-const startsWith = (path: readonly PropertyKey[], start: readonly PropertyKey[]) =>
-  start.every((key, index) => path[index] === key);
+/** The only exact length is that of a delimiter. */
+const ONE_CHARACTER = 'must be exactly one character';
+
+/** zod's issues of `given` in terms of the job file, with the nearest known name. */
+export function issuesOf(issues: readonly Issue[], given: unknown, schema: SettingsSchema): SettingIssue[] {
+  const all = issues.flatMap((issue) => issuesFor(issue, given, schema));
+  // If a name is misspelt, that the right one is missing is no error of its own.
+  const misspelt = all.filter(({ isName }) => isName);
+  const follows = (issue: SettingIssue) =>
+    !issue.isName && misspelt.some(({ path }) => path.length === issue.path.length + 1 && startsWith(path, issue.path));
+  return all.filter((issue) => !follows(issue));
+}
+
+const startsWith = (path: SettingPath, start: SettingPath) => start.every((key, index) => path[index] === key);
 
 /** A name that people expect (`key`, `api_key`), and not a key. */
 const PLAIN_NAME = /^[a-z]{2,8}([-_][a-z]{2,8})?$/i;
 
-function unknownSetting(path: readonly PropertyKey[], name: string): SettingIssue {
-  const topLevel = Object.keys(jobFileSchema.shape);
-  const near = nearestName(name, namesAt(jobFileSchema, path));
-  const isMisplaced = path.length > 0 && topLevel.includes(name);
+function unknownSetting(path: SettingPath, name: string, schema: SettingsSchema): SettingIssue {
+  const near = nearestName(name, namesAt(schema, path));
+  const isMisplaced = path.length > 0 && namesAt(schema, []).includes(name);
   const mayBeKey = looksLikeKey(name) || (mayHoldKey(path) && !(namesKey(name) && PLAIN_NAME.test(name)));
   if (near === null && !isMisplaced && mayBeKey) {
     const message = 'unknown setting, whose name may be a key and is not shown';
@@ -45,26 +82,46 @@ function unknownSetting(path: readonly PropertyKey[], name: string): SettingIssu
   return { path: [...path, name], message: `unknown setting ${JSON.stringify(name)}${hint}`, isName: true };
 }
 
-function issuesFor(issue: Issue, said: unknown): SettingIssue[] {
-  const { path } = issue;
-  const value = valueAt(said, path);
+/** The names of settings below a path. */
+function namesAt({ anyOf = [], properties = {}, items }: SettingsSchema, path: SettingPath): string[] {
+  const [key, ...rest] = path;
+  const below = typeof key === 'number' ? items : properties[key as string];
+  const here = key === undefined ? Object.keys(properties) : below === undefined ? [] : namesAt(below, rest);
+  return [...here, ...anyOf.flatMap((branch) => namesAt(branch, path))];
+}
+
+function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): SettingIssue[] {
+  const { path, message } = issue;
+  const value = valueAt(given, path);
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((name) => unknownSetting(path, name));
+      return issue.keys.map((name) => unknownSetting(path, name, schema));
     case 'invalid_value':
       return [{ path, message: noSuchValue(path, value, issue.values.map(String)) }];
     case 'invalid_union':
-      return ofUnion(issue, value, said);
-    default: {
-      const isName = issue.code === 'custom' && issue.params?.isName === true;
-      return [{ path, message: plain(path, issue.message, value), ...(isName ? { isName } : {}) }];
+      return ofUnion(issue, given, schema);
+    case 'invalid_type': {
+      if (value === undefined) return [{ path, message: 'missing value' }];
+      // Of 1.5 it is said that a whole number was expected.
+      const isNumber = String(issue.expected) === 'int' && typeof value === 'number';
+      return [{ path, message: isNumber ? message : `${message}, found ${valueInWords(path, value)}` }];
     }
+    case 'custom':
+      return [{ path, message, ...(issue.params?.isName === true ? { isName: true } : {}) }];
+    default:
+      return [{ path, message }];
   }
 }
 
 /** Of a union, the branch that matched farthest has the useful message; for a word, the branches that are words. */
-function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknown, said: unknown): SettingIssue[] {
-  const { path } = issue;
+function ofUnion(
+  issue: Extract<Issue, { code: 'invalid_union' }>,
+  given: unknown,
+  schema: SettingsSchema,
+): SettingIssue[] {
+  const { path, message } = issue;
+  if (message !== '') return [{ path, message }];
+  const value = valueAt(given, path);
   if (typeof value === 'string') {
     const all = issue.errors.flat();
     const custom = all.find((branch) => branch.code === 'custom' && branch.path.length === 0);
@@ -72,24 +129,24 @@ function ofUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknow
     const words = all.flatMap((branch) => (branch.code === 'invalid_value' ? branch.values.map(String) : []));
     if (words.length > 0) return [{ path, message: noSuchValue(path, value, words, 'a map of settings') }];
   }
-  const depth = (issues: readonly SettingIssue[]) => Math.max(...issues.map((one) => one.path.length));
+  const depth = (issues: readonly SettingIssue[]) => Math.max(...issues.map((branch) => branch.path.length));
   const branches = issue.errors
     .map((issues) =>
       issuesOf(
-        issues.map((one) => ({ ...one, path: [...path, ...one.path] })),
-        said,
+        issues.map((branch) => ({ ...branch, path: [...path, ...branch.path] })),
+        given,
+        schema,
       ),
     )
     .sort((a, b) => depth(b) - depth(a));
-  const [farthest] = branches;
-  if (farthest === undefined) return [{ path, message: plain(path, issue.message, value) }];
+  const farthest = branches[0]!;
   if (depth(farthest) > path.length) return farthest;
-  return [{ path, message: [...new Set(branches.flat().map(({ message }) => message))].join('; or ') }];
+  return [{ path, message: [...new Set(branches.flat().map((branch) => branch.message))].join('; or ') }];
 }
 
-function noSuchValue(path: SettingPath, value: unknown, known: readonly string[], orElse?: string): string {
-  const near = typeof value === 'string' ? nearestName(value, known) : null;
-  const all = [...known, ...(orElse ? [orElse] : [])];
+function noSuchValue(path: SettingPath, value: unknown, words: readonly string[], orElse?: string): string {
+  const near = typeof value === 'string' ? nearestName(value, words) : null;
+  const all = [...words, ...(orElse ? [orElse] : [])];
   const choice = all.length === 1 ? all[0] : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
   const isHidden = near === null && mayHoldKey(path);
   return `${isHidden ? 'this value' : shown(value)} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
@@ -101,74 +158,19 @@ function shown(value: unknown): string {
   return holdsKey(text) ? 'this value' : text;
 }
 
-/** Plainer wording for zod's messages. */
-const PLAINER: readonly (readonly [RegExp, string])[] = [
-  [/^Invalid input: /, ''],
-  [/^expected int, received number$/, 'expected a whole number'],
-  [/^Too big: expected number to be <=/, 'must be at most '],
-  [/^Too (?:big|small): expected string to have exactly 1 characters?$/, 'must be exactly one character'],
-  [/^expected \w+, received undefined$/, 'missing value'],
-  [/^expected (?:record|object), received/, 'expected a map, received'],
-  [/^expected array, received/, 'expected a list, received'],
-  [/^expected string, received/, 'expected a text, received'],
-  [/^(expected .*), received object$/, '$1, found a map'],
-  [/^(expected .*), received array$/, '$1, found a list'],
-  [/^(expected .*), received (null|undefined)$/, '$1, found nothing'],
-  [/^(expected .*), received NaN$/, '$1, found no number'],
-  [/^Invalid string: must match pattern .*$/, 'has the wrong format'],
-  [/^Too big: expected string to have <=(\d+) characters?$/, 'must have at most $1 character(s)'],
-  [/^Too small: expected number to be >=/, 'must be at least '],
-  [/^Too small: expected number to be >/, 'must be more than '],
-  [/^Too small: expected string to have >=1 characters$/, 'must not be empty'],
-  [/^Too small: expected array to have >=1 items$/, 'the list must not be empty'],
-  [/^expected boolean, received/, 'expected true or false, received'],
-];
-
-/** In plainer words, with the value that was found. */
-function plain(path: SettingPath, message: string, value: unknown): string {
-  const words = PLAINER.reduce((text, [zods, ours]) => text.replace(zods, ours), message);
-  if (typeof value === 'string') {
-    return words.replace(/received string$/, () => `found ${mayHoldKey(path) ? 'a text' : shown(value)}`);
-  }
-  return words.replace(
-    /received (number|boolean)$/,
-    (_, kind: string) => `found ${kind === 'number' ? 'a number' : 'true or false'}`,
-  );
+/** The value that is there in place of another type. */
+function valueInWords(path: SettingPath, value: unknown): string {
+  if (typeof value === 'string') return mayHoldKey(path) ? 'a text' : shown(value);
+  if (typeof value === 'number') return Number.isNaN(value) ? 'no number' : 'a number';
+  if (typeof value === 'boolean') return 'true or false';
+  return value === null ? 'nothing' : Array.isArray(value) ? 'a list' : 'a map';
 }
 
 /** The value at a path. */
-function valueAt(said: unknown, path: SettingPath): unknown {
+function valueAt(given: unknown, path: SettingPath): unknown {
   return path.reduce<unknown>(
     (value, key) =>
       typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
-    said,
+    given,
   );
-}
-
-/** The known names at a path. */
-function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
-  const { def } = schema as { readonly def: SchemaDef };
-  const [key, ...rest] = path;
-  switch (def.type) {
-    case 'optional':
-      return namesAt(def.innerType, path);
-    case 'union':
-      return def.options!.flatMap((option) => namesAt(option, path));
-    case 'array':
-      return key === undefined ? [] : namesAt(def.element, rest);
-    case 'object':
-      if (key === undefined) return Object.keys(def.shape!);
-      return key in def.shape! ? namesAt(def.shape![key as string], rest) : [];
-    default:
-      return [];
-  }
-}
-
-/** The parts of a zod schema that a job file uses. */
-interface SchemaDef {
-  readonly type: string;
-  readonly innerType?: unknown;
-  readonly options?: readonly unknown[];
-  readonly element?: unknown;
-  readonly shape?: Readonly<Record<string, unknown>>;
 }

@@ -8,19 +8,36 @@ import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import { isPostgresAddress } from '../../sql/postgres-address.ts';
 import { refuseStorePassword } from '../../store/store-address.ts';
 import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
-import { DEFAULT_VERIFY, DEFAULTS, definedOnly } from './defaults.ts';
 import { durationMs } from './duration.ts';
 import { type FinishHook, finishHookOf } from './finish-hook.ts';
 import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
-import { areaParts, mergeJobFiles } from './merge-settings.ts';
+import { areaParts, definedOnly, mergeJobFiles } from './merge-settings.ts';
+import { DEFAULT_VERIFY, DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
 import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
 
 /** The output of a job that only buys: a run writes its rows to where they vanish. */
 export const NO_OUTPUT = devNull;
 
-/** A job with all settings resolved. */
-export interface Job {
+/** Settings that `makeJob` resolves. */
+type ResolvedSetting =
+  | ('input' | 'output' | 'name' | 'delimiter' | 'header' | 'header_line' | 'sheet' | 'encoding' | 'location')
+  | ('topics' | 'tiers' | 'order_by' | 'areas' | 'service' | 'store' | 'on_finish' | 'metrics' | 'time_to_live')
+  | ('account' | 'subscription' | 'anniversary_day' | 'overages' | 'reserve' | 'spent_elsewhere');
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/** All other settings, under their names in camel case; null where a setting has neither value nor default. */
+type PlainSettings = {
+  readonly [K in Exclude<SettingName, ResolvedSetting> as CamelCase<K>]:
+    | NonNullable<JobFile[K]>
+    | (K extends keyof typeof DEFAULTS ? never : null);
+};
+
+/** A job with all settings resolved. The table of settings says what the plain ones mean (`SETTINGS`). */
+export interface Job extends PlainSettings {
   readonly name: string;
   /** The file with its settings; null where there is none. */
   readonly jobFile: string | null;
@@ -33,50 +50,23 @@ export interface Job {
   /** In contract order. */
   readonly topics: readonly TopicSlug[];
   readonly location: { readonly lat?: string; readonly lng?: string; readonly column?: string };
-  readonly coordinates: 'strict' | 'lenient';
-  readonly precision: number;
-  /** `check`: ask for US locations only; `trust`: ask for all, and let the service reject what it does not cover. */
-  readonly coverage: 'check' | 'trust';
-  readonly prefix: string;
   /** What is not to be detected from the input's content. */
   readonly reading: OpenOptions;
   readonly service: ServiceSettings;
   /** The file of the agencies' data on this machine; it may not exist. */
   readonly dataFile: string;
-  /** Most credits that the run may spend; null: the approved plan decides. */
-  readonly budget: number | null;
-  readonly optimize: 'credits' | 'calls';
   /** Topic sets from the leanest to the richest, each with all topics of the leaner ones. One set when none are named. */
   readonly tiers: readonly Tier[];
   readonly orderBy: OrderBy;
   /** How a row's census tract or county is known, to buy one answer per area; null: one per cell. */
   readonly areas: AreaSettings | null;
-  /** Whether to add the columns that count records of `details`. */
-  readonly counts: boolean;
-  /** Whether a Parquet output gets a point for each row. */
-  readonly geoparquet: boolean;
-  /** Whether to store the `details` of new answers, compressed. */
-  readonly keepDetails: boolean;
-  /** The acceptable share of rows without a usable location. */
-  readonly maxInvalid: number;
-  /** How long the run may buy; null: no limit. */
-  readonly maxMinutes: number | null;
-  readonly onQuota: 'stop' | 'wait';
   /** How long an answer is fresh, in milliseconds; null: forever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
-  /** Unit of distances in the report. */
-  readonly units: 'miles' | 'kilometers';
-  /** ISO 4217 code of the values that the report shows; null: the file's own currency column, if it has one. */
-  readonly currency: string | null;
-  /** The column that names a location in the report; null: found by its name. */
-  readonly idColumn: string | null;
   readonly store: string;
   /** What is told when a run has ended; null: nothing. */
   readonly onFinish: FinishHook | null;
   /** The file for the figures of a run; null: none. */
   readonly metrics: string | null;
-  /** Most calls in flight at once. */
-  readonly concurrency: number;
   /** Settings with a large effect on the price that come from a default. */
   readonly assumed: readonly ('topics' | 'subscription')[];
   /** The account that the job itself describes; its keys spend it, unless they name another. */
@@ -133,6 +123,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
   const account = accountOf(settings, service);
   const tiers = tiersOf(settings.tiers ?? [settings.topics]);
   return {
+    ...plainSettings(settings),
     name: settings.name ?? nameOfInput(files),
     jobFile: surroundings.jobFile === undefined ? null : resolve(surroundings.workingFolder, surroundings.jobFile),
     ...files,
@@ -140,17 +131,7 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     tiers,
     orderBy: orderByOf(settings.order_by),
     areas: areasOf(settings.areas),
-    counts: settings.counts,
-    geoparquet: settings.geoparquet ?? false,
-    keepDetails: settings.details === 'keep',
-    maxInvalid: settings.max_invalid,
-    maxMinutes: settings.max_minutes ?? null,
-    onQuota: settings.on_quota,
     location: definedOnly(settings.location ?? {}),
-    coordinates: settings.coordinates,
-    precision: settings.precision,
-    coverage: settings.coverage,
-    prefix: settings.prefix,
     reading: definedOnly({
       delimiter: settings.delimiter,
       header: settings.header,
@@ -162,21 +143,22 @@ export function makeJob(said: readonly JobFile[], surroundings: Surroundings): J
     dataFile: join(surroundings.dataFolder, 'service.db'),
     account,
     accounts: accountsOf(account, service, settings.service, settings.overages),
-    budget: settings.budget ?? null,
-    optimize: settings.optimize,
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: storeOf(settings.store, surroundings),
     onFinish: finishHookOf(settings.on_finish, surroundings.workingFolder),
     metrics: settings.metrics === undefined ? null : resolve(surroundings.workingFolder, settings.metrics),
-    concurrency: settings.concurrency,
-    units: settings.units,
-    currency: settings.currency ?? null,
-    idColumn: settings.id ?? null,
     assumed: [
       ...(said.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
       ...(said.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
     ],
   };
+}
+
+function plainSettings(settings: JobFile): PlainSettings {
+  const camelCase = (name: string) => name.replace(/_[a-z]/g, (letter) => letter[1]!.toUpperCase());
+  return Object.fromEntries(
+    SETTING_LIST.map(([name]) => [camelCase(name), settings[name] ?? null]),
+  ) as unknown as PlainSettings;
 }
 
 /** @throws STORE_UNUSABLE for the address of a database that contains a password */

@@ -1,5 +1,12 @@
-import { TOPICS, type Topic, type TopicSlug } from '../../contract/topics.ts';
-import type { JobFile } from './job-file.ts';
+import { TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../../contract/topics.ts';
+
+/** Names of topic sets. */
+const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;
+
+/** A topic or a group of topics. */
+export type TopicName = TopicSlug | (typeof TOPIC_GROUPS)[number];
+
+export const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
 
 /** A set of topics that a cell may get. */
 export interface Tier {
@@ -16,7 +23,7 @@ export function topicsOf(names: string | readonly string[]): TopicSlug[] {
 }
 
 /** The job lists them from the richest to the leanest; what a leaner one has, every richer one has too. */
-export function tiersOf(sets: NonNullable<JobFile['tiers']>): Tier[] {
+export function tiersOf(sets: readonly (string | readonly string[])[]): Tier[] {
   const leanestFirst = [...sets].reverse();
   return leanestFirst.map((set, index) => ({
     name: typeof set === 'string' ? set : set.join(', '),

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { TOPIC_SLUGS } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
+import { didYouMean } from '../../nearest-name.ts';
+import { encodingNamed } from '../../rows/files/text-encoding.ts';
+import { DURATION, durationMs } from './duration.ts';
+import { onFinishSchema } from './finish-hook.ts';
+import { looksLikeKey } from './key-shapes.ts';
+import { TOPIC_NAMES } from './topic-choice.ts';
+
+/* The schemas of which setting-table.ts makes those of its settings. `meta` describes for editors what zod checks by a function. */
+
+const SCOPE_NAMES: readonly string[] = ['bundle', ...TOPIC_NAMES];
+
+function noTopic(name: string, known = TOPIC_NAMES): string {
+  const shown = looksLikeKey(name) ? '' : ` ${JSON.stringify(name)}`;
+  return `unknown topic${shown}${didYouMean(name, known) || topicsWith(name)} (perilbook topics lists them)`;
+}
+
+/** Suggests the names that contain a word: `flood` is part of two. */
+function topicsWith(part: string): string {
+  const slugs = TOPIC_SLUGS.filter((slug) => slug.toLowerCase().includes(part.trim().toLowerCase()));
+  return part.trim().length < LEAST_PART || slugs.length === 0 ? '' : `; did you mean ${slugs.join(' or ')}?`;
+}
+
+const LEAST_PART = 3;
+
+const text = z.string().min(1);
+
+const topic = z
+  .string()
+  .check((context) => {
+    if (TOPIC_NAMES.includes(context.value)) return;
+    context.issues.push({ code: 'custom', input: context.value, message: noTopic(context.value) });
+  })
+  .meta({ id: 'topic', enum: [...TOPIC_NAMES] });
+
+const scope = z
+  .string()
+  .check((context) => {
+    if (SCOPE_NAMES.includes(context.value)) return;
+    const near = didYouMean(context.value, SCOPE_NAMES);
+    // A key may have been typed in place of a scope.
+    const message = near === '' ? 'unknown scope (a topic or bundle)' : noTopic(context.value, SCOPE_NAMES);
+    context.issues.push({ code: 'custom', input: context.value, message });
+  })
+  .meta({ id: 'scope', enum: [...SCOPE_NAMES] });
+
+const credits = z.int().nonnegative();
+
+const day = z.int().min(1).max(31);
+
+const subscription = z.union([
+  z.enum(['starter', 'professional']),
+  z.strictObject({
+    credits_per_month: credits.describe('credits per billing period'),
+    credits_per_minute: z.int().positive().describe('credits per minute'),
+    overage_rate: z.number().nonnegative().optional().describe('dollars per credit beyond the allowance'),
+  }),
+]);
+
+/** Where a key is. Never the key itself: job files are kept in source control. */
+const apiKey = z
+  .strictObject({
+    env: text.optional().describe('environment variable with the key'),
+    file: text.optional().describe('file with the key on its first line'),
+    scopes: z.array(scope).optional().describe('what the key may buy; default: found out by trying'),
+    account: text.optional().describe('name of the account whose credits the key spends'),
+    subscription: subscription.optional().describe("the account's subscription; default: the job's"),
+    anniversary_day: day.optional().describe("day of the month on which the account's quota resets"),
+    reserve: credits.optional().describe("credits of the account's billing period to keep back"),
+  })
+  .refine(({ env, file }) => (env === undefined) !== (file === undefined), {
+    error:
+      'name either the environment variable (env) or the file (file) with the key; never put the key itself into a job file',
+  })
+  .meta({ oneOf: [{ required: ['env'] }, { required: ['file'] }] });
+
+/** The address is stored and shown: it must not contain a secret. */
+function isBareAddress(address: string): boolean {
+  if (!URL.canParse(address)) return true;
+  const { username, password, search, hash } = new URL(address);
+  return username === '' && password === '' && search === '' && hash === '';
+}
+
+const service = z.union([
+  z.enum(['local', 'sample']),
+  z.strictObject({
+    base_url: z
+      .url({ protocol: /^https?$/, error: 'must be an address that begins with https:// or http://' })
+      .refine(isBareAddress, {
+        error: 'must be an address without user, password, query and fragment; keys belong in api_keys',
+      })
+      .describe('address of the service')
+      .meta({ pattern: '^https?://' }),
+    api_keys: z.array(apiKey).min(1).optional().describe('where the keys are; if one is refused, the next is used'),
+  }),
+]);
+
+const location = z
+  .strictObject({
+    lat: text.optional().describe('latitude column, by name or number'),
+    lng: text.optional().describe('longitude column, by name or number'),
+    column: text.optional().describe('column with both: (38.5, -97.2) or POINT(-97.2 38.5)'),
+  })
+  .refine(({ lat, lng, column }) => column === undefined || (lat === undefined && lng === undefined), {
+    error: 'name either one column with both, or lat and lng',
+  });
+
+/** A share: `1 %` or 0.01. */
+const share = z
+  .union([z.number(), z.string().regex(/^\d+(\.\d+)?\s*%$/)], { error: 'must be a share such as 1 % or 0.01' })
+  .transform((value) => (typeof value === 'number' ? value : Number.parseFloat(value) / 100))
+  .refine((value) => value >= 0 && value <= 1, { error: 'must be a share between 0 and 1 (100 %)' });
+
+const areaLevel = z.enum(['tract', 'county']);
+
+const areas = z.union([
+  z.enum(['tract', 'county', 'oed']),
+  z
+    .strictObject({
+      find: areaLevel
+        .optional()
+        .describe("find each location's census tract or county by the boundaries on this machine; needs no column"),
+      tract: text
+        .optional()
+        .describe('column with census tract codes (11 digits), or three columns: STATE,COUNTY,TRACT'),
+      county: text.optional().describe('column with county FIPS codes'),
+      oed: z.boolean().optional().describe("true: read areas from OED's GeogScheme and GeogName columns"),
+      verify: share.optional().describe('share of the spared answers that is bought anyway, to verify (default 1 %)'),
+    })
+    .refine(
+      ({ find, tract, county, oed }) =>
+        find === undefined || (tract === undefined && county === undefined && oed !== true),
+      { error: 'name either find, or the columns with codes (tract, county, oed)' },
+    ),
+]);
+
+const encoding = z
+  .string()
+  .check((context) => {
+    try {
+      encodingNamed(context.value);
+    } catch (error) {
+      if (!(error instanceof PerilbookError)) throw error;
+      context.issues.push({ code: 'custom', input: context.value, message: `${error.message}. ${error.hint}` });
+    }
+  })
+  .meta({ examples: ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'] });
+
+const duration = z
+  .string()
+  .refine((value) => value === 'never' || durationMs(value) !== null, {
+    error: 'must be a time such as 90s, 30m, 12h or 30d, or never',
+  })
+  .meta({ pattern: `^(never|${DURATION.source.slice(1, -1)})$`, examples: ['12h', '30d', 'never'] });
+
+const timesToLive = z
+  .record(z.string(), duration)
+  .check(({ value, issues }) => {
+    for (const name of Object.keys(value)) {
+      if (TOPIC_NAMES.includes(name)) continue;
+      issues.push({ code: 'custom', input: value, path: [name], message: noTopic(name), params: { isName: true } });
+    }
+  })
+  .meta({ propertyNames: { $ref: '#/definitions/topic' } });
+
+const units = z
+  .enum(['miles', 'mi', 'kilometers', 'km'])
+  .transform((unit) => (unit === 'mi' ? 'miles' : unit === 'km' ? 'kilometers' : unit));
+
+const currency = z.string().regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 code such as USD' });
+
+/** What the lines of the table choose from. */
+export const SCHEMAS = {
+  ...{ text, credits, day, share, encoding, units, currency, subscription, service, location, areas, timesToLive },
+  anyText: z.string(),
+  character: z.string().length(1),
+  flag: z.boolean(),
+  wholeNumber: (least: number, most?: number) =>
+    most === undefined ? z.int().min(least) : z.int().min(least).max(most),
+  positive: z.number().positive(),
+  oneOf: <const T extends readonly string[]>(...words: T) => z.enum(words),
+  texts: z.union([text, z.array(text).min(1)]),
+  sheet: z.union([text, z.int().min(1)]),
+  topics: z.union([topic, z.array(topic).min(1)]),
+  tiers: z.array(z.union([topic, z.array(topic).min(1)])).min(1),
+  orderBy: z.union([
+    z.enum(['file', 'tiv']),
+    z.strictObject({ column: text, direction: z.enum(['asc', 'desc']).optional() }),
+  ]),
+  overages: z.strictObject({ ceiling: z.number().nonnegative().describe('dollars per billing period') }),
+  onFinish: onFinishSchema,
+};

@@ -1,0 +1,425 @@
+import type { z } from 'zod';
+import { MAX_PRECISION } from '../../geo/coordinates.ts';
+import type { SCHEMAS } from './setting-schemas.ts';
+
+/** The groups in which help and the reference list the settings. */
+export type SettingGroup =
+  | 'Input'
+  | 'Columns and locations'
+  | 'What to ask'
+  | 'Where answers come from'
+  | 'Money and time'
+  | 'Output'
+  | 'Store';
+
+/** The value of an option or an environment variable. */
+export type Given = string | number | boolean;
+
+/** An option of the command line that gives a setting or a part of it. */
+export interface SettingFlag {
+  /** Default: text. A share is `5 %` or 0.05, a list has commas. */
+  readonly type?: 'number' | 'switch' | 'share' | 'list';
+  readonly alias?: string;
+  /** The environment variable that gives the same. */
+  readonly env?: string;
+  /** Where it differs from the setting's. */
+  readonly help?: string;
+  /** Among the ten options that most people need: help shows the others with `--all`. */
+  readonly isFrequent?: true;
+  /** It may contain a secret: messages do not repeat its value. */
+  readonly isHidden?: true;
+  /** The setting's value; default: the value of the option. Undefined: it sets nothing. */
+  readonly value?: (given: Given) => unknown;
+}
+
+/** A line of the table. */
+interface Setting {
+  readonly group: SettingGroup;
+  /** For `--help`, the reference and editors. Its default is added where it is a word or a number. */
+  readonly help: string;
+  /** Called when a job is read: help and completion do not wait for zod. */
+  readonly schema: (schemas: typeof SCHEMAS) => z.ZodType;
+  /** Applied last, after flags, environment and job file. */
+  readonly default?: Given;
+  /** By the names of the options. No option has a default: it would override the job file. */
+  readonly flags?: Readonly<Record<string, SettingFlag>>;
+}
+
+/** The parts of a text with commas. */
+export const listOf = (given: Given): string[] =>
+  String(given)
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+
+/**
+ * All settings of a job, each with all that is known of it: the job file's schema, the command's options and their help,
+ * `jobs/job.schema.json`, the reference pages and the completion are made from this table. What a setting means stands where it is used:
+ * a job has each setting under its name in camel case (`Job`), but for those that `makeJob` resolves.
+ */
+export const SETTINGS = {
+  input: {
+    group: 'Input',
+    help: 'CSV, Excel (.xlsx), Parquet, NDJSON or GeoJSON, by a path relative to this file; for part files a folder, a pattern (parts/*.csv) or a list',
+    schema: ({ texts }) => texts,
+  },
+  sheet: {
+    group: 'Input',
+    help: 'sheet of an Excel workbook, by name or number (default: the first)',
+    schema: ({ sheet }) => sheet,
+    flags: { sheet: {} },
+  },
+  header_line: {
+    group: 'Input',
+    help: 'line of a CSV file or a sheet with the column names, if there are titles above it',
+    schema: ({ wholeNumber }) => wholeNumber(1),
+    flags: { 'header-line': { type: 'number' } },
+  },
+  header: {
+    group: 'Input',
+    help: 'false: the input has no header line; columns are numbered from 1',
+    schema: ({ flag }) => flag,
+    flags: {
+      'no-header': {
+        type: 'switch',
+        help: 'the input has no header line; columns are numbered from 1',
+        value: (isOn) => !isOn,
+      },
+    },
+  },
+  encoding: {
+    group: 'Input',
+    help: 'of the input: utf-8, windows-1252, utf-16le or utf-16be (default: detected)',
+    schema: ({ encoding }) => encoding,
+    flags: { encoding: {} },
+  },
+  delimiter: {
+    group: 'Input',
+    help: 'field delimiter of a CSV file (default: detected)',
+    schema: ({ character }) => character,
+    flags: { delimiter: {} },
+  },
+  location: {
+    group: 'Columns and locations',
+    help: 'location columns; needed only if Perilbook does not recognise their names',
+    schema: ({ location }) => location,
+    flags: {
+      lat: { isFrequent: true, help: 'latitude column, by name or number', value: (lat) => ({ lat }) },
+      lng: { isFrequent: true, help: 'longitude column, by name or number', value: (lng) => ({ lng }) },
+      location: {
+        help: 'column with both: (38.5, -97.2) or POINT(-97.2 38.5)',
+        value: (column) => ({ column }),
+      },
+    },
+  },
+  coordinates: {
+    group: 'Columns and locations',
+    help: 'strict: decimal degrees only; lenient: also 38°30\'15"N, W 97.2, 38,5',
+    schema: ({ oneOf }) => oneOf('strict', 'lenient'),
+    default: 'strict',
+    flags: { coordinates: {} },
+  },
+  precision: {
+    group: 'Columns and locations',
+    help: 'decimals to which locations are rounded; 4 is about 11 m',
+    schema: ({ wholeNumber }) => wholeNumber(0, MAX_PRECISION),
+    default: 4,
+    flags: { precision: { type: 'number' } },
+  },
+  coverage: {
+    group: 'Columns and locations',
+    help: 'check: ask for US locations only; trust: ask for all, and let the service reject what it does not cover',
+    schema: ({ oneOf }) => oneOf('check', 'trust'),
+    default: 'check',
+    flags: { coverage: {} },
+  },
+  max_invalid: {
+    group: 'Columns and locations',
+    help: 'acceptable share of rows without a usable location; above it a run ends with exit code 3',
+    schema: ({ share }) => share,
+    default: 0.05,
+    flags: { 'max-invalid': { type: 'share' } },
+  },
+  id: {
+    group: 'Columns and locations',
+    help: 'column that names a location in the report, and by which --compare matches rows (default: found by its name)',
+    schema: ({ text }) => text,
+    flags: { id: {} },
+  },
+  topics: {
+    group: 'What to ask',
+    help: 'topics or groups: natural, proximity, measurement, all; perilbook topics lists them',
+    schema: ({ topics }) => topics,
+    default: 'natural',
+    flags: {
+      topics: {
+        type: 'list',
+        alias: 't',
+        isFrequent: true,
+        help: 'topics or groups, with commas: natural, proximity, measurement, all',
+      },
+    },
+  },
+  tiers: {
+    group: 'What to ask',
+    help: 'topic sets, richest first: every location gets the leanest, the most valuable locations get more',
+    schema: ({ tiers }) => tiers,
+    flags: {
+      tiers: {
+        help: 'topic sets, richest first, e.g. "all; natural; wildfire,hail"',
+        value: (sets) => String(sets).split(';').map(listOf),
+      },
+    },
+  },
+  order_by: {
+    group: 'What to ask',
+    help: "what to buy first: file (default), tiv (the sum of OED's TIV columns), or a column, largest first",
+    schema: ({ orderBy }) => orderBy,
+    flags: { 'order-by': { value: (order) => (order === 'file' || order === 'tiv' ? order : { column: order }) } },
+  },
+  areas: {
+    group: 'What to ask',
+    help: 'buy one answer per census tract or county; tract and county find the area by the boundaries on this machine, oed and a map with columns read its code',
+    schema: ({ areas }) => areas,
+    flags: {
+      'by-tract': {
+        type: 'switch',
+        help: 'buy one answer per census tract; tracts are found by the boundaries here (data get areas), without a column',
+        value: (isOn) => (isOn ? { find: 'tract' } : undefined),
+      },
+      'by-county': {
+        type: 'switch',
+        help: 'buy one answer per county; counties are found by the boundaries here (data get counties)',
+        value: (isOn) => (isOn ? { find: 'county' } : undefined),
+      },
+      tract: {
+        help: 'census tract column (or STATE,COUNTY,TRACT): buy one answer per tract',
+        value: (tract) => ({ tract }),
+      },
+      county: { help: 'county FIPS column: buy one answer per county', value: (county) => ({ county }) },
+      'verify-areas': {
+        type: 'share',
+        help: 'share of the answers spared by tract or county that is bought anyway, to verify (default 1 %)',
+        value: (verify) => ({ verify }),
+      },
+    },
+  },
+  service: {
+    group: 'Where answers come from',
+    help: "local (the agencies' data on this machine), sample (made-up data), or the address of a service (default: local where it has data for one of the topics, else sample)",
+    schema: ({ service }) => service,
+    flags: {
+      service: { isFrequent: true, help: "local: the agencies' data on this machine; sample: made-up data" },
+      'base-url': {
+        env: 'PERILBOOK_BASE_URL',
+        isFrequent: true,
+        isHidden: true,
+        help: 'address of the service to buy answers from',
+        value: (base_url) => ({ base_url }),
+      },
+      'api-key-file': {
+        isFrequent: true,
+        help: 'file with the API key',
+        value: (file) => ({ base_url: '', api_keys: [{ file }] }),
+      },
+    },
+  },
+  concurrency: {
+    group: 'Where answers come from',
+    help: 'most calls in flight at once',
+    schema: ({ wholeNumber }) => wholeNumber(1, 64),
+    default: 8,
+    flags: { concurrency: { type: 'number' } },
+  },
+  account: {
+    group: 'Money and time',
+    help: "name of the account whose quota is spent (default: the service's host)",
+    schema: ({ text }) => text,
+    flags: { account: {} },
+  },
+  subscription: {
+    group: 'Money and time',
+    help: 'starter or professional; custom figures in the job file',
+    schema: ({ subscription }) => subscription,
+    default: 'starter',
+    flags: { subscription: { isFrequent: true } },
+  },
+  anniversary_day: {
+    group: 'Money and time',
+    help: 'day of the month on which the quota resets; in a shorter month its last day',
+    schema: ({ day }) => day,
+    default: 1,
+    flags: { 'anniversary-day': { type: 'number' } },
+  },
+  budget: {
+    group: 'Money and time',
+    help: 'most credits that one run may spend; off a terminal it is also the approval',
+    schema: ({ credits }) => credits,
+    flags: { budget: { type: 'number', alias: 'b', env: 'PERILBOOK_BUDGET', isFrequent: true } },
+  },
+  max_minutes: {
+    group: 'Money and time',
+    help: 'stop buying after this many minutes, resumable',
+    schema: ({ positive }) => positive,
+    flags: { 'max-minutes': { type: 'number' } },
+  },
+  on_quota: {
+    group: 'Money and time',
+    help: 'when the quota is used up: stop, or wait for the reset',
+    schema: ({ oneOf }) => oneOf('stop', 'wait'),
+    default: 'stop',
+    flags: { 'on-quota': {} },
+  },
+  overages: {
+    group: 'Money and time',
+    help: 'what may be billed beyond the allowance (default: nothing)',
+    schema: ({ overages }) => overages,
+    flags: {
+      'overage-ceiling': {
+        type: 'number',
+        help: 'most dollars of overage in a billing period (default 0)',
+        value: (ceiling) => ({ ceiling }),
+      },
+    },
+  },
+  reserve: {
+    group: 'Money and time',
+    help: 'credits of the billing period to keep back',
+    schema: ({ credits }) => credits,
+    default: 0,
+    flags: { reserve: { type: 'number' } },
+  },
+  spent_elsewhere: {
+    group: 'Money and time',
+    help: 'credits that other programs spend in each billing period',
+    schema: ({ credits }) => credits,
+    default: 0,
+    flags: { 'spent-elsewhere': { type: 'number' } },
+  },
+  optimize: {
+    group: 'Money and time',
+    help: 'buy with the fewest credits or calls',
+    schema: ({ oneOf }) => oneOf('credits', 'calls'),
+    default: 'credits',
+    flags: { optimize: {} },
+  },
+  output: {
+    group: 'Output',
+    help: 'file to write, in the format of its extension; for part files a folder; - for stdout (default: beside the input, with .hazards in its name)',
+    schema: ({ text }) => text,
+    flags: { output: { alias: 'o', isFrequent: true } },
+  },
+  prefix: {
+    group: 'Output',
+    help: 'prefix for the names of the new columns',
+    schema: ({ anyText }) => anyText,
+    default: '',
+    flags: { prefix: {} },
+  },
+  counts: {
+    group: 'Output',
+    help: 'false: leave out the columns that count records',
+    schema: ({ flag }) => flag,
+    default: true,
+    flags: {
+      'no-counts': { type: 'switch', help: 'leave out the columns that count records', value: (isOn) => !isOn },
+    },
+  },
+  geoparquet: {
+    group: 'Output',
+    help: 'write the Parquet output as GeoParquet, with a point for each row (hazard_geometry)',
+    schema: ({ flag }) => flag,
+    default: false,
+    flags: { geoparquet: { type: 'switch' } },
+  },
+  units: {
+    group: 'Output',
+    help: 'unit of distances in the report: miles or kilometers, in short mi or km',
+    schema: ({ units }) => units,
+    default: 'miles',
+    flags: { units: {} },
+  },
+  currency: {
+    group: 'Output',
+    help: 'currency of the values in the report, e.g. USD; in a file with several, the one whose values it breaks down (default: the currency column of the input)',
+    schema: ({ currency }) => currency,
+    flags: { currency: { value: (code) => String(code).toUpperCase() } },
+  },
+  on_finish: {
+    group: 'Output',
+    help: 'program or webhook (https://…) that gets the JSON summary when a run has ended, also one that stopped or failed',
+    schema: ({ onFinish }) => onFinish,
+    flags: {
+      'on-finish': {
+        isHidden: true,
+        value: (hook) => (/^https?:/i.test(String(hook)) ? { url: hook } : { command: [hook] }),
+      },
+    },
+  },
+  metrics: {
+    group: 'Output',
+    help: "file for the run's figures as OpenMetrics text, for the textfile collector of node_exporter",
+    schema: ({ text }) => text,
+    flags: { metrics: {} },
+  },
+  store: {
+    group: 'Store',
+    help: 'file with answers, ledger and runs, or postgres://user@host/database',
+    schema: ({ text }) => text,
+    flags: { store: { env: 'PERILBOOK_STORE' } },
+  },
+  name: {
+    group: 'Store',
+    help: 'name of the job, as status shows it (default: the name of the input)',
+    schema: ({ text }) => text,
+    flags: { name: {} },
+  },
+  time_to_live: {
+    group: 'Store',
+    help: 'how long answers stay fresh, by topic or group',
+    schema: ({ timesToLive }) => timesToLive,
+    flags: {
+      'time-to-live': {
+        help: 'how long answers stay fresh, e.g. wildfire=30d,radon=never',
+        value: (times) =>
+          Object.fromEntries(
+            listOf(times).map((part) => [part.split('=', 1)[0]!, part.slice(part.indexOf('=') + 1 || part.length)]),
+          ),
+      },
+    },
+  },
+  details: {
+    group: 'Store',
+    help: 'keep: also store the details of new answers, for cache export --details',
+    schema: ({ oneOf }) => oneOf('keep', 'drop'),
+    default: 'drop',
+    flags: { details: {} },
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** The lines of the table, whatever they say. */
+export const SETTING_LIST = Object.entries(SETTINGS) as readonly (readonly [name: SettingName, setting: Setting])[];
+
+type Defaults = {
+  readonly [K in SettingName as (typeof SETTINGS)[K] extends { readonly default: Given } ? K : never]: Extract<
+    (typeof SETTINGS)[K],
+    { readonly default: Given }
+  >['default'];
+};
+
+/** The defaults of all settings that have one. */
+export const DEFAULTS = Object.fromEntries(
+  SETTING_LIST.flatMap(([name, setting]) => (setting.default === undefined ? [] : [[name, setting.default]])),
+) as Defaults;
+
+/** One answer in a hundred is enough to find a wrong area column early. */
+export const DEFAULT_VERIFY = 0.01;
+
+/** What a setting means, with its default. */
+export function helpOf({ help, default: value, flags = {} }: Setting): string {
+  if (typeof value === 'boolean' || value === undefined || value === '') return help;
+  const isShare = Object.values(flags).some(({ type }) => type === 'share');
+  return `${help} (default ${isShare ? `${100 * Number(value)} %` : value})`;
+}
