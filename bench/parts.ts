@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeJob } from '../src/job/settings/settings.ts';
 import { writePortfolio } from './oed-portfolio.ts';
@@ -18,22 +18,21 @@ const PARTS = 10;
 /** One with more rows than usual: a round takes minutes. */
 const ROUNDS = process.env.BENCH_ROWS === undefined ? sized(3, 1) : 1;
 
-/** How many threads write the parts; null for the one file. */
-const RUNS: readonly (readonly [name: string, threads: number | null])[] = [
-  ['one file', null],
-  ['ten parts, no threads', 0],
-  [`ten parts, ${availableParallelism()} threads`, availableParallelism()],
+type Run = 'file' | 'parts' | 'parts-alone';
+
+const RUNS: readonly (readonly [name: string, run: Run])[] = [
+  ['one file', 'file'],
+  ['ten parts', 'parts'],
+  ['ten parts, no threads', 'parts-alone'],
 ];
 
-async function measure(folder: string, threads: number | null): Promise<void> {
-  const files =
-    threads === null
-      ? { input: filesIn(folder, 'csv').input, output: filesIn(folder, 'csv').output }
-      : { input: join(folder, 'in'), output: join(folder, `out-${threads}`) };
+async function measure(folder: string, run: Run): Promise<void> {
+  const { input, output } = filesIn(folder, 'csv');
+  const files = run === 'file' ? { input, output } : { input: join(folder, 'in'), output: join(folder, `out-${run}`) };
   const settings = { ...files, topics: 'natural', counts: false, store: join(folder, 'store.db'), budget: 0 };
   const job = makeJob([settings], { dataFolder: folder, workingFolder: folder });
   const begun = performance.now();
-  await runWarm(job, threads === null ? {} : { partThreads: threads });
+  await runWarm(job, run === 'parts-alone' ? { rowThreads: 0 } : {});
   const seconds = (performance.now() - begun) / 1_000;
   console.log(JSON.stringify({ seconds, megabytes: peakMegabytes() }));
 }
@@ -54,13 +53,13 @@ export async function run(): Promise<Goal[]> {
     const cells = await makeAnswers(folder);
     const figures = RUNS.map(() => [] as { seconds: number; megabytes: number }[]);
     for (let round = 0; round < ROUNDS; round++) {
-      for (const [index, [, threads]] of RUNS.entries()) {
+      for (const [index, [, run]] of RUNS.entries()) {
         for (const name of readdirSync(folder).filter((one) => one.startsWith('out-'))) {
           rmSync(join(folder, name), { recursive: true });
         }
-        const args = [...FLAGS, import.meta.filename, folder, String(threads)];
+        const args = [...FLAGS, import.meta.filename, folder, run];
         figures[index]!.push(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })));
-        if (threads !== null) checkSize(folder);
+        if (run !== 'file') checkSize(folder);
       }
     }
     console.log(`${rows.toLocaleString('en-US')} rows, ${cells.toLocaleString('en-US')} cells, 18 natural topics\n`);
@@ -101,6 +100,6 @@ function bytesOfHeader(path: string): number {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const [folder, threads] = process.argv.slice(2);
-  await measure(folder!, threads === 'null' ? null : Number(threads));
+  const [folder, run] = process.argv.slice(2);
+  await measure(folder!, run as Run);
 }

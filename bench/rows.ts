@@ -78,7 +78,6 @@ async function write(input: string, output: string, places: number): Promise<voi
     give: async (sink, wanted = Array.from({ length: places }, (_, place) => place)) => {
       for (const place of wanted) putPlace(sink, fieldsOf(place));
     },
-    inThreads: null,
   };
   await (await openRowFile(input)).write({ output, dropFrom: null, added: ADDED, placed });
 }

@@ -108,7 +108,7 @@ export async function makeAnswers(folder: string): Promise<number> {
 }
 
 /** Runs a job whose answers are all in the store. */
-export async function runWarm(job: Job, effectsOfRun: Pick<Effects, 'partThreads'> = {}): Promise<void> {
+export async function runWarm(job: Job, effectsOfRun: Pick<Effects, 'rowThreads'> = {}): Promise<void> {
   const store = storeOf(job.store);
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock: systemClock, random: Math.random, streams, notice: console.error, ...effectsOfRun };

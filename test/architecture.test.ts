@@ -15,7 +15,7 @@ const LAYERS = [
   ['job', 'service'],
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
   ['formats'],
-  ['contract', 'geo', 'sql'],
+  ['contract', 'geo', 'sql', 'threads'],
   [
     'errors.ts',
     'batches.ts',
@@ -26,7 +26,6 @@ const LAYERS = [
     'yaml-problems.ts',
     'running-processes.ts',
     'shown-path.ts',
-    'start-thread.ts',
     'commit.ts',
   ],
 ];

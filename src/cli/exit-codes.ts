@@ -35,7 +35,7 @@ const OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   SCOPE_MISSING: EXIT.keyRefused,
   SERVICE_DOWN: EXIT.serviceDown,
   DOWNLOAD_FAILED: EXIT.serviceDown,
-  LOOKUP_FAILED: EXIT.serviceDown,
+  THREAD_FAILED: EXIT.serviceDown,
   STORE_UNREACHABLE: EXIT.serviceDown,
   ACCOUNTS_UNAVAILABLE: EXIT.serviceDown,
   INTERRUPTED: EXIT.interrupted,

@@ -33,9 +33,7 @@ export interface Effects {
   readonly notice: (message: string) => void;
   /** Called with a line for each request and each answer, for debugging; never with a key. */
   readonly trace?: (line: string) => void;
-  /** How many threads write part files; 0: none. Left out: one a core, where that is faster. */
-  readonly partThreads?: number;
-  /** How many threads read and write a single file beside the main one. Left out: the other cores, for a large file. */
+  /** How many threads read and write the rows beside the main one. Left out: the other cores, for large files. */
   readonly rowThreads?: number;
   /**
    * Opens the boundaries that a job with `areas.find` needs. Left out where no job has it.

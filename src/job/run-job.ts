@@ -181,8 +181,8 @@ async function write(
   const fields = { job, scan: plan.scan, store, source, sampleRows, freshness, cells, origin };
   const onRows = (rows: number) => record(progress, 'rowsWritten', rows);
   if (!isPartFiles(rowFile)) return await writeOutput({ ...fields, rowFile, onRows });
-  const { clock, notice, partThreads: threads } = effects;
-  return await writeParts({ ...fields, files: rowFile, run, clock, interrupt, notice, onRows, threads });
+  const { clock, notice } = effects;
+  return await writeParts({ ...fields, files: rowFile, run, clock, interrupt, notice, onRows });
 }
 
 /** An interrupted run does not wait for the parts that other processes are writing. */

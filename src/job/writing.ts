@@ -4,6 +4,7 @@ import type { CellRecord } from '../contract/answer.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
 import { putPlace } from '../rows/placed-fields.ts';
 import type { PlacedFields, PlaceSink, RowFile, WriteResult } from '../rows/port.ts';
+import { ThreadPool } from '../threads/thread-pool.ts';
 import { type CellCache, type CellReader, type CellSource, cellReader, putCells } from './cell-fields.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
 import { withPoints } from './point-fields.ts';
@@ -62,8 +63,7 @@ export interface OutputWriting extends FieldsSource {
 
 /** The fields that are added to rows, and what became of the rows in all. */
 export interface OutputFields {
-  /** Gives the fields of cells and findings, by number. */
-  readonly give: (sink: PlaceSink, places: readonly number[]) => Promise<void>;
+  readonly give: PlacedFields['give'];
   sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete' | 'ratings'>;
 }
 
@@ -74,24 +74,33 @@ export interface OutputFields {
 export async function writeOutput(writing: OutputWriting): Promise<Written> {
   const { rowFile, job, scan } = writing;
   const next = scan.places.placesFrom(scan.cells.size);
+  await using pool = openWriteThreads(scan);
   let fields: OutputFields | null = null;
   const placed: PlacedFields = {
     count: scan.cells.size + scan.places.unlocated.length,
     give: async (sink, places) => {
-      fields ??= await outputFields(writing, places === undefined ? sink : NO_SINK);
-      if (places !== undefined) await fields.give(sink, places);
+      if (fields === null) {
+        fields = await outputFields(writing, places === undefined ? sink : NO_SINK);
+        if (places === undefined) return;
+      }
+      await fields.give(sink, places);
     },
     release: () => writing.cells.release(),
     next: (count) => {
       writing.onRows?.(count);
       return next(count);
     },
-    inThreads: scan.inThreads,
+    inThreads: pool === null ? undefined : { pool, pieces: scan.inThreads!.pieces },
   };
   const result = await rowFile.write({ output: job.output, ...addedTo(scan, job), placed });
   if (result.rows !== scan.rows) throw otherRows(job.input, result.rows, scan.rows);
   fields ??= await outputFields(writing);
   return { ...result, ...fields.sums() };
+}
+
+/** The threads that write what threads have scanned; null for none. */
+export function openWriteThreads({ inThreads }: Scan): ThreadPool | null {
+  return inThreads && new ThreadPool({ threads: inThreads.threads, purpose: 'wrote rows' });
 }
 
 /** The columns that change in the output. */
@@ -114,9 +123,9 @@ export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SI
     bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
   );
   const { counting, ratings } = ratingCounter(job, cells);
-  const all = counting(withPoints(job, cells, sink));
-  await endCells(ends, job.tiers.length, cache, readCells, all);
-  for (const fields of bare) putPlace(all, fields);
+  const counted = counting(withPoints(job, cells, sink));
+  await endCells(ends, job.tiers.length, cache, readCells, counted);
+  for (const fields of bare) putPlace(counted, fields);
   const given = {
     has: (place: number) => place >= cells.size || cache.has(place),
     putFields: (place: number, to: PlaceSink) => {
@@ -124,8 +133,13 @@ export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SI
       else putPlace(to, bare[place - cells.size]!);
     },
   };
-  const give = async (to: PlaceSink, numbers: readonly number[]) => {
-    await putCells(numbers, given, readCells, withPoints(job, cells, to, numbers));
+  const all = cells.size + bare.length;
+  const give: PlacedFields['give'] = async (to, numbers) => {
+    if (numbers !== undefined)
+      return void (await putCells(numbers, given, readCells, withPoints(job, cells, to, numbers)));
+    for (let from = 0; from < all; from += CELLS_PER_READ) {
+      await give(to, range(from, Math.min(all, from + CELLS_PER_READ)));
+    }
   };
   return { give, sums: () => ({ ...sumsOf(scan, ends, job.tiers.length), ratings }) };
 }
@@ -151,14 +165,16 @@ async function endCells(
 ): Promise<void> {
   const cells = ends.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
-    const to = Math.min(cells, from + CELLS_PER_READ);
-    const numbers = Array.from({ length: to - from }, (_, index) => from + index);
+    const numbers = range(from, Math.min(cells, from + CELLS_PER_READ));
     // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
     for (const cell of numbers) if (cache.has(cell)) ends.tiers[cell] = tierCount;
     const read = await putCells(numbers, cache, readCells, sink);
     for (const [cell, fields] of read) cache.put(cell, fields);
   }
 }
+
+/** The numbers from one up to, not including, another. */
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
 
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 

@@ -41,7 +41,6 @@ export async function withKeptColumns<T>(
         );
       }
     },
-    inThreads: null,
   };
   try {
     return await write({ ...rest, added: sources.map(({ column }) => column), placed });

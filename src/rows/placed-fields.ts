@@ -1,7 +1,7 @@
 import type { Field } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { assertFieldCount, isWritten, type PlaceSink, type WriteRequest } from './port.ts';
+import { assertFieldCount, isWritten, type PlacedFields, type PlaceSink, type WriteRequest } from './port.ts';
 
 /** Fields of places that a writer may hold, encoded: 8 bytes each at most, so 128 MB. */
 const MOST_FIELDS = 2 ** 24;
@@ -13,6 +13,14 @@ const MOST_HELD = 131_072;
 /** Whether a writer may encode the fields of all places before it writes the first row. */
 export function fitsMemory({ placed, added }: Pick<WriteRequest, 'placed' | 'added'>): boolean {
   return placed.count * added.length <= MOST_FIELDS;
+}
+
+/** What is made of the fields of all places: once for all files of a run that write them alike.
+ * @param how what it depends on */
+export async function encodedOnce<T>({ encoded }: PlacedFields, how: string, encode: () => Promise<T>): Promise<T> {
+  const made = (encoded?.get(how) as Promise<T> | undefined) ?? encode();
+  encoded?.set(how, made);
+  return await made;
 }
 
 /** Encodes the fields of places as their rows come, where they are too many to encode all before. */

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Field, FieldSink } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
+import type { ThreadPool } from '../threads/thread-pool.ts';
 
 /** One record of the input, as far as a run needs it. */
 export interface Row {
@@ -48,11 +49,13 @@ export interface RowSource {
     isWanted?: (number: number) => boolean,
   ): AsyncIterable<readonly Row[]>;
   /** Left out where the rows can only be read from the first to the last. */
-  readonly inSegments?: RowSegments;
+  readonly inPieces?: RowPieces;
 }
 
-/** A piece of a file. */
-export interface Segment {
+/** Rows that lie together in a file. */
+export interface RowPiece {
+  /** The number of the file, where the input is several part files; else 0. */
+  readonly file: number;
   /** Where it begins and ends: bytes of a text, or numbers of row groups. The last row that begins in it is read to its end. */
   readonly from: number;
   readonly to: number;
@@ -60,27 +63,9 @@ export interface Segment {
   readonly isGuess: boolean;
   /** The line at `from`; 0 where it is not known, so that the lines of rows are counted from there. */
   readonly line: number;
-}
-
-/** What was read of a segment. It is a piece of the file's rows only where it begins where the one before ends. */
-export interface ReadSegment {
-  readonly from: number;
-  readonly next: number;
+  /** How many rows and lines it has; 0 before it was read. */
   readonly rows: number;
   readonly lines: number;
-}
-
-/** Rows that lie together in a file. */
-export interface RowPiece {
-  readonly from: number;
-  readonly to: number;
-  readonly rows: number;
-}
-
-/** All rows of a file in pieces, and how many threads work on them. */
-export interface PiecesInThreads {
-  readonly threads: number;
-  readonly pieces: readonly RowPiece[];
 }
 
 /** Two columns of `count` rows. Valid until the next batch is asked for. */
@@ -93,24 +78,29 @@ export interface DegreeBatch {
   readonly rowAt: (index: number) => Row;
 }
 
-/** A large file in pieces, which threads can read each on its own. */
-export interface RowSegments {
-  /** In the order of the file. Where all but the first are guesses, a quoted field with line ends may make one of them wrong. */
-  readonly segments: readonly Segment[];
-  /** Whether the file is so large that threads gain more than their start takes. */
-  readonly isLarge: boolean;
+/** Reads pieces of a file. Each reading returns the piece that was read: it is one of the file's rows only where it begins where the
+ * one before ends. */
+export interface PieceReader {
   read(
-    segment: Segment,
+    piece: RowPiece,
     columns: readonly number[],
     needed: number | undefined,
-  ): AsyncGenerator<readonly Row[], ReadSegment>;
+  ): AsyncGenerator<readonly Row[], RowPiece>;
   /** Reads two columns of numbers without their texts; null where they are not stored as doubles. */
-  readonly readDegrees?: (
-    segment: Segment,
-    lat: number,
-    lng: number,
-  ) => AsyncGenerator<DegreeBatch, ReadSegment> | null;
-  /** @throws INPUT_UNREADABLE where the file has changed since it was opened */
+  readonly readDegrees?: (piece: RowPiece, lat: number, lng: number) => AsyncGenerator<DegreeBatch, RowPiece> | null;
+}
+
+/** An input in pieces, which threads can read each on its own. */
+export interface RowPieces {
+  /** In the order of the rows. Where all but the first of a file are guesses, a quoted field with line ends may make one of them wrong. */
+  readonly pieces: readonly RowPiece[];
+  /** How large it is: from 1 on, threads gain more than their start takes. */
+  readonly size: number;
+  /** The paths of its files. */
+  readonly files: readonly string[];
+  /** Opens one of its files. */
+  open(file: number): Promise<PieceReader>;
+  /** @throws INPUT_UNREADABLE where a file has changed since it was opened */
   assertSame(): Promise<void>;
 }
 
@@ -163,8 +153,10 @@ export interface PlacedFields {
   readonly release?: () => void;
   /** The places of the next `count` rows, by number. */
   readonly next: (count: number) => Int32Array<ArrayBuffer>;
-  /** The pieces of the file, where threads are to write it; null for none. */
-  readonly inThreads: PiecesInThreads | null;
+  /** The pieces of the file, and the threads that are to write them; left out where this thread alone writes. */
+  readonly inThreads?: { readonly pool: ThreadPool; readonly pieces: readonly RowPiece[] } | undefined;
+  /** What writers have made of the fields of all places, by how they are written: the part files of a run share it. */
+  readonly encoded?: Map<string, Promise<unknown>>;
 }
 
 /** Takes the fields of places. */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { between, randomOf } from '../../src/data/sample/random.ts';
-import { CELLS_PER_BATCH } from '../../src/job/lookup/lookup-task.ts';
+import { CELLS_PER_BATCH } from '../../src/job/lookup/look-up.ts';
 import { startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../job/harness.ts';
 import { times } from '../tier.ts';

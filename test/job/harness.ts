@@ -69,7 +69,6 @@ export interface RunOptions {
   readonly progress?: Progress;
   /** Boundaries of another data file. */
   readonly openAreas?: Harness['openAreas'];
-  readonly partThreads?: number;
   readonly rowThreads?: number;
   /** Instead of the harness's own. */
   readonly store?: Store;
@@ -176,13 +175,8 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
       const prepared = approved === null ? priced : await prepareAgain(priced, kept, { approved });
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
-      const { partThreads } = runOptions;
-      const ofRun = {
-        ...effects,
-        ...(partThreads === undefined ? {} : { partThreads }),
-      };
       const progress = runOptions.progress ?? newProgress();
-      return await run(prepared, { store: kept, effects: ofRun, progress, interrupt });
+      return await run(prepared, { store: kept, effects, progress, interrupt });
     },
     async plan(settings, keys) {
       const connection = connectionOf(keys ? { keys } : {});

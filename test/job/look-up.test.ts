@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -122,30 +123,53 @@ test('data that is replaced after the plan ends the run; the next one goes on wi
   assert.equal((await ran()).state, 'complete');
 });
 
-test('a worker that dies is an error, and the others stop', async (t) => {
+const moduleOf = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
+
+test('a thread that dies is an error, and the others stop', async (t) => {
   const { prepared, effects, ran } = await scene(t);
   const { ready, data } = await prepared();
+  const dies = moduleOf(
+    `export const inThread = () => ({ run: async ({ kind }) => kind === 'store' && process.exit(7) });`,
+  );
   const options: LookUpOptions = {
-    ...{ effects, progress: newProgress(), interrupt: new AbortController().signal },
-    module: new URL('./crashing-worker.ts', import.meta.url),
+    ...{ effects, progress: newProgress(), interrupt: new AbortController().signal, module: dies },
   };
-  await assert.rejects(lookUp(ready, data, options), { code: 'LOOKUP_FAILED', message: /ended with code 7/ });
+  const message = 'A thread that looked up locations ended with code 7';
+  await assert.rejects(lookUp(ready, data, options), { code: 'THREAD_FAILED', message });
   assert.equal((await ran()).state, 'complete');
 });
 
-test('a worker that dies does not let another write beside the one that writes', async (t) => {
-  const { prepared, effects } = await scene(t);
+test('threads store their answers one after the other, also where one of them dies', async (t) => {
+  const { prepared, effects, folder } = await scene(t);
   const { ready, data } = await prepared();
-  const progress = newProgress();
+  // The second thread dies while the first stores, and the third has looked up its cells before that.
+  const module = moduleOf(`
+    import { appendFileSync } from 'node:fs';
+    import { setTimeout as sleep } from 'node:timers/promises';
+    export const inThread = ({ dataFile, cells: { missing } }) => ({
+      async run({ kind, from }) {
+        if (kind === 'look_up' && from === 1000) {
+          while (missing[0] !== -1) await sleep(2);
+          process.exit(7);
+        }
+        if (kind === 'look_up') return null;
+        appendFileSync(dataFile, 'begin ');
+        missing[0] = -1;
+        await sleep(100);
+        appendFileSync(dataFile, 'end ');
+        return null;
+      },
+    });`);
   const options: LookUpOptions = {
-    ...{ effects, progress, interrupt: new AbortController().signal, workers: 3 },
-    module: new URL('./disputing-worker.ts', import.meta.url),
+    ...{ effects, progress: newProgress(), interrupt: new AbortController().signal, threads: 3, module },
   };
-  await assert.rejects(lookUp(ready, data, options), { code: 'LOOKUP_FAILED', message: /ended with code 7/ });
-  assert.equal(progress.cellsDone, 0, 'two workers wrote at a time');
+  const file = join(folder, 'stored.txt');
+  const failed = { code: 'THREAD_FAILED', message: /ended with code 7/ };
+  await assert.rejects(lookUp(ready, { ...data, file }, options), failed);
+  assert.match(readFileSync(file, 'utf8'), /^(begin end ){2,}$/);
 });
 
-test('workers wait for another program that writes the store', async (t) => {
+test('threads wait for another program that writes the store', async (t) => {
   const { ran, folder, stored } = await scene(t);
   const steps = new Int32Array(new SharedArrayBuffer(8));
   const workerData = { file: join(folder, 'store.db'), holdMs: 300, steps };

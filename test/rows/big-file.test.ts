@@ -42,7 +42,6 @@ test('200,000 rows are read and written within a heap of 48 MB', async () => {
           sink.endPlace();
         }
       },
-      inThreads: null,
     };
     const written = await book.write({ output: ${JSON.stringify(output)}, dropFrom: null, added, placed });
     console.log(JSON.stringify({ rows, written }));`;

@@ -41,7 +41,6 @@ export async function writeRows(book: RowFile, { columns = [], fill, ...request 
     give: async (sink, places = []) => {
       for (const fields of await fill(await next(places.length))) putPlace(sink, fields);
     },
-    inThreads: null,
   };
   try {
     return await book.write({ ...request, placed });

@@ -35,7 +35,6 @@ async function written(input: string, by: 'all' | 'some' | 'rows'): Promise<{ by
         putPlace(sink, fieldsAt(by === 'rows' ? placeOf(place) : place));
       }
     },
-    inThreads: null,
   };
   const output = `${input}.out`;
   await (await openRowFile(input)).write({ output, dropFrom: null, added: ALL_TYPES, placed });
@@ -64,7 +63,7 @@ for (const name of ['shared.csv', 'shared.parquet']) {
     for (const count of [PLACES, Number.POSITIVE_INFINITY]) {
       const gives: PlacedFields['give'][] = [async () => {}, async (sink) => putPlace(sink, ['ok'])];
       for (const give of gives) {
-        const placed = { count, give, next: (rows: number) => new Int32Array(rows), inThreads: null };
+        const placed = { count, give, next: (rows: number) => new Int32Array(rows) };
         const request = { output: join(folder, 'refused'), dropFrom: null, added: ALL_TYPES, placed };
         await assert.rejects(book.write(request), { code: 'BUG' });
       }

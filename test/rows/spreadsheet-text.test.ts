@@ -110,7 +110,7 @@ test('control characters of the service reach no file; those of the input stay',
       const request = { output, dropFrom: null, added };
       for (const count of [2, Number.POSITIVE_INFINITY]) {
         for (const place of [0, 1]) {
-          const placed = { count, give, next: () => Int32Array.of(place), inThreads: null };
+          const placed = { count, give, next: () => Int32Array.of(place) };
           await (await openRowFile(input)).write({ ...request, placed });
           const what = `${from} to ${to}`;
           assert.deepEqual((await allRows(await openRowFile(output), [0, 2]))[0]!.fields, [raw, shown], what);

@@ -1,9 +1,17 @@
-import type { ErrorCode, ErrorContext } from '../../errors.ts';
-import type { LookupTerms } from './place-answers.ts';
+import { clockOf, systemClock } from '../../clock.ts';
+import { type TopicSet, topicsIn } from '../../contract/topic-set.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { openPlaceLookup } from '../../data/lookup/open-place-lookup.ts';
+import { PerilbookError } from '../../errors.ts';
+import { locationOf } from '../../geo/coordinates.ts';
+import type { CellAnswers } from '../../store/port.ts';
+import type { InThread } from '../../threads/thread-messages.ts';
+import { openStoreAt } from '../open-store-at.ts';
+import { answersOfPlace, type LookupTerms } from './place-answers.ts';
 import type { SharedCells } from './sorted-cells.ts';
 
-/** What a worker gets at its start. */
-export interface LookupTask extends LookupTerms {
+/** What a thread that looks up begins with. */
+export interface LookupSetup extends LookupTerms {
   readonly dataFile: string;
   /** The version of the data that the plan was made for. */
   readonly version: number;
@@ -13,45 +21,72 @@ export interface LookupTask extends LookupTerms {
   /** The number of the source in the store. */
   readonly source: number;
   readonly cells: SharedCells;
-  /** Shared by all: the next cell to look up, whether to stop, and which worker writes. */
-  readonly control: Int32Array<SharedArrayBuffer>;
-  /** The number of this worker, from 1. */
-  readonly worker: number;
 }
 
-/** Places in `control`. */
-export const NEXT = 0;
-export const STOPPED = 1;
-/** The number of the worker that writes; 0 where none does. */
-const WRITING = 2;
-
-/** One transaction in the store: some 50 ms of work, so that an interrupt is obeyed at once and a kill loses little. */
-export const CELLS_PER_BATCH = 1_000;
+/** Looks up the cells from one up to, not including, another; `store` writes their answers into the store. */
+export type LookupTask =
+  | { readonly kind: 'look_up'; readonly from: number; readonly to: number }
+  | { readonly kind: 'store' };
 
 /**
- * Waits until no other worker writes. SQLite lets writers poll for each other's transactions in steps of up to 100 ms; here the
- * next one is woken at once.
+ * Looks up batches of cells. A thread reads the data file and writes into the store by connections of its own: answers are never copied
+ * between threads.
+ *
+ * @throws LOCAL_DATA where the data is another than the plan's
+ * @public: threads import it
  */
-export function beginWriting({ control, worker }: Pick<LookupTask, 'control' | 'worker'>): void {
-  for (;;) {
-    const other = Atomics.compareExchange(control, WRITING, 0, worker);
-    if (other === 0) return;
-    Atomics.wait(control, WRITING, other);
+export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) => {
+  const { cells, dataFile, now, source } = setup;
+  using opened = new DisposableStack();
+  const data = opened.use(openPlaceLookup(dataFile, { counts: setup.counts }));
+  if (data.version !== setup.version) {
+    throw new PerilbookError(
+      'LOCAL_DATA',
+      `The data in ${dataFile} was replaced while the run began`,
+      'Run again: it begins with the new data.',
+      { file: dataFile },
+    );
   }
-}
+  const topicsOf = topicsBySet();
+  // It claims no calls, so it takes nobody's for a dead one.
+  const owner = { name: 'look-up', isAlive: () => true };
+  const store = await openStoreAt(
+    setup.store,
+    clockOf(() => now, systemClock.steady!),
+    owner,
+  );
+  const owned = opened.move();
+  let answers: readonly CellAnswers[] = [];
+  return {
+    async run(task) {
+      if (task.kind === 'store') {
+        await store.putAnswers(source, answers);
+        return null;
+      }
+      answers = Array.from({ length: task.to - task.from }, (_, index) => {
+        const at = task.from + index;
+        const cell = { lat7: cells.lat7[at]!, lng7: cells.lng7[at]! };
+        const topics = topicsOf(cells.missing[at] as TopicSet);
+        return answersOfPlace(cell, topics, data.lookUp(topics, locationOf(cell), now), setup);
+      });
+      return null;
+    },
+    async end() {
+      owned.dispose();
+      await store.close();
+    },
+  };
+};
 
-/** Lets the next worker write. Nothing changes where this worker does not write: it may have died while another does. */
-export function endWriting({ control, worker }: Pick<LookupTask, 'control' | 'worker'>): void {
-  if (Atomics.compareExchange(control, WRITING, worker, 0) === worker) Atomics.notify(control, WRITING);
+/** A file has few sets of missing topics and a million cells. */
+function topicsBySet(): (set: TopicSet) => readonly TopicSlug[] {
+  const known = new Map<TopicSet, readonly TopicSlug[]>();
+  return (set) => {
+    let topics = known.get(set);
+    if (topics === undefined) {
+      topics = topicsIn(set);
+      known.set(set, topics);
+    }
+    return topics;
+  };
 }
-
-export type LookupMessage =
-  | { readonly kind: 'done'; readonly cells: number }
-  | { readonly kind: 'ended' }
-  | {
-      readonly kind: 'failed';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly hint: string;
-      readonly context: ErrorContext;
-    };

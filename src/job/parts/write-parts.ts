@@ -1,24 +1,24 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import type { Clock } from '../../clock.ts';
 import { knownColumns } from '../../columns/row.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
-import { columnIn, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
+import { columnIn, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
 import { placeFields } from '../../rows/placed-fields.ts';
+import type { PlacedFields, WriteRequest, WriteResult } from '../../rows/port.ts';
 import type { PartTicket } from '../../store/part-store.ts';
+import type { ThreadPool } from '../../threads/thread-pool.ts';
+import { otherRows } from '../scan/row-places.ts';
 import {
   addedTo,
   type FieldsSource,
-  type OutputFields,
+  openWriteThreads,
   outputFields,
   type PartCounts,
   type Written,
 } from '../writing.ts';
 import { outputOfPart } from './part-outputs.ts';
 import { basisOf, FieldDigests, fileState, judgePart, type PartTarget } from './part-state.ts';
-import { localPartWriter, type PartWriter, threadPartWriter } from './part-threads.ts';
-import type { PartTask } from './write-part.ts';
 
 /** How long a claim holds without a sign of life. A process that dies on this machine loses its claims at once. */
 const LEASE_MS = 60_000;
@@ -26,6 +26,8 @@ const LEASE_MS = 60_000;
 const RENEW_MS = LEASE_MS / 4;
 /** How often a process looks at parts that others are writing. */
 const POLL_MS = 500;
+/** So that the threads have the rows of one while another is synced to the disk and noted in the store. */
+const PARTS_AT_ONCE = 2;
 
 export interface PartsWriting extends FieldsSource {
   readonly files: PartFiles;
@@ -35,16 +37,18 @@ export interface PartsWriting extends FieldsSource {
   readonly interrupt: AbortSignal;
   readonly notice: (message: string) => void;
   readonly onRows: (rows: number) => void;
-  /** How many threads write; 0: this one. Left out: one a core, where that is faster. */
-  readonly threads?: number | undefined;
 }
 
 /** A part, as far as the scan knows it. */
 interface ScannedPart {
   readonly part: PartFile;
   readonly output: string;
-  readonly columns: PartTask['columns'];
-  readonly places: () => Int32Array<ArrayBuffer>;
+  readonly columns: Pick<WriteRequest, 'dropFrom' | 'kept' | 'numbers' | 'added'>;
+  readonly rows: number;
+  /** Gives the number of each row's cell or finding, from its first row on. */
+  readonly places: () => PlacedFields['next'];
+  /** Its pieces, where threads are to write it. */
+  readonly inThreads: PlacedFields['inThreads'];
   /** Null until it is known. */
   target: PartTarget | null;
 }
@@ -69,24 +73,27 @@ export async function writeParts(writing: PartsWriting): Promise<Written> {
     writing,
     placeFields((place, made) => digests.set(place, made)),
   );
-  const parts = scannedParts(writing);
+  await using pool = openWriteThreads(scan);
+  const parts = scannedParts(writing, pool);
   const targetOf = (one: ScannedPart): PartTarget => {
     one.target ??= {
       basis: basisOf(one.part, one.columns, job.reading),
-      fields: digests.ofRows(one.places()),
+      fields: digests.ofRows(one.places()(one.rows)),
       reading,
     };
     return one.target;
   };
-  const { counts, bytes } = await writeAll(writing, { folder, parts, targetOf, give: fields.give });
+  const placed = { count: scan.cells.size + scan.places.unlocated.length, give: fields.give, encoded: new Map() };
+  const { counts, bytes } = await writeAll(writing, { folder, parts, targetOf, placed });
   return { rows: scan.rows, bytes, ...fields.sums(), parts: counts };
 }
 
-function scannedParts({ files, job, scan }: PartsWriting): ScannedPart[] {
+function scannedParts({ files, job, scan }: PartsWriting, pool: ThreadPool | null): ScannedPart[] {
   const { dropFrom, kept, numbers, added } = addedTo(scan, job);
   const known = knownColumns(job.prefix);
+  const pieces = Map.groupBy(scan.inThreads?.pieces ?? [], ({ file }) => file);
   let row = 0;
-  return files.parts.map((part) => {
+  return files.parts.map((part, file) => {
     const first = row;
     const rows = scan.partRows.get(part.name) ?? 0;
     row += rows;
@@ -100,7 +107,9 @@ function scannedParts({ files, job, scan }: PartsWriting): ScannedPart[] {
         numbers: new Set([...numbers].map(own)),
         added,
       },
-      places: () => scan.places.placesFrom(scan.cells.size, first)(rows),
+      rows,
+      places: () => scan.places.placesFrom(scan.cells.size, first),
+      inThreads: pool === null ? undefined : { pool, pieces: pieces.get(file) ?? [] },
       target: null,
     };
   });
@@ -110,12 +119,12 @@ interface PartsToWrite {
   readonly folder: string;
   readonly parts: readonly ScannedPart[];
   readonly targetOf: (part: ScannedPart) => PartTarget;
-  readonly give: OutputFields['give'];
+  readonly placed: Omit<PlacedFields, 'next' | 'inThreads'>;
 }
 
 async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{ counts: PartCounts; bytes: number }> {
   const { store, run, clock, interrupt, onRows, job } = writing;
-  const { folder, parts, targetOf, give } = toWrite;
+  const { folder, parts, targetOf, placed } = toWrite;
   const left = new Set(parts);
   const inWork = new Set<ScannedPart>();
   let [written, bytes] = [0, 0];
@@ -133,7 +142,7 @@ async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{
         const verdict = judgePart(record, targetOf(one), await fileState(one.output));
         if (verdict === 'current') {
           left.delete(one);
-          onRows(one.places().length);
+          onRows(one.rows);
         } else if (verdict === 'write') {
           ticket = await store.claimPart({ folder, part, version: record?.version ?? 0, run, leaseMs: LEASE_MS });
         }
@@ -145,15 +154,13 @@ async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{
     return [...left].every((one) => inWork.has(one)) ? null : 'held';
   }
 
-  async function writeClaimed(writer: PartWriter, one: ScannedPart, ticket: PartTicket): Promise<void> {
+  async function writeClaimed(one: ScannedPart, ticket: PartTicket): Promise<void> {
     const lost = new AbortController();
     const ended = new AbortController();
     const renewing = renew(ticket, lost, ended.signal);
     try {
-      const { part, output, columns } = one;
-      const task = { part, output, columns, reading: job.reading, places: one.places() };
-      const result = await writer.write(task, AbortSignal.any([lost.signal, failed.signal]));
-      const state = await fileState(output);
+      const result = await writePart(one, AbortSignal.any([lost.signal, failed.signal]));
+      const state = await fileState(one.output);
       const isMine =
         state !== null && (await store.finishPart(ticket, { ...targetOf(one), ...state, rows: result.rows }));
       if (!isMine) return;
@@ -172,6 +179,23 @@ async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{
     }
   }
 
+  /** Writes a part whole or not at all. @throws INPUT_UNREADABLE where it has changed since the scan */
+  async function writePart(one: ScannedPart, signal: AbortSignal): Promise<WriteResult> {
+    const { part, output, columns, inThreads, rows } = one;
+    const rowFile = await openPart(part, job.reading);
+    const places = one.places();
+    let given = 0;
+    const next = (count: number) => {
+      given += count;
+      if (given > rows) throw otherRows(part.path, given, rows);
+      onRows(count);
+      return places(count);
+    };
+    const result = await rowFile.write({ output, signal, ...columns, placed: { ...placed, next, inThreads } });
+    if (result.rows !== rows) throw otherRows(part.path, result.rows, rows);
+    return result;
+  }
+
   async function renew(ticket: PartTicket, lost: AbortController, ended: AbortSignal): Promise<void> {
     for (;;) {
       await clock.sleep(RENEW_MS, ended);
@@ -180,45 +204,22 @@ async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{
     }
   }
 
-  async function writeInTurn(writer: PartWriter): Promise<void> {
+  async function writeInTurn(): Promise<void> {
     while (!failed.signal.aborted) {
       const next = await nextPart();
       if (next === null) return;
-      if (next !== 'held') await writeClaimed(writer, next.one, next.ticket);
+      if (next !== 'held') await writeClaimed(next.one, next.ticket);
       else if (interrupt.aborted) return;
       else await clock.sleep(POLL_MS, AbortSignal.any([interrupt, failed.signal]));
     }
   }
 
-  await using writers = new AsyncDisposableStack();
-  const lanes = partWriters(writing, give).map((writer) =>
-    writeInTurn(writers.use(writer)).catch((error: unknown) => failed.abort(error)),
+  const lanes = Array.from({ length: PARTS_AT_ONCE }, () =>
+    writeInTurn().catch((error: unknown) => failed.abort(error)),
   );
   await Promise.all(lanes);
   // The first error: the others are told to stop by it.
   failed.signal.throwIfAborted();
   const counts = { total: parts.length, written, up_to_date: parts.length - written - left.size, left: left.size };
   return { counts, bytes };
-}
-
-/** Cells whose fields all threads keep together; some 600 bytes each. */
-const MOST_CELLS = 400_000;
-
-function partWriters({ files, scan, onRows, threads }: PartsWriting, give: PartsToWrite['give']): PartWriter[] {
-  const wanted = threads ?? threadsFor(scan.rows, scan.cells.size, availableParallelism());
-  const count = Math.min(wanted, files.parts.length);
-  if (count === 0) return [localPartWriter({ give, onRows })];
-  const mostCells = Math.floor(MOST_CELLS / count);
-  return Array.from({ length: count }, () => threadPartWriter({ give, onRows }, { mostCells }));
-}
-
-const LEAST_ROWS = 1_000_000;
-const LEAST_ROWS_A_CELL = 50;
-
-/**
- * How many threads write so many rows. Each thread takes half a second of processor time to start, and makes the text of each cell
- * again: for 1.2 million rows two threads took 1.1 to 1.25 times the processor time of none at 120 rows a cell, 1.45 times at 20.
- */
-export function threadsFor(rows: number, cells: number, cores: number): number {
-  return cores > 1 && rows >= Math.max(LEAST_ROWS, LEAST_ROWS_A_CELL * cells) ? cores : 0;
 }

@@ -1,7 +1,8 @@
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
-import type { PiecesInThreads, Row, RowPiece, RowSource } from '../../rows/port.ts';
-import { threadsOfMachine } from '../../rows/threads/thread-pool.ts';
+import { isPartFiles } from '../../rows/parts/part-files.ts';
+import type { Row, RowPiece, RowSource } from '../../rows/port.ts';
+import { threadsOfMachine } from '../../threads/thread-pool.ts';
 import type { Job } from '../settings/settings.ts';
 import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
@@ -11,7 +12,7 @@ import { valueCurrency } from './currency.ts';
 import { type FoundAreas, findAreas } from './find-areas.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout, layoutOf } from './layout.ts';
 import { RowPlaces } from './row-places.ts';
-import { scanInThreads } from './scan-segments.ts';
+import { scanInThreads } from './scan-pieces.ts';
 import { type ScannedRow, scannedRow } from './scanned-rows.ts';
 
 /** Findings of rows that are looked up anyway. */
@@ -52,8 +53,8 @@ export interface Scan extends Disposable {
   readonly places: RowPlaces;
   /** How many rows each part file has, by its name; a part without rows is not among them. */
   readonly partRows: ReadonlyMap<string, number>;
-  /** The pieces of the file, where threads have read them: threads can write them as well. */
-  readonly inThreads: PiecesInThreads | null;
+  /** The pieces of the input, and how many threads have read them: as many can write them. Null where this thread alone has read. */
+  readonly inThreads: { readonly threads: number; readonly pieces: readonly RowPiece[] } | null;
   readonly layout: Layout;
   /** The columns that the job uses with a number in every row. */
   readonly numbers: ReadonlySet<number>;
@@ -87,6 +88,9 @@ export async function scan(
     const known = findings.get(finding);
     if (known) known.rows++;
     else findings.set(finding, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
+  };
+  const countPart = ({ part }: Pick<Row, 'part'> = {}, count: number): void => {
+    if (part !== undefined) partRows.set(part, (partRows.get(part) ?? 0) + count);
   };
   const addCell = (lat7: number, lng7: number, value: number): number => {
     rows++;
@@ -125,23 +129,23 @@ export async function scan(
     found('areas_differ', 'Rows at the same place name different areas, so the place is bought on its own.', row);
   };
   // What the first row of a currency or of a cell's area says decides on later ones: these are read in one thread.
-  const file = hasAreas || layout.currency !== null ? undefined : rowFile.inSegments;
-  const count = threads ?? (file?.isLarge ? threadsOfMachine() : 0);
+  const inPieces = hasAreas || layout.currency !== null ? undefined : rowFile.inPieces;
+  const isLarge = inPieces !== undefined && inPieces.size >= 1 && inPieces.pieces.length > 1;
+  const count = threads ?? (isLarge ? threadsOfMachine() : 0);
   const pieces: RowPiece[] = [];
-  if (file && count > 0) {
-    const { precision, coordinates, coverage } = job;
-    const setup = {
-      ...{ input: job.input, reading: job.reading },
-      ...{ settings: { precision, coordinates, coverage }, layout },
-    };
-    for await (const { read, linesBefore } of scanInThreads(file, setup, count)) {
-      pieces.push({ from: read.from, to: read.next, rows: read.rows });
+  if (inPieces && count > 0) {
+    const { precision, coordinates, coverage, reading } = job;
+    const setup = { reading, settings: { precision, coordinates, coverage }, layout };
+    for await (const { read, linesBefore } of scanInThreads(inPieces, setup, count)) {
+      pieces.push(read.piece);
       types.add(read.types);
+      const part = isPartFiles(rowFile) ? { part: rowFile.parts[read.piece.file]!.name } : {};
+      countPart(part, read.piece.rows);
       let next = 0;
-      for (let row = 0; row < read.rows; row++) {
+      for (let row = 0; row < read.piece.rows; row++) {
         const other = read.others[next];
         if (other?.index === row) {
-          add(other, { line: other.line + linesBefore });
+          add(other, { line: other.line + linesBefore, ...part });
           next++;
         } else {
           addCell(read.cells[2 * row]!, read.cells[2 * row + 1]!, read.values === null ? 0 : read.values[row]!);
@@ -152,8 +156,7 @@ export async function scan(
   } else {
     for await (const batch of rowFile.read(types.columns, FIRST_VALUE)) {
       // A batch is of one part.
-      const part = batch[0]?.part;
-      if (part !== undefined) partRows.set(part, (partRows.get(part) ?? 0) + batch.length);
+      countPart(batch[0], batch.length);
       for (const row of batch) scanRow(row);
       onRows(rows);
     }

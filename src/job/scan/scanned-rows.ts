@@ -1,7 +1,7 @@
 import { type Cell, cellOf } from '../../geo/coordinates.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
-import type { DegreeBatch, ReadSegment, Row, RowSegments, Segment } from '../../rows/port.ts';
+import type { DegreeBatch, PieceReader, Row, RowPiece } from '../../rows/port.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
 import { FIRST_VALUE, type Layout } from './layout.ts';
 import { type LocateSettings, locate } from './locate.ts';
@@ -40,8 +40,9 @@ export function valueIfAny(row: Row, layout: Layout): number | null {
   return hasNumber ? rowValue(row, layout).value : null;
 }
 
-/** The rows of a segment as a message carries them. Most rows have a cell and nothing else: these are in `cells` alone. */
-export interface ScannedSegment extends ReadSegment {
+/** The rows of a piece as a message carries them. Most rows have a cell and nothing else: these are in `cells` alone. */
+export interface ScannedPiece {
+  readonly piece: RowPiece;
   /** Latitude and longitude of each row's cell; 0 for a row without one. */
   readonly cells: Int32Array<ArrayBuffer>;
   /** The value of each row; null where the job has no value columns. */
@@ -51,23 +52,23 @@ export interface ScannedSegment extends ReadSegment {
   readonly types: readonly ColumnType[];
 }
 
-/** What threads scan the segments of a file with. */
-export interface SegmentScan {
+/** What threads scan pieces with. */
+export interface PieceScan {
   readonly settings: LocateSettings;
   readonly layout: Layout;
 }
 
-export async function scanSegment(
-  file: RowSegments,
-  segment: Segment,
-  { settings, layout }: SegmentScan,
-): Promise<ScannedSegment> {
-  const found = new SegmentRows(settings, layout);
+export async function scanPiece(
+  file: PieceReader,
+  piece: RowPiece,
+  { settings, layout }: PieceScan,
+): Promise<ScannedPiece> {
+  const found = new PieceRows(settings, layout);
   const { columns } = found.types;
   const hasDegreesOnly = columns.length === 2 && !layout.isPair;
-  const degrees = hasDegreesOnly ? (file.readDegrees?.(segment, columns[0]!, columns[1]!) ?? null) : null;
+  const degrees = hasDegreesOnly ? (file.readDegrees?.(piece, columns[0]!, columns[1]!) ?? null) : null;
   if (degrees !== null) return found.ended(await allOf(degrees, (batch) => found.addDegrees(batch)));
-  return found.ended(await allOf(file.read(segment, columns, FIRST_VALUE), (batch) => found.addRows(batch)));
+  return found.ended(await allOf(file.read(piece, columns, FIRST_VALUE), (batch) => found.addRows(batch)));
 }
 
 async function allOf<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (batch: Batch) => void): Promise<End> {
@@ -81,12 +82,12 @@ async function allOf<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (bat
 /** Whether the text of a number is a plain decimal: then the text is not needed. */
 const isPlain = (value: number): boolean => Math.abs(value) < 1_000 && Math.abs(value) >= 1e-6;
 
-/** Gathers the rows of a segment. */
-class SegmentRows {
+/** Gathers the rows of a piece. */
+class PieceRows {
   readonly types: ColumnTypes;
   readonly #settings: LocateSettings;
   readonly #layout: Layout;
-  readonly #others: ScannedSegment['others'][number][] = [];
+  readonly #others: ScannedPiece['others'][number][] = [];
   #cells = new Int32Array(16_384);
   #values: Float64Array<ArrayBuffer>;
   #rows = 0;
@@ -119,10 +120,10 @@ class SegmentRows {
     }
   }
 
-  ended(end: ReadSegment): ScannedSegment {
+  ended(piece: RowPiece): ScannedPiece {
     const values = this.#layout.values > 0 ? this.#values.slice(0, this.#rows) : null;
     const cells = this.#cells.slice(0, 2 * this.#rows);
-    return { ...end, cells, values, others: this.#others, types: this.types.types };
+    return { piece, cells, values, others: this.#others, types: this.types.types };
   }
 
   #addRow(row: Row): void {

@@ -2,8 +2,9 @@ import { counted } from '../../format-numbers.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
+import { encodedOnce } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
-import { csvSegments } from './csv-segments.ts';
+import { csvPieces } from './csv-pieces.ts';
 import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite, textFormatter } from './format-fields.ts';
 import { addBatch, bytesOfNextRows, bytesOfPlaces, placeAdder } from './place-bytes.ts';
@@ -19,7 +20,7 @@ export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
     likelyHeader: (isHeader) => (dialect.hasHeader ? likelyHeader(input, options, isHeader) : null),
     read: (columns, needed, isWanted) => readRows(input, dialect, { columns, needed, isWanted, dropFrom: null }),
     write: (request) => writeCsv(input, dialect, request),
-    ...csvSegments(input, dialect),
+    ...csvPieces(input, dialect),
   };
 }
 
@@ -44,7 +45,8 @@ async function writeCsv(input: InputFile, dialect: Dialect, request: WriteReques
   const separator = separatorOf(dialect.delimiter, request);
   return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, textFormatter(format));
-    const made = await bytesOfPlaces(request, format, separator !== '');
+    const how = `csv ${JSON.stringify({ ...format, separator })}`;
+    const made = await encodedOnce(placed, how, () => bytesOfPlaces(request, format, separator !== ''));
     if (placed.inThreads && made) {
       return await writeInThreads(gathered, input, { dialect, dropFrom, separator, made }, placed, signal);
     }

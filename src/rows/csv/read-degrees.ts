@@ -1,17 +1,17 @@
 import { fieldEnd, type RecordSpan } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
-import type { DegreeBatch, ReadSegment, Segment } from '../port.ts';
+import type { DegreeBatch, RowPiece } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { csvBatches, ROWS_A_BATCH } from './record-batches.ts';
 
-/** Reads two columns of a segment as numbers. To make texts of them first took a third of the time of a scan. */
+/** Reads two columns of a piece as numbers. To make texts of them first took a third of the time of a scan. */
 export async function* readDegrees(
   input: InputFile,
   dialect: Dialect,
-  segment: Segment,
+  piece: RowPiece,
   lat: number,
   lng: number,
-): AsyncGenerator<DegreeBatch, ReadSegment> {
+): AsyncGenerator<DegreeBatch, RowPiece> {
   const [lats, lngs] = [new Float64Array(ROWS_A_BATCH), new Float64Array(ROWS_A_BATCH)];
   const [starts, numbers, lines] = [0, 1, 2].map(() => new Uint32Array(ROWS_A_BATCH)) as [
     Uint32Array,
@@ -30,7 +30,7 @@ export async function* readDegrees(
     lines[next] = place.line;
     next++;
   };
-  const batches = csvBatches(input, dialect, { columns: null, dropFrom: null, segment, onRecord });
+  const batches = csvBatches(input, dialect, { columns: null, dropFrom: null, piece, onRecord });
   for (;;) {
     next = 0;
     const { done, value } = await batches.next();

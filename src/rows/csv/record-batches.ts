@@ -3,7 +3,7 @@ import { counted } from '../../format-numbers.ts';
 import { type ReadWindow, readWindow } from '../../formats/bytes/byte-source.ts';
 import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
-import type { ReadSegment, Row, Segment } from '../port.ts';
+import type { Row, RowPiece } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 
 /** Some neighbouring records, with their bytes and where the added fields go. Valid until the next batch is asked for. */
@@ -32,7 +32,7 @@ export interface BatchRequest {
   readonly dropFrom: number | null;
   readonly signal?: AbortSignal | undefined;
   /** Left out: all records behind the header. */
-  readonly segment?: Segment;
+  readonly piece?: RowPiece;
   /** Gets each record as it is found; `place` is that of its first byte. */
   readonly onRecord?: (bytes: Buffer, span: RecordSpan, place: RecordPlace) => void;
 }
@@ -45,34 +45,35 @@ interface RecordPlace {
 
 export const CUT_WIDTH = 3;
 
-/** A segment of half a mebibyte and the rest of its last record: one read for each. */
+/** A piece of half a mebibyte and the rest of its last record: one read for each. */
 const WINDOW_BYTES = 576 * 1024;
 export const ROWS_A_BATCH = 1024;
 /** Longer records are refused as damaged. A quoted field may have 16 MiB. */
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
-/** The window of a pass that has ended: a thread reads hundreds of segments, and new memory for each stayed for long. */
+/** The window of a pass that has ended: a thread reads hundreds of pieces, and new memory for each stayed for long. */
 let spareWindow: Buffer | null = null;
 
-/** Streams the records behind the header in batches, or those that begin in a segment. Memory is bounded by the window, which grows
- * only for a record that is longer than it. Returns where the records that it read lie. */
+/** Streams the records behind the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows
+ * only for a record that is longer than it. Returns the piece that it read. */
 export async function* csvBatches(
   input: InputFile,
   dialect: Dialect,
   request: BatchRequest,
-): AsyncGenerator<CsvBatch, ReadSegment> {
+): AsyncGenerator<CsvBatch, RowPiece> {
   const { header, firstLine } = dialect;
-  const { segment = { from: header.next, to: Number.POSITIVE_INFINITY, isGuess: false, line: firstLine } } = request;
-  await using pass = await input.startPass(request.segment !== undefined);
-  const start = segment.isGuess ? segment.from - 1 : segment.from;
+  const whole = { from: header.next, to: Number.POSITIVE_INFINITY, isGuess: false, line: firstLine };
+  const { piece = { file: 0, ...whole, rows: 0, lines: 0 } } = request;
+  await using pass = await input.startPass(request.piece !== undefined);
+  const start = piece.isGuess ? piece.from - 1 : piece.from;
   const window = readWindow(pass, spareWindow ?? Buffer.allocUnsafeSlow(WINDOW_BYTES), start);
   spareWindow = null;
   await window.refill();
-  if (segment.isGuess) skipToLine(window);
+  if (piece.isGuess) skipToLine(window);
   const memory = { span: newRecordSpan(), cuts: new Int32Array(ROWS_A_BATCH * CUT_WIDTH) };
   const begin = window.start + window.from;
-  const place = { number: 0, line: segment.line };
-  while ((!window.atEnd || window.from < window.to) && window.start + window.from < segment.to) {
+  const place = { number: 0, line: piece.line };
+  while ((!window.atEnd || window.from < window.to) && window.start + window.from < piece.to) {
     request.signal?.throwIfAborted();
     const batch = takeBatch(window, dialect, request, place, memory);
     if (batch.to > batch.from) yield batch;
@@ -82,8 +83,8 @@ export async function* csvBatches(
   }
   await pass.assertSame();
   if (window.bytes.length === WINDOW_BYTES) spareWindow = window.bytes;
-  const lines = place.line - segment.line;
-  return { from: begin, next: window.start + window.from, rows: place.number, lines };
+  const read = { rows: place.number, lines: place.line - piece.line };
+  return { ...piece, ...read, from: begin, to: window.start + window.from, isGuess: false };
 }
 
 /** What one pass uses for all its batches. */
@@ -111,7 +112,7 @@ function takeBatch(
   { span, cuts }: BatchMemory,
 ): CsvBatch {
   const { bytes, from, to, atEnd } = window;
-  const end = request.segment?.to ?? Number.POSITIVE_INFINITY;
+  const end = request.piece?.to ?? Number.POSITIVE_INFINITY;
   const limit = Math.min(to, end - window.start);
   const { columns, needed = columns?.length ?? 0, isWanted } = request;
   const delimiter = dialect.delimiter.charCodeAt(0);

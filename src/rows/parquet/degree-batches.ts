@@ -1,4 +1,4 @@
-import type { DegreeBatch, ReadSegment, Row } from '../port.ts';
+import type { DegreeBatch, Row, RowPiece } from '../port.ts';
 import type { FileColumn } from './file-columns.ts';
 import { orUnreadable, type ParquetFile } from './footer.ts';
 import { type DecodedPage, decodedPages, nextPage } from './page-values.ts';
@@ -49,12 +49,12 @@ function doubleSource(at: GroupReader, node: SchemaNode) {
 /** To make texts of doubles and numbers of the texts again took a third of the time of a scan. */
 export async function* degreesOfGroup(
   file: ParquetFile,
-  number: number,
+  piece: RowPiece,
   latitude: SchemaNode,
   longitude: SchemaNode,
-): AsyncGenerator<DegreeBatch, ReadSegment> {
+): AsyncGenerator<DegreeBatch, RowPiece> {
   await using pass = await file.input.startPass(true);
-  const group = file.rowGroups[number]!;
+  const group = file.rowGroups[piece.from]!;
   const at: GroupReader = { file, pass, group };
   const [lats, lngs] = [doubleSource(at, latitude), doubleSource(at, longitude)];
   for (let done = 0; done < group.rows; done += DEGREES_A_BATCH) {
@@ -69,5 +69,5 @@ export async function* degreesOfGroup(
     };
     yield { count, lats: lats.values, lngs: lngs.values, rowAt };
   }
-  return { from: number, next: number + 1, rows: group.rows, lines: group.rows };
+  return piece;
 }

@@ -1,13 +1,13 @@
-import { threadModule } from '../../start-thread.ts';
+import type { InThread } from '../../threads/thread-messages.ts';
+import { inOrder } from '../../threads/thread-pool.ts';
 import { byteBuffer } from '../files/byte-buffer.ts';
 import type { PlacedFields } from '../port.ts';
-import { inOrder, ThreadPool } from '../threads/thread-pool.ts';
 import { type ChunkFacts, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, columnsAt, forThreads } from './column-builder.ts';
 import { reusableArrays } from './encode.ts';
 
 /** Some columns of a row group, by the places of its rows. */
-export interface ColumnsToEncode {
+interface ColumnsToEncode {
   readonly places: Int32Array<ArrayBuffer>;
   /** The first of the columns, and the one behind the last. */
   readonly from: number;
@@ -27,8 +27,6 @@ export interface EncodedColumns {
  * nulls. */
 const COLUMNS_A_TASK = 5;
 
-const MODULE = threadModule('encode-worker', import.meta.url);
-
 /** Encodes the row groups of a file in threads and this one; gives their columns in order, each valid until the next, with the number of
  * the row group. */
 export async function* columnsInThreads(
@@ -36,8 +34,8 @@ export async function* columnsInThreads(
   { inThreads, next }: PlacedFields,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EncodedColumns & { readonly group: number }> {
-  const { threads, pieces } = inThreads!;
-  await using pool = new ThreadPool(MODULE, forThreads(all), threads, columnEncoder(all));
+  const { pool, pieces } = inThreads!;
+  await using work = pool.begin(import.meta.url, forThreads(all), columnEncoder(all));
   const free: ArrayBuffer[] = [];
   function* tasks() {
     for (const [group, { rows }] of pieces.entries()) {
@@ -49,9 +47,9 @@ export async function* columnsInThreads(
   }
   const encode = ({ places, from, to }: Omit<ColumnsToEncode, 'memory'>) => {
     const memory = free.pop() ?? new ArrayBuffer(0);
-    return pool.run({ places, from, to, memory }, [memory]);
+    return work.run({ places, from, to, memory }, [memory]);
   };
-  for await (const [{ group }, encoded] of inOrder(tasks(), 2 * (threads + 1), encode)) {
+  for await (const [{ group }, encoded] of inOrder(tasks(), 2 * (pool.threads + 1), encode)) {
     signal?.throwIfAborted();
     yield { group, ...encoded };
     free.push(encoded.memory);
@@ -59,7 +57,7 @@ export async function* columnsInThreads(
 }
 
 /** Makes a function that encodes columns of row groups. */
-export function columnEncoder(all: BuiltColumns): (task: ColumnsToEncode) => Promise<EncodedColumns> {
+function columnEncoder(all: BuiltColumns): (task: ColumnsToEncode) => Promise<EncodedColumns> {
   const arrays = reusableArrays();
   return async ({ places, from, to, memory }) => {
     const chunks: ChunkFacts[] = [];
@@ -73,3 +71,9 @@ export function columnEncoder(all: BuiltColumns): (task: ColumnsToEncode) => Pro
     return { used: gathered.used, memory: gathered.bytes.buffer as ArrayBuffer, chunks };
   };
 }
+
+/** @public: threads import it */
+export const inThread: InThread<BuiltColumns, ColumnsToEncode, EncodedColumns> = (setup) => ({
+  run: columnEncoder(setup),
+  memoryOf: ({ memory }) => [memory],
+});

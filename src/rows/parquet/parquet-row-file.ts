@@ -1,6 +1,6 @@
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
-import type { ReadSegment, Row, RowFile, RowSegments, Segment } from '../port.ts';
+import type { PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
 import { degreesOfGroup, doubleIn } from './degree-batches.ts';
 import {
   assertDegrees,
@@ -46,7 +46,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
         wanted.map((index) => columns[index]!),
       ),
     write: (request) => writeParquet(file, columns, request),
-    ...parquetSegments(file, columns),
+    ...parquetPieces(file, columns),
   };
 }
 
@@ -54,11 +54,11 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
 const LARGE_ROWS = 250_000;
 
 /** The row groups: there is nothing to guess. */
-function parquetSegments(file: ParquetFile, columns: readonly FileColumn[]): { readonly inSegments?: RowSegments } {
+function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { readonly inPieces?: RowPieces } {
   if (!isPlainFile(file.input)) return {};
-  async function* read({ from, to }: Segment, wanted: readonly number[]): AsyncGenerator<readonly Row[], ReadSegment> {
+  async function* read(piece: RowPiece, wanted: readonly number[]): AsyncGenerator<readonly Row[], RowPiece> {
     await using pass = await file.input.startPass(true);
-    const group = file.rowGroups[from]!;
+    const group = file.rowGroups[piece.from]!;
     yield* rowsOfGroup(
       file,
       pass,
@@ -66,15 +66,24 @@ function parquetSegments(file: ParquetFile, columns: readonly FileColumn[]): { r
       0,
       wanted.map((index) => columns[index]!),
     );
-    return { from, next: to, rows: group.rows, lines: group.rows };
+    return piece;
   }
-  const segments = file.rowGroups.map((_, index) => ({ from: index, to: index + 1, isGuess: false, line: 0 }));
-  const isLarge = file.rows >= LARGE_ROWS && segments.length > 1;
-  const readDegrees: RowSegments['readDegrees'] = ({ from }, lat, lng) => {
+  const readDegrees: PieceReader['readDegrees'] = (piece, lat, lng) => {
     const [latitude, longitude] = [doubleIn(columns[lat]!), doubleIn(columns[lng]!)];
-    return latitude && longitude && degreesOfGroup(file, from, latitude, longitude);
+    return latitude && longitude && degreesOfGroup(file, piece, latitude, longitude);
   };
-  return { inSegments: { segments, isLarge, read, readDegrees, assertSame: () => assertSameFile(file.input) } };
+  return {
+    inPieces: {
+      pieces: file.rowGroups.map(({ rows }, index) => ({
+        ...{ file: 0, from: index, to: index + 1, isGuess: false, line: 0 },
+        ...{ rows, lines: rows },
+      })),
+      size: file.rows / LARGE_ROWS,
+      files: [file.input.name],
+      open: async () => ({ read, readDegrees }),
+      assertSame: () => assertSameFile(file.input),
+    },
+  };
 }
 
 async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): AsyncGenerator<readonly Row[]> {

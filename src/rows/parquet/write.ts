@@ -1,6 +1,6 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { writeRows } from '../files/row-output.ts';
-import { assertPlaceCount, fitsMemory, placeEntries } from '../placed-fields.ts';
+import { assertPlaceCount, encodedOnce, fitsMemory, placeEntries } from '../placed-fields.ts';
 import type { WriteRequest, WriteResult } from '../port.ts';
 import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, codedColumns, columnBuilder, columnsAt } from './column-builder.ts';
@@ -36,7 +36,7 @@ export async function writeParquet(
     }
     const addedTo: AddedChunks[] = [];
     const { placed } = request;
-    const all = fitsMemory(request) ? await columnsOfPlaces(request) : null;
+    const all = fitsMemory(request) ? await encodedOnce(placed, 'parquet', () => columnsOfPlaces(request)) : null;
     if (all) sink.extendBounds(all);
     if (placed.inThreads && all) {
       for await (const { group, memory, used, chunks } of columnsInThreads(all, placed, request.signal)) {

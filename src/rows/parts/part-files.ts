@@ -3,7 +3,7 @@ import { PerilbookError } from '../../errors.ts';
 import { formatNamed, type OpenOptions } from '../file-formats.ts';
 import { unreadable } from '../files/input-file.ts';
 import { openRowFile } from '../open-row-file.ts';
-import type { Row, RowFile, RowSource } from '../port.ts';
+import type { Row, RowFile, RowPieces, RowSource } from '../port.ts';
 import { EMPTY, openEmptyPart } from './empty-part.ts';
 import type { PartPlace } from './list-parts.ts';
 
@@ -30,11 +30,13 @@ export function isPartFiles(rows: RowSource): rows is PartFiles {
  */
 export async function openPartFiles(places: readonly PartPlace[], options: OpenOptions): Promise<PartFiles> {
   const parts: PartFile[] = [];
+  const pieces: (Pick<RowPieces, 'pieces' | 'size'> | null)[] = [];
   let first: (PartFile & { readonly rowFile: RowFile }) | undefined;
   for (const place of places) {
     const rowFile = await openPart(place, options);
     const part = { ...place, format: rowFile.format, columns: rowFile.columns };
     parts.push(part);
+    pieces.push(part.format === EMPTY ? NO_PIECES : (rowFile.inPieces ?? null));
     if (part.format === EMPTY) continue;
     first ??= { ...part, rowFile };
     requireSame(first, part);
@@ -49,6 +51,26 @@ export async function openPartFiles(places: readonly PartPlace[], options: OpenO
     ...(note === undefined ? {} : { note }),
     ...(likelyHeader === undefined ? {} : { likelyHeader }),
     read: (wanted, needed) => readParts(parts, options, columns, wanted, needed),
+    ...(pieces.every((one) => one !== null) ? { inPieces: piecesOfParts(parts, pieces, options) } : {}),
+  };
+}
+
+const NO_PIECES: Pick<RowPieces, 'pieces' | 'size'> = { pieces: [], size: 0 };
+
+/** The pieces of all parts, one part behind the other. */
+function piecesOfParts(
+  parts: readonly PartFile[],
+  ofParts: readonly Pick<RowPieces, 'pieces' | 'size'>[],
+  options: OpenOptions,
+): RowPieces {
+  return {
+    pieces: ofParts.flatMap(({ pieces }, file) => pieces.map((piece) => ({ ...piece, file }))),
+    size: ofParts.reduce((sum, { size }) => sum + size, 0),
+    files: parts.map(({ path }) => path),
+    open: async (file) => (await openPart(parts[file]!, options)).inPieces!.open(0),
+    assertSame: async () => {
+      for (const part of parts) await assertSamePart(part);
+    },
   };
 }
 
@@ -69,12 +91,14 @@ function mergedColumns(parts: readonly PartFile[]): string[] {
 
 /** Opens a part for a pass. @throws INPUT_UNREADABLE where it has changed since it was listed */
 export async function openPart(place: PartPlace, options: OpenOptions): Promise<RowFile> {
-  const { path } = place;
+  await assertSamePart(place);
+  return (await openEmptyPart(place.path, place.size)) ?? (await openRowFile(place.path, options));
+}
+
+async function assertSamePart({ path, size, mtimeMs }: PartPlace): Promise<void> {
   const stats = await stat(path).catch(() => null);
-  if (stats === null || stats.size !== place.size || Math.floor(stats.mtimeMs) !== place.mtimeMs) {
-    throw unreadable(path, 'has changed since it was listed', 'Run again when no other program writes to it.');
-  }
-  return (await openEmptyPart(path, place.size)) ?? (await openRowFile(path, options));
+  if (stats?.size === size && Math.floor(stats.mtimeMs) === mtimeMs) return;
+  throw unreadable(path, 'has changed since it was listed', 'Run again when no other program writes to it.');
 }
 
 /** The place in a part of a column of all parts; -1 where the part does not have it. */

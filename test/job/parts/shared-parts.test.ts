@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, realpathSync, utimesSync } from 'node:fs';
+import { realpathSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { columnsOf } from '../../../src/columns/topic-columns.ts';
-import { PerilbookError } from '../../../src/errors.ts';
 import { judgePart, type PartTarget } from '../../../src/job/parts/part-state.ts';
-import { threadPartWriter } from '../../../src/job/parts/part-threads.ts';
-import { threadsFor } from '../../../src/job/parts/write-parts.ts';
-import { listParts } from '../../../src/rows/parts/list-parts.ts';
-import { putPlace } from '../../../src/rows/placed-fields.ts';
-import type { PlaceSink } from '../../../src/rows/port.ts';
 import type { WrittenPart } from '../../../src/store/part-store.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { releaseLater } from '../../service/small-data.ts';
-import { column } from '../harness.ts';
 import { openPartScene, type PartScene, partOf } from './part-scene.ts';
 
 /** The scene's store as another process has it open. */
@@ -71,7 +64,7 @@ test('a part whose claim was lost while it was written is looked at again, and w
 });
 
 test('a part that cannot be written ends the run: the others are whole or untouched, and its claim is free', async (t) => {
-  for (const partThreads of [0, 2]) {
+  for (const rowThreads of [0, 2]) {
     const scene = await openPartScene(t);
     for (const name of ['a.csv', 'b.csv']) scene.write(name, partOf(0, 2));
     // After the scan and before the parts are written.
@@ -79,7 +72,7 @@ test('a part that cannot be written ends the run: the others are whole or untouc
       utimesSync(join(scene.folder, 'in/b.csv'), 1, 1);
       return scene.store.startParts(...given);
     };
-    await assert.rejects(scene.runParts({}, { partThreads, store: { ...scene.store, startParts } }), {
+    await assert.rejects(scene.runParts({}, { rowThreads, store: { ...scene.store, startParts } }), {
       ...{ code: 'INPUT_UNREADABLE', message: /in\/b\.csv has changed since it was listed/ },
     });
     assert.deepEqual(
@@ -91,47 +84,9 @@ test('a part that cannot be written ends the run: the others are whole or untouc
       parts.map(({ isHeld }) => isHeld),
       parts.map(() => false),
     );
-    assert.equal((await scene.runParts({}, { partThreads })).state, 'complete');
+    assert.equal((await scene.runParts({}, { rowThreads })).state, 'complete');
     assert.equal(scene.charged(), 2);
   }
-});
-
-test('a thread whose fields cannot be read removes what it began, and writes the next part', async (t) => {
-  const scene = await openPartScene(t);
-  scene.write('a.csv', partOf(0, 2));
-  const { parts } = await listParts(join(scene.folder, 'in'), [join(scene.folder, 'in')]);
-  const output = join(scene.folder, 'a.out.csv');
-  const columns = {
-    dropFrom: null,
-    kept: [],
-    numbers: new Set<number>(),
-    added: [{ name: 'x', type: 'text' as const }],
-  };
-  const task = () => ({ part: parts[0]!, output, reading: {}, columns, places: Int32Array.of(0, 1) });
-  let isBroken = true;
-  const give = async (sink: PlaceSink, places: readonly number[]) => {
-    if (isBroken) throw new PerilbookError('STORE_UNUSABLE', 'The store is gone', 'Look for it.');
-    for (const place of places) putPlace(sink, [`place ${place}`]);
-  };
-  await using writer = threadPartWriter({ give, onRows: () => {} }, { mostCells: 1 });
-  const { signal } = new AbortController();
-  const before = readdirSync(scene.folder);
-  await assert.rejects(writer.write(task(), signal), { code: 'STORE_UNUSABLE', hint: 'Look for it.' });
-  assert.deepEqual(readdirSync(scene.folder), before);
-  isBroken = false;
-  assert.equal((await writer.write(task(), signal)).rows, 2);
-  assert.deepEqual(column(readFileSync(output, 'utf8'), 'x'), ['place 0', 'place 1']);
-  // More rows than were scanned.
-  await assert.rejects(writer.write({ ...task(), places: Int32Array.of(0) }, signal), { code: 'INPUT_UNREADABLE' });
-  await assert.rejects(writer.write(task(), AbortSignal.abort()), { name: 'AbortError' });
-});
-
-test('threads write where each of them shares the text of a cell among many rows', () => {
-  assert.equal(threadsFor(999_999, 1, 8), 0);
-  assert.equal(threadsFor(1_000_000, 20_000, 8), 8);
-  assert.equal(threadsFor(1_000_000, 20_001, 8), 0);
-  assert.equal(threadsFor(10_000_000, 200_000, 2), 2);
-  assert.equal(threadsFor(10_000_000, 1, 1), 0);
 });
 
 test('what is current, what is held, what is written', () => {

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { chained } from '../../src/job/scan/scan-segments.ts';
-import { csvSegments } from '../../src/rows/csv/csv-segments.ts';
+import { chained } from '../../src/job/scan/scan-pieces.ts';
+import { csvPieces } from '../../src/rows/csv/csv-pieces.ts';
 import { readDialect } from '../../src/rows/csv/dialect.ts';
 import { openInput } from '../../src/rows/files/input-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import type { ReadSegment, Row, RowSegments, Segment } from '../../src/rows/port.ts';
+import type { PieceReader, Row, RowPiece } from '../../src/rows/port.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 
-async function readSegment(file: RowSegments, segment: Segment): Promise<ReadSegment & { found: Row[] }> {
+async function readPiece(file: PieceReader, piece: RowPiece): Promise<{ piece: RowPiece; found: Row[] }> {
   const found: Row[] = [];
-  const batches = file.read(segment, [0, 1], undefined);
+  const batches = file.read(piece, [0, 1], undefined);
   for (;;) {
     const { done, value } = await batches.next();
     if (done) {
-      await sameDegrees(file, segment, found);
-      return { ...value, found };
+      await sameDegrees(file, piece, found);
+      return { piece: value, found };
     }
     found.push(...value);
   }
@@ -28,10 +28,10 @@ async function readSegment(file: RowSegments, segment: Segment): Promise<ReadSeg
 
 const PLAIN = /^-?(?:0|[1-9]\d{0,2})(?:\.\d{1,16})?$/;
 
-/** Reads a segment as degrees: the same rows, and the numbers that `Number` reads. */
-async function sameDegrees(file: RowSegments, segment: Segment, rows: readonly Row[]): Promise<void> {
+/** Reads a piece as degrees: the same rows, and the numbers that `Number` reads. */
+async function sameDegrees(file: PieceReader, piece: RowPiece, rows: readonly Row[]): Promise<void> {
   const found: Row[] = [];
-  for await (const { count, lats, lngs, rowAt } of file.readDegrees!(segment, 0, 1)!) {
+  for await (const { count, lats, lngs, rowAt } of file.readDegrees!(piece, 0, 1)!) {
     for (let index = 0; index < count; index++) {
       const row = rowAt(index);
       found.push(row);
@@ -45,19 +45,20 @@ async function sameDegrees(file: RowSegments, segment: Segment, rows: readonly R
   assert.deepEqual(found, rows);
 }
 
-/** The rows by segments of so many bytes, and how many of the guesses were wrong. */
-async function bySegments(path: string, bytes: number): Promise<{ rows: Row[]; wrong: number }> {
+/** The rows by pieces of so many bytes, and how many of the guesses were wrong. */
+async function byPieces(path: string, bytes: number): Promise<{ rows: Row[]; wrong: number }> {
   const input = await openInput(path);
-  const file = csvSegments(input, readDialect(input, { delimiter: ',' }), bytes).inSegments!;
+  const { pieces, open } = csvPieces(input, readDialect(input, { delimiter: ',' }), bytes).inPieces!;
+  const file = await open(0);
   const rows: Row[] = [];
   let wrong = 0;
-  const read = (segment: Segment) => {
-    if (!segment.isGuess && segment !== file.segments[0]) wrong++;
-    return readSegment(file, segment);
+  const read = (piece: RowPiece) => {
+    if (!piece.isGuess && piece !== pieces[0]) wrong++;
+    return readPiece(file, piece);
   };
-  for await (const { read: piece, linesBefore } of chained(file.segments, 3, read)) {
-    assert.equal(piece.rows, piece.found.length);
-    for (const row of piece.found) rows.push({ ...row, number: rows.length + 1, line: row.line + linesBefore });
+  for await (const { read: one, linesBefore } of chained(pieces, 3, read)) {
+    assert.equal(one.piece.rows, one.found.length);
+    for (const row of one.found) rows.push({ ...row, number: rows.length + 1, line: row.line + linesBefore });
   }
   return { rows, wrong };
 }
@@ -78,13 +79,13 @@ const record = fc
   .tuple(fc.array(field, { minLength: 1, maxLength: 4 }), lineEnd)
   .map(([fields, end]) => fields.join() + end);
 
-test('the rows of a CSV file are the same by segments of any size', async () => {
+test('the rows of a CSV file are the same by pieces of any size', async () => {
   let guessedWrong = 0;
-  const path = join(folder, 'segments.csv');
+  const path = join(folder, 'pieces.csv');
   await fc.assert(
     fc.asyncProperty(fc.array(record, { maxLength: 40 }), fc.integer({ min: 1, max: 90 }), async (records, bytes) => {
       writeFileSync(path, `id,name\n${records.join('')}`);
-      const { rows, wrong } = await bySegments(path, bytes);
+      const { rows, wrong } = await byPieces(path, bytes);
       assert.deepEqual(rows, await straight(path));
       guessedWrong += wrong;
     }),
@@ -93,10 +94,10 @@ test('the rows of a CSV file are the same by segments of any size', async () => 
   assert.ok(guessedWrong > 20, 'quoted line ends made guesses wrong');
 });
 
-test('a quoted field that is longer than a segment leaves rows and lines as they are', async () => {
+test('a quoted field that is longer than a piece leaves rows and lines as they are', async () => {
   const path = join(folder, 'without-end.csv');
   writeFileSync(path, `id,name\n1,"${'a\n'.repeat(2_000)}"\n2,b\n`);
-  const { rows } = await bySegments(path, 100);
+  const { rows } = await byPieces(path, 100);
   assert.deepEqual(rows, await straight(path));
   assert.deepEqual(
     rows.map(({ line }) => line),

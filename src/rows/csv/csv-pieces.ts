@@ -1,5 +1,5 @@
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
-import type { ReadSegment, Row, RowSegments, Segment } from '../port.ts';
+import type { PieceReader, Row, RowPiece, RowPieces } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { readDegrees } from './read-degrees.ts';
 import { csvBatches } from './record-batches.ts';
@@ -7,41 +7,49 @@ import { csvBatches } from './record-batches.ts';
 /** A thread takes 0.15 s to start, which is the scan of 16 MB. */
 const LARGE_BYTES = 32 * 1024 * 1024;
 /** With the fields of 18 topics that is 2.5 MB of output. */
-const SEGMENT_BYTES = 512 * 1024;
+const PIECE_BYTES = 512 * 1024;
 
 /**
  * The file in pieces of half a mebibyte. Whether a byte lies inside a quoted field can only be known from the bytes before it, so each
  * piece begins with a guess: the first line in it. The guess is right where the piece before ends there; the caller reads it again
  * from the right place where it is not. Rejected: to count quotes first, which is a pass of its own, and wrong for stray quotes.
  */
-export function csvSegments(
+export function csvPieces(
   input: InputFile,
   dialect: Dialect,
-  segmentBytes = SEGMENT_BYTES,
-): { readonly inSegments?: RowSegments } {
+  pieceBytes = PIECE_BYTES,
+): { readonly inPieces?: RowPieces } {
   if (!isPlainFile(input)) return {};
   const { header, firstLine } = dialect;
-  const segments: Segment[] = [];
-  for (let from = header.next; from < input.size; from += segmentBytes) {
+  const pieces: RowPiece[] = [];
+  for (let from = header.next; from < input.size; from += pieceBytes) {
     const isFirst = from === header.next;
-    const to = Math.min(input.size, from + segmentBytes);
-    segments.push({ from, to, isGuess: !isFirst, line: isFirst ? firstLine : 0 });
+    const to = Math.min(input.size, from + pieceBytes);
+    pieces.push({ file: 0, from, to, isGuess: !isFirst, line: isFirst ? firstLine : 0, rows: 0, lines: 0 });
   }
-  const read = (segment: Segment, columns: readonly number[], needed: number | undefined) =>
-    rowsOfSegment(input, dialect, segment, columns, needed);
-  const isLarge = input.size >= LARGE_BYTES;
-  const degrees: RowSegments['readDegrees'] = (segment, lat, lng) => readDegrees(input, dialect, segment, lat, lng);
-  return { inSegments: { segments, isLarge, read, readDegrees: degrees, assertSame: () => assertSameFile(input) } };
+  const reader: PieceReader = {
+    read: (piece, columns, needed) => rowsOfPiece(input, dialect, piece, columns, needed),
+    readDegrees: (piece, lat, lng) => readDegrees(input, dialect, piece, lat, lng),
+  };
+  return {
+    inPieces: {
+      pieces,
+      size: input.size / LARGE_BYTES,
+      files: [input.name],
+      open: async () => reader,
+      assertSame: () => assertSameFile(input),
+    },
+  };
 }
 
-async function* rowsOfSegment(
+async function* rowsOfPiece(
   input: InputFile,
   dialect: Dialect,
-  segment: Segment,
+  piece: RowPiece,
   columns: readonly number[],
   needed: number | undefined,
-): AsyncGenerator<readonly Row[], ReadSegment> {
-  const batches = csvBatches(input, dialect, { columns, needed, dropFrom: null, segment });
+): AsyncGenerator<readonly Row[], RowPiece> {
+  const batches = csvBatches(input, dialect, { columns, needed, dropFrom: null, piece });
   for (;;) {
     const { done, value } = await batches.next();
     if (done) return value;

@@ -1,4 +1,4 @@
-import { type ErrorCode, PerilbookError } from '../../errors.ts';
+import { type ErrorCode, PerilbookError } from '../errors.ts';
 
 /** An error as a message carries it: the copy of an error loses its class and code. */
 export interface PlainError {

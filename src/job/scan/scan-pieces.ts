@@ -1,0 +1,79 @@
+import { type SharedCoverage, sharedCoverage, useCoverage } from '../../geo/us-coverage.ts';
+import { openRowFile } from '../../rows/open-row-file.ts';
+import type { PieceReader, RowPiece, RowPieces } from '../../rows/port.ts';
+import type { InThread } from '../../threads/thread-messages.ts';
+import { inOrder, ThreadPool } from '../../threads/thread-pool.ts';
+import type { Job } from '../settings/settings.ts';
+import { type PieceScan, type ScannedPiece, scanPiece } from './scanned-rows.ts';
+
+/** What each thread that scans is started with. */
+interface ScanThreadSetup extends PieceScan {
+  readonly files: readonly string[];
+  readonly reading: Job['reading'];
+  readonly coverage: SharedCoverage;
+}
+
+/** Scans an input in threads and this one; gives its pieces in their order. */
+export async function* scanInThreads(
+  { pieces, files, open, assertSame }: RowPieces,
+  { reading, ...scan }: PieceScan & Pick<ScanThreadSetup, 'reading'>,
+  threads: number,
+): AsyncGenerator<ChainedPiece<ScannedPiece>> {
+  await assertSame();
+  await using pool = new ThreadPool({ threads, purpose: 'scanned rows' });
+  const setup = { ...scan, files, reading, coverage: sharedCoverage() };
+  await using work = pool.begin(import.meta.url, setup, pieceScanner(open, scan));
+  yield* chained(pieces, 3 * (threads + 1), (piece) => work.run(piece));
+  // The threads have opened the files themselves: they were the same before and are now.
+  await assertSame();
+}
+
+/** Makes a function that scans pieces. Of several files the last one stays open: the pieces come file by file. */
+function pieceScanner(
+  open: (file: number) => Promise<PieceReader>,
+  scan: PieceScan,
+): (piece: RowPiece) => Promise<ScannedPiece> {
+  let opened: { readonly file: number; readonly reader: Promise<PieceReader> } | null = null;
+  return async (piece) => {
+    if (opened?.file !== piece.file) opened = { file: piece.file, reader: open(piece.file) };
+    return await scanPiece(await opened.reader, piece, scan);
+  };
+}
+
+/** @public: threads import it */
+export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = ({ files, reading, coverage, ...scan }) => {
+  useCoverage(coverage);
+  return {
+    run: pieceScanner(async (file) => (await openRowFile(files[file]!, reading)).inPieces!.open(0), scan),
+    memoryOf: ({ cells, values }) => (values === null ? [cells.buffer] : [cells.buffer, values.buffer]),
+  };
+};
+
+/** What was read of a piece, and what its rows' lines lack. */
+interface ChainedPiece<Read> {
+  readonly read: Read;
+  readonly linesBefore: number;
+}
+
+/**
+ * The pieces of files one behind the other. A guess that turns out wrong is read again from where the piece before ended: so the
+ * rows are those of a reading from the first to the last, whatever the guesses were.
+ */
+export async function* chained<Read extends { readonly piece: RowPiece }>(
+  pieces: readonly RowPiece[],
+  atOnce: number,
+  read: (piece: RowPiece) => Promise<Read>,
+): AsyncGenerator<ChainedPiece<Read>> {
+  let [from, line] = [0, 0];
+  // A wrong guess may also fail: in the middle of a quoted field the rest of the file can look like one record.
+  const orNull = (piece: RowPiece) => (piece.isGuess ? read(piece).catch(() => null) : read(piece));
+  for await (const [piece, guessed] of inOrder(pieces, atOnce, orNull)) {
+    // The first of a file.
+    if (!piece.isGuess) [from, line] = [piece.from, piece.line];
+    const isRight = guessed !== null && guessed.piece.from === from;
+    const found = isRight ? guessed : await read({ ...piece, from, isGuess: false, line });
+    yield { read: found, linesBefore: isRight ? line - piece.line : 0 };
+    from = found.piece.to;
+    line += found.piece.lines;
+  }
+}

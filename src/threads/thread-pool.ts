@@ -1,0 +1,228 @@
+import { getCompileCacheDir } from 'node:module';
+import { availableParallelism } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { PerilbookError } from '../errors.ts';
+import { errorOf } from './plain-error.ts';
+import type { ThreadReply, ThreadRequest } from './thread-messages.ts';
+
+/** More threads than this gain nothing: one thread writes what the others make. */
+const MOST_THREADS = 3;
+
+/** How many threads work on large files beside this one; 0 where there is one core. */
+export function threadsOfMachine(): number {
+  return Math.min(availableParallelism() - 1, MOST_THREADS);
+}
+
+export interface PoolOptions {
+  readonly threads: number;
+  /** What the threads do, for the error of one that dies: `looked up locations`. */
+  readonly purpose: string;
+  /** Memory for what dies young. Threads that go through rows take more with more, and are no faster. */
+  readonly youngMb?: number;
+}
+
+const YOUNG_MB = 6;
+
+/** Runs tasks of one work, one after the other. */
+export interface Lane<Task, Result> {
+  /** @param transfer memory of the task that is moved and not copied */
+  run(task: Task, transfer?: readonly ArrayBuffer[]): Promise<Result>;
+}
+
+/** Threads that do works, one work or several at a time. They start with the first work. */
+export class ThreadPool implements AsyncDisposable {
+  readonly #options: PoolOptions;
+  #threads: readonly PoolThread[] | null = null;
+  #works = 0;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  get threads(): number {
+    return this.#options.threads;
+  }
+
+  /**
+   * Begins a work in all threads.
+   *
+   * @param module `import.meta.url` of the module that exports it as `inThread`
+   * @param setup what each thread begins it with
+   * @param here runs a task in this thread, which then does its share: another thread in its place took 75 MB more
+   */
+  begin<Setup, Task, Result>(
+    module: string,
+    setup: Setup,
+    here?: (task: Task) => Promise<Result>,
+  ): PoolWork<Task, Result> {
+    this.#threads ??= Array.from({ length: this.#options.threads }, () => new PoolThread(this.#options));
+    const work = this.#works++;
+    for (const thread of this.#threads) thread.begin({ kind: 'begin', work, module, setup });
+    return new PoolWork(work, this.#threads, here ?? null);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all((this.#threads ?? []).map((thread) => thread.stop()));
+  }
+}
+
+/** A work of a pool. Disposing of it waits for the tasks that were begun. */
+export class PoolWork<Task, Result> implements AsyncDisposable {
+  readonly #work: number;
+  readonly #threads: readonly PoolThread[];
+  readonly #own: OwnLane<Task, Result> | null;
+
+  constructor(work: number, threads: readonly PoolThread[], here: ((task: Task) => Promise<Result>) | null) {
+    this.#work = work;
+    this.#threads = threads;
+    this.#own = here === null ? null : new OwnLane(here);
+  }
+
+  /** Runs a task where the fewest are waiting. */
+  run(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
+    const least = this.#threads.reduce<PoolThread | null>((a, b) => (a && a.waiting <= b.waiting ? a : b), null);
+    const isHere = this.#own !== null && (least === null || this.#own.waiting < least.waiting);
+    return isHere ? this.#own!.run(task) : this.#runIn(least!, task, transfer);
+  }
+
+  /** The threads one by one, for tasks that belong together. */
+  lanes(): Lane<Task, Result>[] {
+    return this.#threads.map((thread) => ({ run: (task, transfer = []) => this.#runIn(thread, task, transfer) }));
+  }
+
+  #runIn(thread: PoolThread, task: Task, transfer: readonly ArrayBuffer[]): Promise<Result> {
+    return thread.ask({ kind: 'task', work: this.#work, task }, transfer) as Promise<Result>;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#own?.end();
+    const ends = this.#threads.map((thread) => thread.ask({ kind: 'end', work: this.#work }));
+    // Why a work could not begin, or a thread died, was the error of a task.
+    await Promise.allSettled([...ends, this.#own?.idle]);
+  }
+}
+
+/** This thread, as one that runs tasks. */
+class OwnLane<Task, Result> {
+  readonly #here: (task: Task) => Promise<Result>;
+  /** Resolves when all tasks so far have ended. */
+  idle: Promise<unknown> = Promise.resolve();
+  #tasks = 0;
+  #isEnded = false;
+
+  constructor(here: (task: Task) => Promise<Result>) {
+    this.#here = here;
+  }
+
+  /** This thread does other work as well: it takes a third of what a thread does. */
+  get waiting(): number {
+    return 2 * this.#tasks;
+  }
+
+  run(task: Task): Promise<Result> {
+    this.#tasks++;
+    const result = this.idle.then(async () => {
+      // A task may wait for nothing: the answers of the threads come before it, so that they get their next tasks.
+      await nextTurn();
+      if (this.#isEnded) throw new Error('The work has ended');
+      return await this.#here(task);
+    });
+    const ended = () => this.#tasks--;
+    this.idle = result.then(ended, ended);
+    return result;
+  }
+
+  end(): void {
+    this.#isEnded = true;
+  }
+}
+
+/**
+ * The address of a module beside another, which does not load it.
+ *
+ * @param name of the file without its extension: compiled it is a .js file, run from source a .ts file
+ * @param beside `import.meta.url` of the other
+ */
+export function moduleBeside(name: string, beside: string): string {
+  return new URL(`./${name}${beside.slice(beside.lastIndexOf('.'))}`, beside).href;
+}
+
+const MODULE = new URL(moduleBeside('thread', import.meta.url));
+
+/** A thread, from this side. */
+class PoolThread {
+  readonly #worker: Worker;
+  readonly #asked: PromiseWithResolvers<unknown>[] = [];
+  /** Why it runs no more tasks; the first reason counts. */
+  #lost: Error | null = null;
+
+  constructor({ purpose, youngMb = YOUNG_MB }: PoolOptions) {
+    const cache = getCompileCacheDir();
+    this.#worker = new Worker(MODULE, {
+      resourceLimits: { maxYoungGenerationSizeMb: youngMb },
+      // A thread does not inherit the cache of compiled code: without it each takes 0.15 s and 20 MB more.
+      ...(cache === undefined ? {} : { env: { NODE_COMPILE_CACHE: cache } }),
+    });
+    this.#worker.on('message', (reply: ThreadReply) => {
+      const asked = this.#asked.shift()!;
+      if ('result' in reply) asked.resolve(reply.result);
+      else asked.reject(errorOf(reply.error));
+    });
+    this.#worker.on('error', (error: Error & { code?: string }) =>
+      this.#lose(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? died(purpose, 'ran out of memory', error) : error),
+    );
+    this.#worker.on('exit', (code) => this.#lose(died(purpose, `ended with code ${code}`)));
+  }
+
+  /** How many tasks are not ended. */
+  get waiting(): number {
+    return this.#asked.length;
+  }
+
+  begin(request: Extract<ThreadRequest, { kind: 'begin' }>): void {
+    this.#worker.postMessage(request);
+  }
+
+  async ask(request: ThreadRequest, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#lost !== null) throw this.#lost;
+    const asked = Promise.withResolvers<unknown>();
+    this.#asked.push(asked);
+    this.#worker.postMessage(request, [...transfer]);
+    return await asked.promise;
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #lose(error: Error): void {
+    this.#lost ??= error;
+    for (const asked of this.#asked.splice(0)) asked.reject(this.#lost);
+  }
+}
+
+function died(purpose: string, how: string, cause?: Error): PerilbookError {
+  const hint = 'Run again: the answers that are stored are kept.';
+  return new PerilbookError('THREAD_FAILED', `A thread that ${purpose} ${how}`, hint, {}, cause);
+}
+
+/** Runs tasks, so many at a time, and gives their results in the order of the tasks. What is in work when the reader stops is
+ * left to end unheard. */
+export async function* inOrder<Task, Result>(
+  tasks: Iterable<Task>,
+  atOnce: number,
+  run: (task: Task) => Promise<Result>,
+): AsyncGenerator<readonly [Task, Result]> {
+  const inWork: [Task, Promise<Result>][] = [];
+  for (const task of tasks) {
+    const result = run(task);
+    // It is reported when it is its turn; until then it must not count as unhandled.
+    result.catch(() => {});
+    inWork.push([task, result]);
+    if (inWork.length < atOnce) continue;
+    const [first, ended] = inWork.shift()!;
+    yield [first, await ended];
+  }
+  for (const [task, ended] of inWork) yield [task, await ended];
+}

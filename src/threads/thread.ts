@@ -1,0 +1,46 @@
+/** The module of all threads: begins works as the main thread asks (`thread-pool.ts`), and runs their tasks. */
+import { parentPort } from 'node:worker_threads';
+import { plainError } from './plain-error.ts';
+import type { InThread, TaskRunner, ThreadReply, ThreadRequest } from './thread-messages.ts';
+
+type AnyRunner = TaskRunner<unknown, unknown>;
+
+const port = parentPort!;
+const works = new Map<number, Promise<AnyRunner>>();
+let last: Promise<void> = Promise.resolve();
+
+port.on('message', (request: ThreadRequest) => {
+  if (request.kind !== 'begin') {
+    last = last.then(() => answer(request));
+    return;
+  }
+  const begun = begin(request.module, request.setup);
+  // The first task reports it.
+  begun.catch(() => {});
+  works.set(request.work, begun);
+});
+
+async function begin(module: string, setup: unknown): Promise<AnyRunner> {
+  const { inThread } = (await import(module)) as { readonly inThread: InThread<unknown, unknown, unknown> };
+  return await inThread(setup);
+}
+
+async function answer(request: Exclude<ThreadRequest, { kind: 'begin' }>): Promise<void> {
+  let reply: ThreadReply;
+  let memory: readonly ArrayBuffer[] = [];
+  try {
+    const runner = await works.get(request.work)!;
+    if (request.kind === 'end') {
+      works.delete(request.work);
+      await runner.end?.();
+      reply = { result: null };
+    } else {
+      const result = await runner.run(request.task);
+      memory = runner.memoryOf?.(result) ?? [];
+      reply = { result };
+    }
+  } catch (error) {
+    reply = { error: plainError(error) };
+  }
+  port.postMessage(reply, [...memory]);
+}
