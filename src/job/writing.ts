@@ -104,9 +104,9 @@ export function openWriteThreads({ inThreads }: Scan): ThreadPool | null {
 }
 
 /** The columns that change in the output. */
-export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts, geoparquet }: Job) {
+export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts, geoparquet, types }: Job) {
   const added = [...addedColumns(topics, prefix, counts), ...(geoparquet ? [geometryColumn(prefix)] : [])];
-  return { dropFrom: layout.dropFrom, kept, numbers, added };
+  return { dropFrom: layout.dropFrom, kept, numbers, types, added };
 }
 
 /** Reads the cells that the plan has not read.

@@ -28,8 +28,8 @@ export interface FormatReading {
 
 /** How rows of any format become a new file. */
 export interface FormatMaking {
-  /** It has numbers and nulls; otherwise each value stays the text that it is. */
-  readonly isTyped: boolean;
+  /** Whether each value has a type, or each column, as nulls then have; with none each value stays the text that it is. */
+  readonly typesOf: 'values' | 'columns' | 'none';
   /** Each of its columns needs a name of its own. */
   readonly hasDistinctNames: boolean;
   /** @param source the file that the rows are from; null for none */
@@ -68,7 +68,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
       hasSheets: true,
     },
     making: {
-      isTyped: true,
+      typesOf: 'values',
       hasDistinctNames: false,
       write: async (...given) => (await import('./xlsx/new-xlsx.ts')).writeNewXlsx(...given),
     },
@@ -85,7 +85,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
       withoutHeader: 'Parquet',
     },
     making: {
-      isTyped: true,
+      typesOf: 'columns',
       hasDistinctNames: true,
       write: async (...given) => (await import('./parquet/new-parquet.ts')).writeNewParquet(...given),
     },
@@ -102,7 +102,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
       withoutHeader: 'NDJSON',
     },
     making: {
-      isTyped: true,
+      typesOf: 'values',
       hasDistinctNames: true,
       write: writeNewNdjson,
     },
@@ -135,7 +135,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
 
 function delimited(delimiter: ',' | '\t'): FormatMaking {
   return {
-    isTyped: false,
+    typesOf: 'none',
     hasDistinctNames: false,
     write: (table, target, source) => writeNewCsv(delimiter, table, target, source),
   };

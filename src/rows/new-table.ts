@@ -1,8 +1,8 @@
-import type { Field } from '../contract/answer.ts';
 import { type FormatMaking, formatNamed } from './file-formats.ts';
 import type { InputFile } from './files/input-file.ts';
 import { rowFields } from './placed-fields.ts';
-import type { AddedColumn, NewTable, RowFile, TableTarget, WriteRequest, WriteResult } from './port.ts';
+import type { NewTable, RowFile, TableColumn, TableTarget, WriteRequest, WriteResult } from './port.ts';
+import { columnTypes, columnValue, type InputColumnType, ownValue } from './value-types.ts';
 
 /** Writes a table whole or not at all: to a path, or to `stdout` where it is `-`. */
 export async function writeTable(
@@ -14,12 +14,12 @@ export async function writeTable(
   return await formatNamed(format).making!.write(table, target, source);
 }
 
-/** The rows of a file with their added fields, for a format that is not the file's own: its values are texts, or numbers in
- * the columns that the run has read as numbers. The file's own columns come first, then the added ones. */
+/** The rows of a file with their added fields, for a format that is not the file's own: values keep the types that both formats have.
+ * The file's own columns come first, then the added ones. */
 export async function tableOfRows(
   opened: RowFile,
   request: WriteRequest,
-  { isTyped, hasDistinctNames }: Pick<FormatMaking, 'isTyped' | 'hasDistinctNames'>,
+  { typesOf, hasDistinctNames }: Pick<FormatMaking, 'typesOf' | 'hasDistinctNames'>,
 ): Promise<NewTable> {
   const rowFile = (await opened.entire?.()) ?? opened;
   const whole = rowFile.wholeColumns ?? [...rowFile.columns.keys()];
@@ -28,9 +28,9 @@ export async function tableOfRows(
   const indexes = whole.filter((index) => index < dropFrom || index >= known);
   const given = indexes.map((index) => rowFile.columns[index]!);
   const names = hasDistinctNames ? distinctNames(given, request.added) : given;
-  const isNumber = indexes.map((index) => isTyped && request.numbers?.has(index) === true);
+  const types = await typesFor(rowFile, indexes, request, typesOf);
   const own = names.map(
-    (name, index): AddedColumn => ({ name, type: isNumber[index] ? 'number' : 'text', keeps: indexes[index]! }),
+    (name, index): TableColumn => ({ name, type: types?.[index] ?? 'text', keeps: indexes[index]! }),
   );
   return {
     columns: [...own, ...request.added],
@@ -39,8 +39,13 @@ export async function tableOfRows(
       for await (const rows of rowFile.read(indexes)) {
         request.signal?.throwIfAborted();
         const added = await nextFields(rows.length);
-        yield rows.map(({ fields }, row) => [
-          ...(isTyped ? fields.map((text, index) => typed(text, isNumber[index]!)) : fields),
+        yield rows.map(({ fields, types: ofFields }, row) => [
+          ...(typesOf === 'none'
+            ? fields
+            : fields.map((text, index) => {
+                const type = types?.[index];
+                return type ? columnValue(text, type) : ownValue(text, ofFields![index]!);
+              })),
           ...added[row]!,
         ]);
       }
@@ -48,14 +53,31 @@ export async function tableOfRows(
   };
 }
 
-function typed(text: string, isNumber: boolean): Field {
-  if (isNumber) return text.trim() === '' ? null : Number(text);
-  return text === '' ? null : text;
+/** The types of the columns, where they are not those of each value. To find them takes a pass of its own. */
+async function typesFor(
+  rowFile: RowFile,
+  indexes: readonly number[],
+  { numbers, types, signal }: WriteRequest,
+  typesOf: FormatMaking['typesOf'],
+): Promise<readonly (InputColumnType | undefined)[] | null> {
+  if (typesOf === 'none') return null;
+  // Locations and values are numbers however they are written.
+  const measured = (index: number) => (numbers?.has(index) === true ? 'number' : undefined);
+  if (rowFile.hasTypes === true && typesOf === 'values') return indexes.map(measured);
+  const found = columnTypes(indexes.length, types !== 'text');
+  if (rowFile.hasTypes === true || types !== 'text') {
+    for await (const rows of rowFile.read(indexes)) {
+      signal?.throwIfAborted();
+      for (const row of rows) found.add(row);
+    }
+  }
+  const all = found.types();
+  return indexes.map((index, at) => measured(index) ?? all[at]);
 }
 
 /** Many readers of Parquet cannot tell two columns of one name apart, whatever its case, or do not take an empty name; and of
  * two members of one name readers of JSON keep the last. */
-function distinctNames(names: readonly string[], added: readonly AddedColumn[]): string[] {
+function distinctNames(names: readonly string[], added: readonly TableColumn[]): string[] {
   const taken = new Set(added.map(({ name }) => name.toLowerCase()));
   return names.map((given, index) => {
     const stem = given === '' ? `column_${index + 1}` : given;

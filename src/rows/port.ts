@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
-import type { Field, FieldSink } from '../contract/answer.ts';
+import type { FieldSink } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
+import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 
 /** One record of the input, as far as a run needs it. */
@@ -13,12 +14,25 @@ export interface Row {
   readonly part?: string;
   /** The text of the columns that were asked for, in that order; '' for an empty, null or missing field. */
   readonly fields: readonly string[];
+  /** What each of the fields is, if the source has types. */
+  readonly types?: readonly ValueType[];
   /** Why the record could not be read; it is kept all the same, with status `invalid`. */
   readonly problem?: string;
 }
 
-/** A column that Perilbook adds. `count` is a whole number; `time` is ISO 8601 UTC text in text formats; `point` is Well-Known
- * Binary with a character a byte, in Parquet only. */
+/** What all values of a column of a new file are. `count` is a whole number of 32 bits, `integer` one that a double holds; `time` is a
+ * timestamp in UTC, `timestamp` one without a zone; `point` is Well-Known Binary with a character a byte. */
+type TableColumnType = AddedColumn['type'] | 'integer' | 'boolean' | 'date' | 'timestamp';
+
+/** A column of a new file. */
+export interface TableColumn {
+  readonly name: string;
+  readonly type: TableColumnType;
+  /** The column of the input that it is: its fields stay as they are. */
+  readonly keeps?: number;
+}
+
+/** A column that Perilbook adds. Its times are ISO 8601 UTC text in text formats; its points are in Parquet only. */
 export interface AddedColumn {
   readonly name: string;
   readonly type: 'text' | 'number' | 'count' | 'time' | 'point';
@@ -35,6 +49,8 @@ export interface RowSource {
   readonly columns: readonly string[];
   /** What the places of rows are, where they are not lines: rows of a table or a sheet, features of a collection. */
   readonly unit?: PlaceUnit;
+  /** Its rows say what their fields are; left out where all are texts. */
+  readonly hasTypes?: boolean;
   /** What a user should know of how the file is read; null for nothing. */
   readonly note?: string | null;
   /** The number of the first other line near the top whose fields could be the column names, where a format may have titles
@@ -132,6 +148,8 @@ export interface WriteRequest extends TableTarget {
   readonly kept?: readonly (AddedColumn & { readonly keeps: number })[];
   /** Original columns that hold numbers in every row, for formats that have types. */
   readonly numbers?: ReadonlySet<number>;
+  /** `text`: columns of a source without types stay texts in formats that have types; left out: numbers are inferred. */
+  readonly types?: 'infer' | 'text' | undefined;
   readonly added: readonly AddedColumn[];
   /** The fields of the added columns. */
   readonly placed: PlacedFields;
@@ -139,8 +157,8 @@ export interface WriteRequest extends TableTarget {
 
 /** The columns of a new file and the fields of its rows. */
 export interface NewTable {
-  readonly columns: readonly AddedColumn[];
-  readonly batches: () => AsyncIterable<readonly (readonly Field[])[]>;
+  readonly columns: readonly TableColumn[];
+  readonly batches: () => AsyncIterable<readonly (readonly Value[])[]>;
 }
 
 /** The fields of rows by the places that the rows stand at: rows of one place have the same fields. */
@@ -171,12 +189,12 @@ export interface WriteResult {
 }
 
 /** Whether the texts of a column are Perilbook's own. */
-export function isWritten({ keeps, type }: AddedColumn): boolean {
+export function isWritten({ keeps, type }: TableColumn): boolean {
   return keeps === undefined && type !== 'point';
 }
 
 /** @throws BUG unless there is a field for each added column */
-export function assertFieldCount({ added }: Pick<WriteRequest, 'added'>, count: number): void {
+export function assertFieldCount({ added }: { readonly added: readonly unknown[] }, count: number): void {
   if (count === added.length) return;
   const message = `A row was given ${count} fields for ${added.length} columns`;
   throw new PerilbookError('BUG', message, 'Please report this.');

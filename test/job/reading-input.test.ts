@@ -110,12 +110,12 @@ test('one column may hold latitude and longitude', async (t) => {
   assert.deepEqual([lenient.summary.located, lenient.summary.read_leniently], [3, 1]);
 });
 
-test('in formats with types location and value are numbers, where every row has one; codes stay texts', async (t) => {
+test('in formats with types location, value and columns of plain numbers are numbers; codes stay texts', async (t) => {
   const harness = await openHarness(t);
   const rows = 'zip,lat,lng,tiv,note\n06037,40.10,-99.9,1000,1\n68901,40.2,-99.8,,2\n';
   const settings: JobFile = { order_by: { column: 'tiv' }, output: 'typed.ndjson' };
   const { text } = await enrich(harness, rows, settings);
-  assert.match(text, /^\{"zip":"06037","lat":40\.1,"lng":-99\.9,"tiv":1000,"note":"1",/);
+  assert.match(text, /^\{"zip":"06037","lat":40\.1,"lng":-99\.9,"tiv":1000,"note":1,/);
   assert.match(text, /\n\{"zip":"68901","lat":40\.2,"lng":-99\.8,"tiv":null,/);
   const mixed = await enrich(harness, `${rows}1,n/a,-99.8,$5,3\n`, settings);
   assert.match(mixed.text, /^\{"zip":"06037","lat":"40\.10","lng":-99\.9,"tiv":"1000",/);
@@ -125,10 +125,12 @@ test('in formats with types location and value are numbers, where every row has 
   const types = Object.fromEntries((await parquetMetadataAsync(file)).schema.map(({ name, type }) => [name, type]));
   assert.deepEqual(
     [types.zip, types.lat, types.lng, types.tiv, types.note],
-    ['BYTE_ARRAY', 'DOUBLE', 'DOUBLE', 'DOUBLE', 'BYTE_ARRAY'],
+    ['BYTE_ARRAY', 'DOUBLE', 'DOUBLE', 'DOUBLE', 'INT64'],
   );
   const [first, second] = await parquetReadObjects({ file });
   assert.deepEqual([first!.lat, first!.tiv, second!.tiv], [40.1, 1000, null]);
+  const asTexts = await enrich(harness, rows, { ...settings, types: 'text' });
+  assert.match(asTexts.text, /^\{"zip":"06037","lat":40\.1,"lng":-99\.9,"tiv":1000,"note":"1",/);
 });
 
 test('a run leaves the rows of a prepared job readable; disposing of the job closes them', async (t) => {

@@ -58,9 +58,10 @@ export function fillWith(fields: readonly Field[]): RowFill {
 export const fillProblems: RowFill = async (rows) =>
   rows.map((row) => (row.problem === undefined ? ['ok', null, 1.5] : ['invalid', row.problem, null]));
 
-export async function allRows(book: RowFile, columns: readonly number[]): Promise<Row[]> {
+/** The rows of a file, with the texts of some columns, without their types. */
+export async function allRows(book: RowFile, columns: readonly number[], needed?: number): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const batch of book.read(columns)) rows.push(...batch);
+  for await (const batch of book.read(columns, needed)) rows.push(...batch.map(({ types: _, ...row }) => row));
   return rows;
 }
 

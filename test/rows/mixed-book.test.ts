@@ -75,7 +75,7 @@ test('CSV to NDJSON: columns of one name, or of none, keep what is in them', asy
   await convert('twins.csv', 'twins.ndjson');
   const row = JSON.parse(readFileSync(join(folder, 'twins.ndjson'), 'utf8'));
   assert.deepEqual(Object.entries(row).slice(0, 4), [
-    ['id', '1'],
+    ['id', 1],
     ['name', 'Ann'],
     ['name_2', 'Lee'],
     ['column_4', 'x'],
@@ -177,7 +177,7 @@ test('UTF-16 text becomes NDJSON in UTF-8, and text in UTF-16', async () => {
   const text = 'id,city\r\n1,Cañon\r\n';
   writeFileSync(join(folder, 'wide.csv'), Buffer.from(`\ufeff${text}`, 'utf16le'));
   await convert('wide.csv', 'wide.ndjson');
-  assert.match(readFileSync(join(folder, 'wide.ndjson'), 'utf8'), /^\{"id":"1","city":"Cañon",/);
+  assert.match(readFileSync(join(folder, 'wide.ndjson'), 'utf8'), /^\{"id":1,"city":"Cañon",/);
   await convert('wide.csv', 'wide.out.csv');
   assert.match(readFileSync(join(folder, 'wide.out.csv'), 'utf16le'), /^\ufeffid,city,/);
 });

@@ -266,8 +266,8 @@ test('a file whose other schemas cannot be read is read by its own', async (t) =
 
 test('a CSV file that becomes Parquet is read by other programs', async (t) => {
   const [file, same] = [join(folder, 'places.csv'), join(folder, 'places.parquet')];
-  writeFileSync(file, `zip,lat\n${ROWS.map((i) => `0${2139 + i},${38 + i}`).join('\n')}\n`);
-  await madeParquet(`select * from read_csv(${quoted(file)}, all_varchar = true)`, same);
+  writeFileSync(file, `zip,lat\n${ROWS.map((i) => `0${2139 + i},${38 + i}.5`).join('\n')}\n`);
+  await madeParquet(`select zip, lat::double as lat from read_csv(${quoted(file)}, all_varchar = true)`, same);
   await compare(t, file, Object.keys(READERS), same);
 });
 

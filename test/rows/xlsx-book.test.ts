@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { PerilbookError } from '../../src/errors.ts';
 import type { OpenOptions } from '../../src/rows/file-formats.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import type { Row } from '../../src/rows/port.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 import { cellsOf, type FixtureOptions, type FixtureSheet, partsOf, workbook } from './xlsx-fixture.ts';
 
@@ -292,9 +291,7 @@ test('a formula without a stored value is not an empty cell', async () => {
   const book = await open(made([{ name: 'S', rows }]));
   const problem = (name: string) =>
     `Column ${name} has a formula without a stored value: open the workbook in Excel or LibreOffice, and save it.`;
-  const read: Row[] = [];
-  for await (const batch of book.read([0, 1, 2], 2)) read.push(...batch);
-  assert.deepEqual(read, [
+  assert.deepEqual(await allRows(book, [0, 1, 2], 2), [
     { number: 1, line: 2, fields: ['38', '', ''], problem: problem('lng') },
     { number: 2, line: 3, fields: ['', '', ''], problem: problem('lat') },
     { number: 3, line: 4, fields: ['38', '', ''] },

@@ -1,5 +1,5 @@
-import type { Field } from '../../contract/answer.ts';
 import { grouped } from '../../format-numbers.ts';
+import { fieldOf, millisecondsOf, type TypedText, type Value, type ValueType } from '../typed-value.ts';
 import { readSharedStrings, type SharedStrings } from './shared-strings.ts';
 import type { SheetCell } from './sheet-parser.ts';
 import { readElements, type Workbook } from './workbook.ts';
@@ -43,6 +43,14 @@ export function cellText({ type, text, style }: SheetCell, { strings, formats, c
   }
 }
 
+/** What the text of a cell is. Numbers that are shown with leading zeros are codes, and times of day are texts. */
+export function cellType({ type, style }: SheetCell, text: string, { formats }: SheetCellReader): ValueType {
+  if (type === 'b') return 'boolean';
+  if (type !== 'n' || formats[style]?.kind === 'zeros') return 'text';
+  if (/^\d{4}-\d\d-\d\d/.test(text)) return text.includes('T') ? 'timestamp' : 'date';
+  return Number.isNaN(Number(text)) ? 'text' : 'number';
+}
+
 function numberText(text: string, format: NumberFormat | null, counts1904: boolean): string {
   const number = Number(text);
   if (Number.isNaN(number)) return text;
@@ -61,14 +69,22 @@ function unescaped(text: string): string {
   return text.replace(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-/** A new cell; nothing for an empty field. @param tag the prefix of the sheet's tags, with its colon */
-export function cellXml(reference: string, field: Field, tag = '', style = 0): string {
-  if (field === null || field === '') return '';
+/** The styles of a new workbook, by what they show; 0 is that of all other cells. */
+const DATE_STYLES = { date: 1, timestamp: 2 } as const;
+
+/** A new cell; nothing for an empty value. @param tag the prefix of the sheet's tags, with its colon */
+export function cellXml(reference: string, value: Value, tag = '', style = 0): string {
+  if (value === null || value === '') return '';
+  const typed = typeof value === 'object' && value.type in DATE_STYLES ? dateCell(value.text) : null;
+  if (typed !== null) return cellXml(reference, typed, tag, DATE_STYLES[(value as TypedText).type as 'date']);
   const styled = style === 0 ? '' : ` s="${style}"`;
-  if (typeof field === 'number' && Number.isFinite(field)) {
-    return `<${tag}c r="${reference}"${styled}><${tag}v>${field}</${tag}v></${tag}c>`;
+  if (typeof value === 'number' && Number.isFinite(value)) {
+    return `<${tag}c r="${reference}"${styled}><${tag}v>${value}</${tag}v></${tag}c>`;
   }
-  const text = escaped(cut(String(field)));
+  if (typeof value === 'boolean') {
+    return `<${tag}c r="${reference}"${styled} t="b"><${tag}v>${Number(value)}</${tag}v></${tag}c>`;
+  }
+  const text = escaped(cut(String(fieldOf(value))));
   return `<${tag}c r="${reference}"${styled} t="inlineStr"><${tag}is><${tag}t xml:space="preserve">${text}</${tag}t></${tag}is></${tag}c>`;
 }
 
@@ -140,6 +156,12 @@ function formatOfCode(code: string): NumberFormat | null {
 }
 
 const DAY_MS = 86_400_000;
+
+/** The number of days that a new workbook keeps for a date; null for one before March 1900 or after 9999, which stays a text. */
+function dateCell(text: string): number | null {
+  const days = (millisecondsOf(text) - Date.UTC(1899, 11, 30)) / DAY_MS;
+  return days >= 61 && days < 2_958_466 ? days : null;
+}
 
 /** A number of days as ISO 8601 text. Day 60 of 1900 does not exist, and counts all the same. */
 function dateText(days: number, kind: 'date' | 'time' | 'date and time', counts1904: boolean): string | null {

@@ -325,6 +325,13 @@ export const SETTINGS = {
       'no-counts': { type: 'switch', help: 'leave out the columns that count records', value: (isOn) => !isOn },
     },
   },
+  types: {
+    group: 'Output',
+    help: 'infer: CSV columns of plain numbers are numeric in formats with types; text: they stay text',
+    schema: ({ oneOf }) => oneOf('infer', 'text'),
+    default: 'infer',
+    flags: { types: {} },
+  },
   geoparquet: {
     group: 'Output',
     help: 'write the Parquet output as GeoParquet, with a point for each row (hazard_geometry)',

@@ -1,4 +1,4 @@
-import { type AddedColumn, isWritten, type PlaceSink } from '../port.ts';
+import { isWritten, type PlaceSink, type TableColumn } from '../port.ts';
 import { type FieldFormat, textFormatter } from './format-fields.ts';
 
 const MILLION = 1e6;
@@ -19,7 +19,7 @@ const [ZERO, POINT, MINUS] = [48, 46, 45];
  */
 export function fieldEncoder(
   format: FieldFormat,
-  columns: readonly AddedColumn[],
+  columns: readonly TableColumn[],
   leads: boolean,
   take: (bytes: Buffer, length: number, fields: number) => void,
 ): PlaceSink {

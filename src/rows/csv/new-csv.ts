@@ -1,3 +1,4 @@
+import { fieldOf } from '../../formats/typed-value.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import { putPlace } from '../placed-fields.ts';
@@ -25,7 +26,7 @@ export async function writeNewCsv(
       });
       let rows = 0;
       for await (const batch of batches()) {
-        for (const fields of batch) putPlace(record, fields);
+        for (const fields of batch) putPlace(record, fields.map(fieldOf));
         rows += batch.length;
         await gathered.flushIfFull();
       }

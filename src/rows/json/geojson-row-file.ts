@@ -5,7 +5,7 @@ import { writeTextRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { listElements, memberTexts, NotJson, objectMembers, skipSpace, withMembers } from './json-members.ts';
-import { isObject, type JsonColumn, jsonColumns, jsonText, parseObject } from './json-values.ts';
+import { isObject, type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
 import { addPieces } from './ndjson-row-file.ts';
 
 /** The whole file is held in memory. */
@@ -49,6 +49,7 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
       .map((feature, i) => rowOf(bytes, feature, from + i + 1, wanted, before, columns));
   return {
     format: 'geojson',
+    hasTypes: true,
     unit: 'feature',
     columns: [...before, ...columns.map(({ name }) => name)],
     wholeColumns: [
@@ -130,8 +131,8 @@ function survey(bytes: Buffer) {
   function* properties() {
     for (const feature of features) {
       const whole = featureAt(bytes, feature);
-      hasPoints ||= placeOf(whole.geometry).place[0] !== '';
-      hasIds ||= jsonText(whole, ID_COLUMN) !== '';
+      hasPoints ||= placeOf(whole.geometry).place[0] != null;
+      hasIds ||= memberAt(whole, ID_COLUMN) != null;
       if (isObject(whole.properties)) yield whole.properties;
     }
   }
@@ -150,23 +151,27 @@ function rowOf(
   const whole = featureAt(bytes, feature);
   const { place, problem } = placeOf(whole.geometry);
   const placeAt = (index: number) => PLACE_COLUMNS.indexOf(before[index] ?? '');
-  const fields = wanted.map((index) => {
-    if (index >= before.length) return jsonText(whole.properties, columns[index - before.length]!);
-    return place[placeAt(index)] ?? jsonText(whole, ID_COLUMN);
+  const values = wanted.map((index) => {
+    if (index >= before.length) return memberAt(whole.properties, columns[index - before.length]!);
+    const axis = placeAt(index);
+    return axis < 0 ? memberAt(whole, ID_COLUMN) : place[axis];
   });
-  const row = { number, line: number, fields };
+  const row = { number, line: number, fields: values.map(jsonText), types: values.map(jsonType) };
   const needsPlace = wanted.some((index) => placeAt(index) >= 0);
   return problem !== null && needsPlace ? { ...row, problem } : row;
 }
 
-function placeOf(geometry: unknown): { place: readonly [string, string]; problem: string | null } {
-  if (!isObject(geometry)) return { place: ['', ''], problem: null };
+/** Latitude and longitude, as they are in the file: a text among them is none. */
+function placeOf(geometry: unknown): { place: readonly unknown[]; problem: string | null } {
+  if (!isObject(geometry)) return { place: [], problem: null };
   const { type, coordinates } = geometry;
-  if (type !== 'Point') return { place: ['', ''], problem: `The geometry is a ${String(type)}, not a Point.` };
+  if (type !== 'Point') return { place: [], problem: `The geometry is a ${String(type)}, not a Point.` };
   const [lng, lat]: unknown[] = Array.isArray(coordinates) ? coordinates : [];
-  const text = (value: unknown) => (value === undefined || value === null ? '' : String(JSON.stringify(value)));
-  return { place: [text(lat), text(lng)], problem: null };
+  return { place: [lat, lng].map(quotedText), problem: null };
 }
+
+/** A text as JSON has it, so that it is no number. */
+const quotedText = (value: unknown): unknown => (typeof value === 'string' ? JSON.stringify(value) : value);
 
 async function writeFeatures(
   input: InputFile,

@@ -1,4 +1,4 @@
-import type { Field } from '../../contract/answer.ts';
+import type { Value } from '../../formats/typed-value.ts';
 
 /** Finds the members and elements of JSON in its bytes, so that members can be added and all other bytes stay. The bytes are
  * parsed elsewhere: here only the ends of values are looked for. */
@@ -107,14 +107,21 @@ function endOfValue(bytes: Buffer, from: number): number {
 }
 
 /** A row as one line of JSON; an empty text is null, as everywhere. */
-export function jsonLine(names: readonly string[], fields: readonly Field[]): string {
+export function jsonLine(names: readonly string[], fields: readonly Value[]): string {
   const values = fields.map((field) => (field === '' ? null : field));
   return `{${memberTexts(names, values).join(',')}}`;
 }
 
 /** Names and values as the members of an object. */
-export function memberTexts(names: readonly string[], fields: readonly Field[]): string[] {
-  return names.map((name, i) => `${JSON.stringify(name)}:${JSON.stringify(fields[i] ?? null)}`);
+export function memberTexts(names: readonly string[], fields: readonly Value[]): string[] {
+  return names.map((name, i) => `${JSON.stringify(name)}:${jsonOf(fields[i] ?? null)}`);
+}
+
+/** Dates are texts in JSON, and so is what is no number in it, such as NaN. */
+function jsonOf(value: Value): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const { type, text } = value;
+  return type === 'json' || (type === 'number' && /^-?\d/.test(text)) ? text : JSON.stringify(text);
 }
 
 /** A piece of a new text: bytes of the old one, or what is set in. */

@@ -1,3 +1,5 @@
+import type { ValueType } from '../../formats/typed-value.ts';
+
 /** A column of JSON objects: a member, or a value inside of one (`location.lat`). */
 export interface JsonColumn {
   readonly name: string;
@@ -43,12 +45,24 @@ function listColumns({ names, inside }: JsonShape, above: readonly string[]): Js
   });
 }
 
-/** The text of a value: a text as it is, null or nothing as '', lists and objects as JSON. */
-export function jsonText(object: unknown, { path }: JsonColumn): string {
+/** The value that an object has in a column; undefined for none. */
+export function memberAt(object: unknown, { path }: JsonColumn): unknown {
   let value = object;
   for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return value;
+}
+
+/** The text of a value: a text as it is, null or nothing as '', lists and objects as JSON. */
+export function jsonText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What the text of a value is. */
+export function jsonType(value: unknown): ValueType {
+  if (typeof value === 'boolean') return 'boolean';
+  if (typeof value === 'number' || exactJson.isRawJSON(value)) return 'number';
+  return typeof value === 'object' && value !== null ? 'json' : 'text';
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { writeTextRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { memberTexts, type Piece, withMembers } from './json-members.ts';
-import { type JsonColumn, jsonColumns, jsonText, parseObject } from './json-values.ts';
+import { type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
 import { type LineBatch, lineBatches } from './ndjson-lines.ts';
 
 /** Types of objects that are whole documents, and not rows, even on one line. */
@@ -39,6 +39,7 @@ export function ndjsonRowFile(input: InputFile): RowFile {
 function rowFileOf(input: InputFile, columns: readonly JsonColumn[]): RowFile {
   return {
     format: 'ndjson',
+    hasTypes: true,
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.path.length === 1),
     read: (wanted) =>
@@ -94,7 +95,8 @@ const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
 function rowsOf(batch: LineBatch, wanted: readonly JsonColumn[], before: number): Row[] {
   return textLines(batch).map(({ text, line }, i) => {
     const object = parseObject(text);
-    const row = { number: before + i + 1, line, fields: wanted.map((column) => jsonText(object, column)) };
+    const values = wanted.map((column) => memberAt(object, column));
+    const row = { number: before + i + 1, line, fields: values.map(jsonText), types: values.map(jsonType) };
     return object ? row : { ...row, problem: 'The line is not a JSON object.' };
   });
 }

@@ -1,7 +1,7 @@
-import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
+import { fieldOf, millisecondsOf, type Value } from '../../formats/typed-value.ts';
 import { printable } from '../../printable.ts';
-import { type AddedColumn, assertFieldCount, isWritten, type PlaceSink } from '../port.ts';
+import { assertFieldCount, isWritten, type PlaceSink, type TableColumn } from '../port.ts';
 
 /** Fields as columns. Rows of one place are one entry, which takes 8 bytes a number and 4 a text. */
 export interface BuiltColumns {
@@ -36,9 +36,9 @@ export interface NumberCodes {
 }
 
 export interface NumberColumn {
-  readonly kind: 'number' | 'count' | 'time';
+  readonly kind: Exclude<TableColumn['type'], 'text' | 'point'>;
   readonly name: string;
-  /** For times the milliseconds since the epoch. Empty where there are codes. */
+  /** For times and timestamps the milliseconds since the epoch, for dates its days, for booleans 0 or 1. Empty where there are codes. */
   readonly values: Float64Array;
   /** The distinct values and the index of each entry's among them, where row groups are made from places; null for too many. */
   readonly codes: NumberCodes | null;
@@ -47,16 +47,21 @@ export interface NumberColumn {
   nulls: number;
 }
 
+/** Takes the values of a new file too. */
+interface ValueSink extends PlaceSink {
+  put(value: Value): void;
+}
+
 /** Takes the fields of at most `room` entries. Its arrays are allocated once for all row groups: to enlarge them on the way took a third
  * of all time. Pages of them that are never written take no memory. */
-export function columnBuilder(added: readonly AddedColumn[], room: number) {
+export function columnBuilder(added: readonly TableColumn[], room: number) {
   const columns = orTooLarge(room, () => added.map((column) => newColumn(column, room)));
   let entries = 0;
   let next = 0;
-  const sink: PlaceSink = {
-    put: (field) => putField(columns[next++]!, entries, field),
-    putMillionths: (millionths) => putField(columns[next++]!, entries, millionths / 1e6),
-    putText: (text) => putField(columns[next++]!, entries, text),
+  const sink: ValueSink = {
+    put: (value) => putValue(columns[next++]!, entries, value),
+    putMillionths: (millionths) => putValue(columns[next++]!, entries, millionths / 1e6),
+    putText: (text) => putValue(columns[next++]!, entries, text),
     endPlace() {
       assertFieldCount({ added }, next);
       next = 0;
@@ -103,7 +108,7 @@ export function columnsAt(all: BuiltColumns, places: Int32Array<ArrayBuffer>): B
   return { ...all, entryOf, rows: places.length };
 }
 
-function newColumn(added: AddedColumn, room: number): StoredColumn {
+function newColumn(added: TableColumn, room: number): StoredColumn {
   const { name, type } = added;
   if (type === 'text' || type === 'point') {
     return {
@@ -130,8 +135,8 @@ function clear(column: StoredColumn): void {
   column.known.clear();
 }
 
-function putField(column: StoredColumn, entry: number, field: Field): void {
-  if (field === null) {
+function putValue(column: StoredColumn, entry: number, given: Value): void {
+  if (given === null) {
     column.nulls++;
     const room = column.kind === 'text' ? column.ids.length : column.values.length;
     column.present ??= new Uint8Array(new SharedArrayBuffer(room)).fill(1);
@@ -139,11 +144,11 @@ function putField(column: StoredColumn, entry: number, field: Field): void {
     return;
   }
   if (column.kind === 'text') {
-    column.ids[entry] = idOf(column, String(field));
+    column.ids[entry] = idOf(column, String(fieldOf(given)));
     return;
   }
-  const value = column.kind === 'time' && typeof field === 'string' ? Date.parse(field) : field;
-  if (typeof value !== 'number' || !fits(column.kind, value)) throw misfit(column, field);
+  const value = numberOf(column.kind, given);
+  if (typeof value !== 'number' || !fits(column.kind, value)) throw misfit(column, fieldOf(given));
   column.values[entry] = value;
 }
 
@@ -156,13 +161,25 @@ function idOf({ texts, known, isWritten }: TextColumn, text: string): number {
   return id;
 }
 
-function fits(kind: NumberColumn['kind'], value: number): boolean {
-  if (kind === 'number') return true;
-  return kind === 'count' ? (value | 0) === value : Number.isSafeInteger(value);
+const DAY_MS = 86_400_000;
+
+/** The number by which a value is stored; what is none stays as it is. */
+function numberOf(kind: NumberColumn['kind'], value: Value): Value {
+  if (typeof value === 'boolean') return Number(value);
+  const field = fieldOf(value);
+  if (typeof field !== 'string') return field;
+  if (kind === 'date') return millisecondsOf(field) / DAY_MS;
+  return kind === 'time' || kind === 'timestamp' ? millisecondsOf(field) : field;
 }
 
-function misfit({ name, kind }: NumberColumn, field: Field): PerilbookError {
-  const what = { number: 'a number', count: 'a whole number of 32 bits', time: 'a time' }[kind];
+function fits(kind: NumberColumn['kind'], value: number): boolean {
+  if (kind === 'number') return true;
+  return kind === 'count' || kind === 'date' ? (value | 0) === value : Number.isSafeInteger(value);
+}
+
+function misfit({ name, kind }: NumberColumn, field: Value): PerilbookError {
+  const names = { number: 'number', count: 'whole number of 32 bits', integer: 'whole number' } as const;
+  const what = `a ${kind in names ? names[kind as 'count'] : kind}`;
   return new PerilbookError(
     'SERVICE_DATA',
     `An answer has ${JSON.stringify(field)} in ${name}, which is not ${what}`,

@@ -1,4 +1,4 @@
-import type { AddedColumn } from '../port.ts';
+import type { AddedColumn, TableColumn } from '../port.ts';
 import { extendArrowSchema } from './arrow-schema.ts';
 import { type ParquetFile, placeOfChunk } from './footer.ts';
 import { PHYSICAL_TYPES, type SchemaNode } from './schema.ts';
@@ -63,8 +63,8 @@ function editSchema(file: ParquetFile, kept: readonly SchemaNode[], added: reado
   return list(2, THRIFT.STRUCT, [root, ...elements.slice(1, end), ...added.map(schemaElement)]);
 }
 
-/** The schema element of an added column. Both kinds of annotation are given: older readers know only the second. */
-export function schemaElement({ name, type }: AddedColumn): ThriftStruct {
+/** The schema element of a column that is written. Both kinds of annotation are given: older readers know only the second. */
+export function schemaElement({ name, type }: TableColumn): ThriftStruct {
   const OPTIONAL = 1;
   const common = (physical: (typeof PHYSICAL_TYPES)[number], ...rest: ThriftField[]): ThriftStruct => ({
     fields: [i32(1, PHYSICAL_TYPES.indexOf(physical)), i32(3, OPTIONAL), binary(4, name), ...rest],
@@ -78,6 +78,15 @@ export function schemaElement({ name, type }: AddedColumn): ThriftStruct {
       return common('DOUBLE');
     case 'count':
       return common('INT32');
+    case 'integer':
+      return common('INT64');
+    case 'boolean':
+      return common('BOOLEAN');
+    case 'date':
+      return common('INT32', i32(6, 6), struct(10, struct(6)));
+    case 'timestamp':
+      // Readers of the older annotation would take it for UTC.
+      return common('INT64', struct(10, struct(8, flag(1, false), struct(2, struct(1)))));
     case 'time':
       return common('INT64', i32(6, 9), struct(10, struct(8, flag(1, true), struct(2, struct(1)))));
   }

@@ -80,7 +80,15 @@ function withLengths(texts: readonly Buffer[]): Buffer {
   return bytes;
 }
 
-const NUMBER_TYPES = { number: 'DOUBLE', count: 'INT32', time: 'INT64' } as const;
+const NUMBER_TYPES = {
+  number: 'DOUBLE',
+  count: 'INT32',
+  date: 'INT32',
+  boolean: 'BOOLEAN',
+  integer: 'INT64',
+  time: 'INT64',
+  timestamp: 'INT64',
+} as const;
 
 /** Numbers, with the distinct ones as a dictionary where that is shorter. */
 export function numberValues(
@@ -94,7 +102,11 @@ export function numberValues(
   const plain = codes
     ? Float64Array.from(places, (place) => codes.distinct[codes.ids[place]!]!)
     : gather(values, places, arrays);
-  const distinct = codes || looksDistinct(plain) ? null : distinctNumbers(plain, mostDistinct(plain.length), arrays);
+  // Readers expect no dictionary of booleans.
+  const distinct =
+    codes || kind === 'boolean' || looksDistinct(plain)
+      ? null
+      : distinctNumbers(plain, mostDistinct(plain.length), arrays);
   if (distinct) return withDictionary(kind, distinct);
   return { dictionary: null, encode: (from, to) => [pack(plain.subarray(from, to))], ...packedBounds(kind, plain) };
 }
@@ -138,18 +150,28 @@ function gather(values: Float64Array, places: Uint32Array, arrays: ReusableArray
   return gathered;
 }
 
+function packedInt64(values: Float64Array): Buffer {
+  const parts = new Int32Array(values.length * 2);
+  for (let i = 0; i < values.length; i++) {
+    const high = Math.floor(values[i]! / 2 ** 32);
+    parts[i * 2] = values[i]! - high * 2 ** 32;
+    parts[i * 2 + 1] = high;
+  }
+  return Buffer.from(parts.buffer);
+}
+
+const packedInt32 = (values: Float64Array): Buffer => Buffer.from(Int32Array.from(values).buffer);
+
+function packedBits(values: Float64Array): Buffer {
+  const bytes = Buffer.alloc(Math.ceil(values.length / 8));
+  for (let i = 0; i < values.length; i++) bytes[i >> 3]! |= values[i]! << (i & 7);
+  return bytes;
+}
+
 const PACKERS: Readonly<Record<NumberColumn['kind'], (values: Float64Array) => Buffer>> = {
   number: (values) => Buffer.from(values.buffer, values.byteOffset, values.byteLength),
-  count: (values) => Buffer.from(Int32Array.from(values).buffer),
-  time: (values) => {
-    const parts = new Int32Array(values.length * 2);
-    for (let i = 0; i < values.length; i++) {
-      const high = Math.floor(values[i]! / 2 ** 32);
-      parts[i * 2] = values[i]! - high * 2 ** 32;
-      parts[i * 2 + 1] = high;
-    }
-    return Buffer.from(parts.buffer);
-  },
+  ...{ count: packedInt32, date: packedInt32, boolean: packedBits },
+  ...{ integer: packedInt64, time: packedInt64, timestamp: packedInt64 },
 };
 
 /** Readers skip row groups by these; the format wants zeros to be widened, and has no order for NaN. */

@@ -1,7 +1,7 @@
+import { fieldOf } from '../../formats/typed-value.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeRows } from '../files/row-output.ts';
-import { putPlace } from '../placed-fields.ts';
-import type { AddedColumn, NewTable, TableTarget, WriteResult } from '../port.ts';
+import type { NewTable, TableColumn, TableTarget, WriteResult } from '../port.ts';
 import { columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';
 import { binary, i32, i64, list, struct, THRIFT, type ThriftStruct } from './thrift.ts';
@@ -44,8 +44,12 @@ export async function writeNewParquet(
     for await (const batch of batches()) {
       if (rows + batch.length > MOST_ROWS_A_GROUP) await endGroup();
       for (const fields of batch) {
-        putPlace(group.sink, fields);
-        for (const field of fields) if (typeof field === 'string') characters += field.length;
+        for (const value of fields) {
+          group.sink.put(value);
+          const field = fieldOf(value);
+          if (typeof field === 'string') characters += field.length;
+        }
+        group.sink.endPlace();
       }
       rows += batch.length;
       if (rows >= ROWS_A_GROUP || characters > CHARACTERS_A_GROUP) await endGroup();
@@ -69,7 +73,7 @@ function rowGroup({ chunks, size, unpackedSize }: AddedChunks, rows: number, sta
   };
 }
 
-function newFooter(columns: readonly AddedColumn[], rows: number, groups: ThriftStruct[]): ThriftStruct {
+function newFooter(columns: readonly TableColumn[], rows: number, groups: ThriftStruct[]): ThriftStruct {
   const root: ThriftStruct = { fields: [binary(4, 'schema'), i32(5, columns.length)] };
   const orders = columns.map((): ThriftStruct => ({ fields: [struct(1)] }));
   return {

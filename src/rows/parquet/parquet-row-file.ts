@@ -1,4 +1,5 @@
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
+import type { ValueType } from '../../formats/typed-value.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import type { PieceReader, Row, RowFile, RowPiece, RowPieces } from '../port.ts';
 import { degreesOfGroup, doubleIn } from './degree-batches.ts';
@@ -18,7 +19,7 @@ import { type DecodedPage, decodedPages, nextPage } from './page-values.ts';
 import type { GroupReader } from './pages.ts';
 import type { SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
-import { textForm } from './value-text.ts';
+import { textForm, typeOfValues } from './value-text.ts';
 import { writeParquet } from './write.ts';
 
 const ROWS_A_BATCH = 256;
@@ -38,6 +39,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
   return {
     format: 'parquet',
     unit: 'row',
+    hasTypes: true,
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.kind === 'whole'),
     read: (wanted) =>
@@ -112,6 +114,7 @@ async function* rowsOfGroup(
     assertDegrees(file.input.name, column.field.name, column.geometry);
     places.set(column.field, placeSource(at, column));
   }
+  const types = columns.map(typeOfColumn);
   const texts = columns.map((column) => (column.kind === 'place' ? null : textSource(at, column)));
   for (let done = 0; done < group.rows; ) {
     const count = Math.min(ROWS_A_BATCH, group.rows - done);
@@ -135,11 +138,19 @@ async function* rowsOfGroup(
       for (const part of parts) fields.push(part[i]!);
       const problem =
         found.length === 0 ? undefined : found.map((list) => list[i]!.problem).find((problem) => problem !== undefined);
-      rows.push(problem === undefined ? { number, line: number, fields } : { number, line: number, fields, problem });
+      rows.push(
+        problem === undefined
+          ? { number, line: number, fields, types }
+          : { number, line: number, fields, types, problem },
+      );
     }
     done += count;
     yield rows;
   }
+}
+
+function typeOfColumn(column: FileColumn): ValueType {
+  return column.kind === 'place' ? 'number' : typeOfValues(column.kind === 'member' ? column.leaf : column.field);
 }
 
 function textSource(at: GroupReader, column: Exclude<FileColumn, { kind: 'place' }>): ValueSource<string> {

@@ -1,3 +1,4 @@
+import type { ValueType } from '../../formats/typed-value.ts';
 import type { Leaf, Meaning, SchemaNode, StoredValue } from './schema.ts';
 
 /**
@@ -34,6 +35,26 @@ function textOf(value: StoredValue, { type }: Leaf, meaning: Meaning): string {
 /** The function that makes the values of a column into texts. */
 export function textForm({ leaf, meaning }: SchemaNode): (value: StoredValue) => string {
   return (value) => textOf(value, leaf!, meaning);
+}
+
+/** What the texts of a field are. A double without a number is a number's text all the same: `NaN`. */
+export function typeOfValues({ leaf, meaning, maxRepetition }: SchemaNode): ValueType {
+  if (!leaf || maxRepetition > 0) return 'json';
+  if (leaf.type === 'BOOLEAN') return 'boolean';
+  switch (meaning.kind) {
+    case 'date':
+    case 'timestamp':
+      return meaning.kind;
+    case 'unsigned':
+    case 'decimal':
+    case 'float16':
+      return 'number';
+    case 'stored':
+      if (leaf.type === 'INT96') return 'timestamp';
+      return leaf.type === 'BYTE_ARRAY' || leaf.type === 'FIXED_LEN_BYTE_ARRAY' ? 'text' : 'number';
+    default:
+      return 'text';
+  }
 }
 
 function numberText(value: number | bigint, type: Leaf['type'], meaning: Meaning): string {

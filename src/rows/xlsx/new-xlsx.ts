@@ -1,5 +1,5 @@
-import type { Field } from '../../contract/answer.ts';
 import { PerilbookError } from '../../errors.ts';
+import type { Value } from '../../formats/typed-value.ts';
 import { cellXml } from '../../formats/xlsx/cell-values.ts';
 import { columnLetters, MOST_COLUMNS, MOST_ROWS } from '../../formats/xlsx/sheet-parser.ts';
 import type { InputFile } from '../files/input-file.ts';
@@ -17,7 +17,7 @@ const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 const PARTS: readonly (readonly [name: string, xml: string])[] = [
   [
     '[Content_Types].xml',
-    `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${TYPE}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${TYPE}.worksheet+xml"/></Types>`,
+    `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${TYPE}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${TYPE}.styles+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${TYPE}.worksheet+xml"/></Types>`,
   ],
   [
     '_rels/.rels',
@@ -29,7 +29,11 @@ const PARTS: readonly (readonly [name: string, xml: string])[] = [
   ],
   [
     'xl/_rels/workbook.xml.rels',
-    `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+    `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${DOCUMENT}/styles" Target="styles.xml"/></Relationships>`,
+  ],
+  [
+    'xl/styles.xml',
+    `<styleSheet xmlns="${MAIN}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="1"><font/></fonts><fills count="2"><fill/><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`,
   ],
 ];
 
@@ -53,14 +57,14 @@ export async function writeNewXlsx(
 }
 
 async function* sheetXml(
-  batches: AsyncIterable<readonly (readonly Field[])[]>,
+  batches: AsyncIterable<readonly (readonly Value[])[]>,
   file: string,
   names: readonly string[],
   result: { rows: number },
 ): AsyncGenerator<Buffer, void, void> {
   const letters = names.map((_, column) => columnLetters(column));
-  const rowXml = (line: number, fields: readonly Field[]): string =>
-    `<row r="${line}">${fields.map((field, column) => cellXml(`${letters[column]}${line}`, field)).join('')}</row>`;
+  const rowXml = (line: number, values: readonly Value[]): string =>
+    `<row r="${line}">${values.map((value, column) => cellXml(`${letters[column]}${line}`, value)).join('')}</row>`;
   yield Buffer.from(`${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rowXml(1, names)}`);
   for await (const batch of batches) {
     if (result.rows + batch.length + 1 > MOST_ROWS) throw tooLarge(file, `more than ${MOST_ROWS} rows`);

@@ -1,5 +1,12 @@
 import { PerilbookError } from '../../errors.ts';
-import { cellText, isUncalculated, type SheetCellReader, sheetCellReader } from '../../formats/xlsx/cell-values.ts';
+import type { ValueType } from '../../formats/typed-value.ts';
+import {
+  cellText,
+  cellType,
+  isUncalculated,
+  type SheetCellReader,
+  sheetCellReader,
+} from '../../formats/xlsx/cell-values.ts';
 import { type SheetCell, type SheetRow, sheetPieces } from '../../formats/xlsx/sheet-parser.ts';
 import { openWorkbook, type Workbook } from '../../formats/xlsx/workbook.ts';
 import type { InputFile } from '../files/input-file.ts';
@@ -46,7 +53,7 @@ export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promi
         if (!isRecord(row)) continue;
         width = Math.max(width, usedWidth(row, isUsed));
         const formula = row.cells.find((cell) => isUncalculated(cell) && neededColumns.has(cell.column));
-        const read = { number: ++number, line: row.line, fields: fieldsOf(row, wanted, cells) };
+        const read = { number: ++number, line: row.line, ...fieldsOf(row, wanted, cells) };
         batch.push(formula === undefined ? read : { ...read, problem: uncalculated(columns[formula.column]!) });
       }
       if (batch.length > 0) yield batch;
@@ -56,6 +63,7 @@ export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promi
   return {
     format: workbook.hasMacros ? 'xlsm' : 'xlsx',
     unit: 'row',
+    hasTypes: true,
     columns,
     note: workbook.sheetCount > 1 ? sheetNote(workbook) : null,
     likelyHeader: (isHeader) =>
@@ -111,14 +119,19 @@ function usedWidth({ cells }: SheetRow, isUsed: OpenSheet['isUsed']): number {
 
 function textsOf(row: SheetRow, width: number, cells: SheetCellReader): string[] {
   const all = Array.from({ length: width }, (_, column) => column);
-  return fieldsOf(row, all, cells).map((text) => text.trim());
+  return fieldsOf(row, all, cells).fields.map((text) => text.trim());
 }
 
-function fieldsOf({ cells }: SheetRow, wanted: readonly number[], reader: SheetCellReader): string[] {
+function fieldsOf({ cells }: SheetRow, wanted: readonly number[], reader: SheetCellReader) {
   const byColumn: (SheetCell | undefined)[] = [];
   for (const cell of cells) byColumn[cell.column] = cell;
-  return wanted.map((column) => {
+  const fields: string[] = [];
+  const types: ValueType[] = [];
+  for (const column of wanted) {
     const cell = byColumn[column];
-    return cell === undefined ? '' : cellText(cell, reader);
-  });
+    const text = cell === undefined ? '' : cellText(cell, reader);
+    fields.push(text);
+    types.push(cell === undefined ? 'text' : cellType(cell, text, reader));
+  }
+  return { fields, types };
 }
