@@ -37,7 +37,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   bottleneck: ['fetch'],
   'better-sqlite3': ['sql', 'store', 'service', 'data'],
   pg: ['sql'],
-  saxes: ['formats', 'data'],
+  saxes: ['formats'],
   yauzl: ['formats'],
   flatbush: ['data'],
   'csv-stringify': ['rows', 'service', 'data'],

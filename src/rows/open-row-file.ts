@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { PerilbookError } from '../errors.ts';
 import { type FormatReading, formatNamed, formatOfOutput, type OpenOptions, readingOf } from './file-formats.ts';
 import { type InputFile, openInput } from './files/input-file.ts';
-import { unpackedInput } from './files/unpacked-input.ts';
+import { unpackedInput } from './files/streamed-input.ts';
 import { utf8Input } from './files/utf16-files.ts';
 import { withKeptColumns } from './kept-columns.ts';
 import { tableOfRows, writeTable } from './new-table.ts';

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { PerilbookError } from '../../errors.ts';
-import { memberBlocks, zipMembers } from '../loaders/zip-members.ts';
+import { agencyZip } from '../loaders/agency-file.ts';
 import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
 
 /** The bytes that are checked before a file is received. */
@@ -37,11 +37,12 @@ export function unexpectedAnswer(url: string, problem: string): PerilbookError {
  *
  * @throws PerilbookError DOWNLOAD_FAILED when it is damaged, or unpacks to more than so many bytes (a zip bomb)
  */
-export function checkZip(file: string, url: string, mostBytes: number): void {
+export async function checkZip(file: string, url: string, mostBytes: number): Promise<void> {
   let bytes = 0;
   try {
-    for (const member of zipMembers(file)) {
-      for (const block of memberBlocks(file, member)) {
+    const zip = await agencyZip(file);
+    for (const entry of zip.files) {
+      for await (const block of zip.unpacked(entry)) {
         bytes += block.length;
         if (bytes > mostBytes) break;
       }

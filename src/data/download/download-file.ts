@@ -68,7 +68,7 @@ async function attempt(
   const { url, target } = request;
   const part = partOf(target);
   const kept = keptPart(part, url);
-  if (kept !== null && kept.bytes === kept.total) return finish(request, kept);
+  if (kept !== null && kept.bytes === kept.total) return await finish(request, kept);
   const validator = kept?.etag ?? kept?.lastModified;
   const headers = {
     'accept-encoding': 'identity',
@@ -99,7 +99,7 @@ async function attempt(
     if (total !== undefined && bytes !== total) {
       throw downloadFailed(`${url} broke off after ${bytes} of ${total} bytes`, TRY_LATER, { again: true });
     }
-    return finish(request, { ...state, bytes });
+    return await finish(request, { ...state, bytes });
   });
 }
 
@@ -214,7 +214,7 @@ function refusedStart(url: string, part: string, problem: string) {
 }
 
 /** Checks the complete file and replaces the old one. */
-function finish(request: FileRequest, state: PartState & { readonly bytes: number }): FileOutcome {
+async function finish(request: FileRequest, state: PartState & { readonly bytes: number }): Promise<FileOutcome> {
   const { url, target, firstLine } = request;
   const { bytes, etag, lastModified } = state;
   const part = partOf(target);
@@ -222,7 +222,7 @@ function finish(request: FileRequest, state: PartState & { readonly bytes: numbe
   if (problem !== null) throw refusedStart(url, part, problem);
   if (/\.(zip|xlsx)$/i.test(target)) {
     try {
-      checkZip(part, url, MOST_UNPACKED * Math.max(bytes, 100_000));
+      await checkZip(part, url, MOST_UNPACKED * Math.max(bytes, 100_000));
     } catch (error) {
       dropPart(part);
       throw error;

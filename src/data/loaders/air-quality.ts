@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import { PerilbookError } from '../../errors.ts';
+import type { TableRecord } from '../../formats/csv/delimited-records.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
+import { type Columns, numberIn, tableRows } from './agency-table.ts';
 import { CONNECTICUT_NOTE, countiesServedBy, countyNamed } from './county-names.ts';
-import { csvTable } from './csv-records.ts';
 import { inputFiles } from './input-files.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
-import { type Columns, numberIn } from './named-columns.ts';
 import { yearSpan } from './vintages.ts';
 
 /** EPA's names of the columns. */
@@ -54,18 +54,18 @@ interface YearRow {
 }
 
 /** Held in memory: a file has about a thousand rows. */
-function* newestYears(
+async function* newestYears(
   files: readonly string[],
   report: LoadReporter,
   seeYear: (year: number) => void,
   anyYear: boolean,
-): Generator<AirQualityRecord> {
+): AsyncGenerator<readonly AirQualityRecord[], void, void> {
   const newest = new Map<string, YearRow>();
-  for (const row of inTurn(files, report, (file) => yearsIn(file, report, anyYear))) {
+  const see = (row: YearRow): void => {
     const known = newest.get(row.geoid);
     const isNewer = known === undefined || row.summary.year > known.summary.year;
     if (isNewer) newest.set(row.geoid, row);
-    if (known === undefined) continue;
+    if (known === undefined) return;
     const { file, line, cells, summary } = isNewer ? known : row;
     const isTwice = summary.year === newest.get(row.geoid)!.summary.year;
     report.reject(
@@ -74,13 +74,14 @@ function* newestYears(
       cells,
       file,
     );
-  }
+  };
+  for await (const rows of inTurn(files, report, (file) => yearsIn(file, report, anyYear))) rows.forEach(see);
   for (const { geoid, summary } of newest.values()) {
     seeYear(summary.year);
     report.load();
     const counties = countiesServedBy(geoid);
     if (counties.length > 1) report.note(CONNECTICUT_NOTE);
-    for (const countyGeoid of counties) yield { countyGeoid, ...summary };
+    yield counties.map((countyGeoid) => ({ countyGeoid, ...summary }));
   }
 }
 
@@ -88,22 +89,31 @@ function* newestYears(
 const FEWEST_DAYS_OF_A_YEAR = 350;
 
 /** Whether a file, or the only file of a zip, has a whole year; true also for one that the loader would refuse. */
-export function isWholeYear(file: string): boolean {
+export async function isWholeYear(file: string): Promise<boolean> {
   try {
-    const [path] = inputFiles('air-quality', [file], {});
-    const { columns, rows } = csvTable(path!);
-    return Math.max(0, ...mostDays(columns, [...rows]).values()) >= FEWEST_DAYS_OF_A_YEAR;
+    const [path] = await inputFiles('air-quality', [file], {});
+    const { columns, rows } = await wholeTable(path!);
+    return Math.max(0, ...mostDays(columns, rows).values()) >= FEWEST_DAYS_OF_A_YEAR;
   } catch (error) {
     if (error instanceof PerilbookError) return true;
     throw error;
   }
 }
 
+/** A file has about a thousand rows a year. */
+async function wholeTable(file: string): Promise<{ readonly columns: Columns; readonly rows: readonly TableRecord[] }> {
+  let columns: Columns | undefined;
+  const rows: TableRecord[] = [];
+  const begin = (header: Columns) => {
+    columns = header;
+    return (row: TableRecord) => [row];
+  };
+  for await (const batch of tableRows(file, begin)) rows.push(...batch);
+  return { columns: columns!, rows };
+}
+
 /** The most days that a county has of each year. */
-function mostDays(
-  columns: Columns,
-  rows: readonly { readonly cells: readonly string[] }[],
-): ReadonlyMap<string, number> {
+function mostDays(columns: Columns, rows: readonly TableRecord[]): ReadonlyMap<string, number> {
   const [year, measured] = [columns.need('Year'), columns.need(AQI_COLUMNS.daysWithAqi)];
   const most = new Map<string, number>();
   for (const { cells } of rows) {
@@ -112,14 +122,16 @@ function mostDays(
   return most;
 }
 
-function* yearsIn(file: string, report: LoadReporter, anyYear: boolean): Generator<YearRow> {
-  const { columns, rows: table } = csvTable(file);
+async function* yearsIn(
+  file: string,
+  report: LoadReporter,
+  anyYear: boolean,
+): AsyncGenerator<readonly YearRow[], void, void> {
+  const { columns, rows } = await wholeTable(file);
   const [state, county, year] = [columns.need('State'), columns.need('County'), columns.need('Year')];
   const fields = Object.entries(AQI_COLUMNS).map(([field, name]) => [field, columns.need(name)] as const);
-  // A file has about a thousand rows a year.
-  const rows = [...table];
   const days = mostDays(columns, rows);
-  for (const { line, cells } of rows) {
+  const yearsOf = ({ line, cells }: TableRecord): readonly YearRow[] => {
     const found = countyNamed(cells[state] ?? '', cells[county] ?? '');
     const figures = fields.map(([field, place]) => [field, numberIn(cells[place])] as const);
     const summary = { year: Number(cells[year]), ...(Object.fromEntries(figures) as YearFigures) };
@@ -137,10 +149,11 @@ function* yearsIn(file: string, report: LoadReporter, anyYear: boolean): Generat
               : 'the figures are out of range';
     if (problem !== null || 'problem' in found) {
       report.reject(problem ?? '', line, cells);
-      continue;
+      return [];
     }
-    yield { geoid: found.geoid, summary, file: basename(file), line, cells };
-  }
+    return [{ geoid: found.geoid, summary, file: basename(file), line, cells }];
+  };
+  yield rows.flatMap(yearsOf);
 }
 
 function isPlausible({ year, maxAqi, medianAqi, ...days }: YearFigures & { readonly year: number }): boolean {

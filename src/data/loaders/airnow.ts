@@ -1,12 +1,12 @@
 import { PerilbookError } from '../../errors.ts';
+import type { TableRecord } from '../../formats/csv/delimited-records.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { ReadingRecord } from '../tables/records.ts';
 import { ozoneMicrograms } from '../topics/air-quality-index.ts';
+import { columnsOf, numberIn, tableRecords } from './agency-table.ts';
 import { pointOf } from './csv-features.ts';
-import { csvRecords } from './csv-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
-import { columnsOf, numberIn } from './named-columns.ts';
 
 /** The parameters of the hourly file that are topics, with the unit that each must have. */
 const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['pollutant'], unit: string]>> = {
@@ -27,7 +27,7 @@ const PUBLICATION = {
 /** Ozone is published in ppb and stored in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
 export const airnow: Loader = {
   describe: 'AirNow hourly data (HourlyData_YYYYMMDDHH.dat), with --sites Monitoring_Site_Locations_V2.dat',
-  start(files, options, report) {
+  async start(files, options, report) {
     if (options.sites === undefined) {
       throw new PerilbookError(
         'USAGE',
@@ -35,7 +35,7 @@ export const airnow: Loader = {
         'Give the file of the monitoring sites with --sites.',
       );
     }
-    const monitors = monitorsIn(options.sites, report);
+    const monitors = await monitorsIn(options.sites, report);
     let newest = 0;
     return {
       kind: 'readings',
@@ -55,45 +55,44 @@ function hourOf(time: number): string {
 }
 
 /** The location of each monitor; the file lists a monitor once per parameter. */
-function monitorsIn(file: string, report: LoadReporter): Map<string, Location> {
+async function monitorsIn(file: string, report: LoadReporter): Promise<Map<string, Location>> {
   const monitors = new Map<string, Location>();
   let places: { ids: number[]; lat: number; lng: number } = SITE_PLACES;
-  let isFirst = true;
-  for (const { cells } of csvRecords(file, '|')) {
-    if (isFirst && cells.some((cell) => /^latitude$/i.test(cell.trim()))) {
+  const read = ({ line, cells }: TableRecord): void => {
+    if (line === 1 && cells.some((cell) => /^latitude$/i.test(cell.trim()))) {
       const columns = columnsOf(cells, file);
       const ids = [columns.need('AQSID', 'FullAQSID'), columns.find('FullAQSID')].filter((place) => place >= 0);
       places = { ids, lat: columns.need('Latitude'), lng: columns.need('Longitude') };
-      isFirst = false;
-      continue;
+      return;
     }
-    isFirst = false;
     const place = pointOf(cells[places.lat], cells[places.lng]);
-    if (typeof place === 'string') continue;
+    if (typeof place === 'string') return;
     for (const id of places.ids.map((column) => cells[column]?.trim() ?? '')) {
       if (id !== '') monitors.set(id, { lng: place[0], lat: place[1] });
     }
-  }
+  };
+  for await (const records of tableRecords(file, '|')) records.forEach(read);
   if (monitors.size === 0) report.note(`${file} has no location of any monitor`);
   return monitors;
 }
 
-function* readingsIn(
+async function* readingsIn(
   file: string,
   monitors: ReadonlyMap<string, Location>,
   report: LoadReporter,
   seeTime: (time: number) => void,
-): Generator<ReadingRecord> {
-  for (const { line, cells } of csvRecords(file, '|')) {
+): AsyncGenerator<readonly ReadingRecord[], void, void> {
+  const readingsOf = ({ line, cells }: TableRecord): readonly ReadingRecord[] => {
     const reading = readingOf(cells, monitors);
     if (typeof reading === 'string') {
       report.reject(reading, line, cells.join('|'));
-      continue;
+      return [];
     }
     seeTime(reading.measuredAt);
     report.load();
-    yield reading;
-  }
+    return [reading];
+  };
+  for await (const records of tableRecords(file, '|')) yield records.flatMap(readingsOf);
 }
 
 /** 11/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|Alabama Department of Environmental Management */

@@ -1,5 +1,5 @@
 import proj4 from 'proj4';
-import { invalidFile } from './load-errors.ts';
+import { invalidFile } from './agency-file.ts';
 
 /** A position as WGS84 degrees of longitude and latitude. */
 export type ToDegrees = (position: readonly number[]) => number[];

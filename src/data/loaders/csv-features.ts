@@ -1,9 +1,8 @@
 import { basename } from 'node:path';
-import { csvTable } from './csv-records.ts';
+import { numberIn, propertiesOf, tableRows } from './agency-table.ts';
 import type { FileFeature } from './geojson-features.ts';
 import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
-import { numberIn, propertiesOf } from './named-columns.ts';
 
 /** The agencies' names for the coordinate columns, the most reliable first. */
 export const LATITUDES = 'LATITUDE83,latdec,LATITUDE,LAT,Latitude Decimal,PRIMARY_LATITUDE_DECIMAL_VAL,Y'.split(',');
@@ -21,40 +20,31 @@ export interface CsvLayout {
 
 /** The rows of a CSV as points. The coordinate columns are named by the options or recognized by name, and are left out
  * of the properties. Other cells stay as text, blank ones are left out. */
-export function* csvFeatures(
+export function csvFeatures(
   file: string,
   options: LoaderOptions,
   report: LoadReporter,
   layout: CsvLayout = {},
-): Generator<FileFeature> {
-  const { columns, rows } = csvTable(file);
-  const lat = columns.need(...(options.lat === undefined ? LATITUDES : [options.lat]));
-  const lng = columns.need(...(options.lng === undefined ? LONGITUDES : [options.lng]));
-  const skipped = new Set([lat, lng]);
-  let { names } = columns;
-  for (const { line, cells, unended } of rows) {
-    if (unended) report.note(noteOfUnended(file));
-    if (layout.isHeading?.(cells)) {
-      names = names.map((name, place) => `${name} ${cells[place] ?? ''}`.trim());
-      report.reject('a second row of headings', line, cells);
-      continue;
-    }
-    const reason = layout.skip?.(cells) ?? null;
-    if (reason !== null) {
-      report.reject(reason, line, cells);
-      continue;
-    }
-    const place = pointOf(cells[lat], cells[lng]);
-    if (typeof place === 'string') {
-      report.reject(place, line, cells);
-      continue;
-    }
-    yield {
-      line,
-      geometry: { type: 'Point', coordinates: place },
-      properties: propertiesOf(names, cells, skipped),
+): AsyncGenerator<readonly FileFeature[], void, void> {
+  return tableRows(file, (columns) => {
+    const lat = columns.need(...(options.lat === undefined ? LATITUDES : [options.lat]));
+    const lng = columns.need(...(options.lng === undefined ? LONGITUDES : [options.lng]));
+    const skipped = new Set([lat, lng]);
+    let { names } = columns;
+    return ({ line, cells, unended }): readonly FileFeature[] => {
+      if (unended) report.note(noteOfUnended(file));
+      const isHeading = layout.isHeading?.(cells) === true;
+      if (isHeading) names = names.map((name, place) => `${name} ${cells[place] ?? ''}`.trim());
+      const place = pointOf(cells[lat], cells[lng]);
+      const reason = isHeading ? 'a second row of headings' : (layout.skip?.(cells) ?? null);
+      if (reason !== null || typeof place === 'string') {
+        report.reject(reason ?? (place as string), line, cells);
+        return [];
+      }
+      const properties = propertiesOf(names, cells, skipped);
+      return [{ line, geometry: { type: 'Point', coordinates: place }, properties }];
     };
-  }
+  });
 }
 
 /** The note on a file whose last cell may be cut. */

@@ -1,9 +1,9 @@
 import type { Geometry, Position } from 'geojson';
 import type { EventKind, SiteRecord } from '../tables/records.ts';
+import { numberIn } from './agency-table.ts';
 import { featureLoader } from './feature-loader.ts';
 import type { FileFeature } from './geojson-features.ts';
 import { publicDomain } from './loader.ts';
-import { numberIn } from './named-columns.ts';
 
 const USGS = {
   source: 'USGS ANSS Comprehensive Earthquake Catalog',

@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import type { PerilbookError } from '../../errors.ts';
+import { invalidFile } from './agency-file.ts';
 import { type CsvLayout, csvFeatures } from './csv-features.ts';
 import { type FileFeature, geojsonFeatures } from './geojson-features.ts';
-import { invalidFile } from './load-errors.ts';
 import type { LoadReporter } from './load-report.ts';
 import type { LoaderOptions } from './loader.ts';
 import { shapefileFeatures } from './shapefile-features.ts';
@@ -14,7 +14,7 @@ export function featuresIn(
   options: LoaderOptions,
   report: LoadReporter,
   layout: CsvLayout = {},
-): Iterable<FileFeature> | AsyncIterable<FileFeature> {
+): AsyncIterable<readonly FileFeature[]> {
   switch (extname(file.replace(/\.gz$/i, '')).toLowerCase()) {
     case '.csv':
     case '.txt':

@@ -1,10 +1,8 @@
 import { extname } from 'node:path';
+import { keyOf, tableRecords } from './agency-table.ts';
 import { LATITUDES } from './csv-features.ts';
-import { csvRecords } from './csv-records.ts';
-import type { CsvRecord } from './delimited-text.ts';
 import { unsupportedFormat } from './feature-files.ts';
 import { geojsonFeatures } from './geojson-features.ts';
-import { keyOf } from './named-columns.ts';
 import { shapefileHead } from './shapefile-features.ts';
 
 export type FileShape = 'points' | 'lines' | 'outlines';
@@ -34,29 +32,29 @@ const SHAPES: Readonly<Record<string, FileShape>> = {
 };
 
 /** Reads the beginning of a file. @param latitude the name of the latitude column, if the user gave one */
-export function profileOf(file: string, latitude?: string): FileProfile {
+export async function profileOf(file: string, latitude?: string): Promise<FileProfile> {
   const extension = extname(file.replace(/\.gz$/i, '')).toLowerCase();
-  if (extension === '.shp' || extension === '.zip') return profileOfShapefile(file);
-  if (extension === '.json' || extension === '.geojson') return profileOfGeojson(file);
+  if (extension === '.shp' || extension === '.zip') return await profileOfShapefile(file);
+  if (extension === '.json' || extension === '.geojson') return await profileOfGeojson(file);
   if (UNSUPPORTED.test(extension)) throw unsupportedFormat(file);
-  return profileOfText(file, latitude);
+  return await profileOfText(file, latitude);
 }
 
 /** Formats of tables and maps that no loader reads. */
 const UNSUPPORTED = /^\.(xls|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
 
-function profileOfShapefile(file: string): FileProfile {
-  const { type, columns } = shapefileHead(file);
+async function profileOfShapefile(file: string): Promise<FileProfile> {
+  const { type, columns } = await shapefileHead(file);
   // 1 Point, 3 PolyLine, 5 Polygon, 8 MultiPoint; with heights 10 more, with measures 20.
   const shape = ({ 1: 'points', 8: 'points', 3: 'lines', 5: 'outlines' } as Record<number, FileShape>)[type % 10];
   const cut = columns.filter((name) => name.length === 10).map(keyOf);
   return { columns: keysOf(columns), cut, shapes: new Set(shape === undefined ? [] : [shape]), rows: [] };
 }
 
-function profileOfGeojson(file: string): FileProfile {
+async function profileOfGeojson(file: string): Promise<FileProfile> {
   const names = new Set<string>();
   const shapes = new Set<FileShape>();
-  for (const { geometry, properties } of first(geojsonFeatures(file), SAMPLE_ROWS)) {
+  for (const { geometry, properties } of await first(geojsonFeatures(file), SAMPLE_ROWS)) {
     for (const name of Object.keys(properties)) names.add(name);
     const shape = SHAPES[String((geometry as { type?: unknown } | null)?.type)];
     if (shape !== undefined) shapes.add(shape);
@@ -64,10 +62,10 @@ function profileOfGeojson(file: string): FileProfile {
   return { columns: keysOf(names), cut: [], shapes, rows: [] };
 }
 
-function profileOfText(file: string, latitude: string | undefined): FileProfile {
-  const [head] = first(csvRecords(file), 1);
+async function profileOfText(file: string, latitude: string | undefined): Promise<FileProfile> {
+  const [head] = await first(tableRecords(file), 1);
   const isBarred = head !== undefined && head.cells.length === 1 && head.cells[0]!.includes('|');
-  const records: CsvRecord[] = [...first(csvRecords(file, isBarred ? '|' : ','), SAMPLE_ROWS)];
+  const records = await first(tableRecords(file, isBarred ? '|' : ','), SAMPLE_ROWS);
   const rows = records.map(({ cells }) => cells);
   const columns = keysOf(rows[0] ?? []);
   const latitudes = latitude === undefined ? LATITUDES : [latitude];
@@ -79,11 +77,11 @@ function keysOf(names: Iterable<string>): Set<string> {
   return new Set([...names].map(keyOf).filter((key) => key !== ''));
 }
 
-function* first<T>(values: Iterable<T>, most: number): Generator<T> {
-  let left = most;
-  for (const value of values) {
-    yield value;
-    left -= 1;
-    if (left === 0) return;
+async function first<T>(batches: AsyncIterable<readonly T[]>, most: number): Promise<T[]> {
+  const values: T[] = [];
+  for await (const batch of batches) {
+    values.push(...batch.slice(0, most - values.length));
+    if (values.length === most) break;
   }
+  return values;
 }

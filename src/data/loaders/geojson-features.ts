@@ -1,5 +1,4 @@
-import { invalidFile } from './load-errors.ts';
-import { textBlocks } from './text-blocks.ts';
+import { invalidFile, textBlocks } from './agency-file.ts';
 
 /** A feature of a file. */
 export interface FileFeature {
@@ -23,12 +22,15 @@ const LONGEST_HEAD = 1 << 24;
  * @param onMore called when the file is one page of an ArcGIS service's answer and says that there are more
  * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees
  */
-export function* geojsonFeatures(file: string, onMore: () => void = () => {}): Generator<FileFeature> {
+export async function* geojsonFeatures(
+  file: string,
+  onMore: () => void = () => {},
+): AsyncGenerator<readonly FileFeature[], void, void> {
   let text = '';
   let line = 1;
   let head: string | null = null;
   let ended = false;
-  for (const block of textBlocks(file)) {
+  for await (const block of textBlocks(file)) {
     text += block;
     if (ended) continue;
     let at = 0;
@@ -41,6 +43,7 @@ export function* geojsonFeatures(file: string, onMore: () => void = () => {}): G
       line += linesIn(head);
       refuseOtherSystem(file, /"crs"[^}]*"name"\s*:\s*"(?!name")([^"]+)"/.exec(head)?.[1]);
     }
+    const features: FileFeature[] = [];
     for (;;) {
       const open = nextObject(text, at);
       if (open === 'end') ended = true;
@@ -49,11 +52,12 @@ export function* geojsonFeatures(file: string, onMore: () => void = () => {}): G
       if (close < 0) break;
       line += linesIn(text.slice(at, open));
       const json = text.slice(open, close);
-      yield parsed(json, line, file);
+      features.push(parsed(json, line, file));
       line += linesIn(json);
       at = close;
     }
     text = text.slice(at);
+    if (features.length > 0) yield features;
   }
   if (head === null) {
     const found = /^\s*\{\s*"error"\s*:/.test(text)

@@ -1,7 +1,15 @@
-import { csvRecords } from './csv-records.ts';
-import { invalidFile } from './load-errors.ts';
-import { numberIn } from './named-columns.ts';
-import { basinOf, type Fix, REPEATED, type Storm, stormLoader, type TrackReading } from './storm-tracks.ts';
+import type { TableRecord } from '../../formats/csv/delimited-records.ts';
+import { invalidFile } from './agency-file.ts';
+import { numberIn, tableRecords } from './agency-table.ts';
+import {
+  basinOf,
+  type Fix,
+  type FixOfStorm,
+  REPEATED,
+  type Storm,
+  stormLoader,
+  type TrackReading,
+} from './storm-tracks.ts';
 
 /** `AL011970,               ALMA,     39,`: basin, number and season; name; the number of lines that follow. */
 const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
@@ -19,11 +27,14 @@ export const hurdat2 = stormLoader(
   fixesIn,
 );
 
-function* fixesIn(file: string, { report, isRepeated }: TrackReading): Generator<readonly [Storm, Fix]> {
-  let storm: Storm | null = null;
+async function* fixesIn(
+  file: string,
+  { report, isRepeated }: TrackReading,
+): AsyncGenerator<readonly FixOfStorm[], void, void> {
+  let storm = null as Storm | null;
   let announced = 0;
   let isShort = false;
-  for (const { line, cells } of csvRecords(file)) {
+  const fixesOf = ({ line, cells }: TableRecord): readonly FixOfStorm[] => {
     const first = cells[0]!.trim();
     if (ANY_HEADER.test(first)) {
       storm = stormOf(first, cells);
@@ -34,18 +45,19 @@ function* fixesIn(file: string, { report, isRepeated }: TrackReading): Generator
         storm = null;
         report.reject(problem, line, cells);
       }
-      continue;
+      return [];
     }
     announced -= 1;
     isShort = cells.length < FEWEST_FIELDS;
     const fix = isShort ? `the line has fewer than ${FEWEST_FIELDS} fields` : fixOf(cells);
     if (storm === null || typeof fix === 'string') {
       report.reject(storm === null ? 'a fix without a storm' : (fix as string), line, cells);
-      continue;
+      return [];
     }
     report.load();
-    yield [storm, fix];
-  }
+    return [[storm, fix]];
+  };
+  for await (const records of tableRecords(file)) yield records.flatMap(fixesOf);
   if (announced > 0 || isShort) {
     const missing = announced > 0 ? `${announced} lines of its last storm are missing` : 'its last line is too short';
     throw invalidFile(file, `it is cut: ${missing} (${storm?.name ?? ''})`, 'Download it again.');

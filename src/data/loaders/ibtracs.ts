@@ -1,7 +1,6 @@
+import { numberIn, tableRows } from './agency-table.ts';
 import { pointOf } from './csv-features.ts';
-import { csvTable } from './csv-records.ts';
-import { numberIn } from './named-columns.ts';
-import { basinOf, type Fix, REPEATED, type Storm, stormLoader, type TrackReading } from './storm-tracks.ts';
+import { basinOf, type FixOfStorm, REPEATED, stormLoader, type TrackReading } from './storm-tracks.ts';
 
 /** The world's best tracks, collected by NOAA (IBTrACS v04). */
 export const ibtracs = stormLoader(
@@ -11,38 +10,44 @@ export const ibtracs = stormLoader(
   fixesIn,
 );
 
-function* fixesIn(file: string, { report, isRepeated }: TrackReading): Generator<readonly [Storm, Fix]> {
-  const { columns, rows } = csvTable(file);
-  const places = new Map([
-    ...['SID', 'SEASON', 'BASIN', 'NAME', 'ISO_TIME', 'LAT', 'LON'].map((name) => [name, columns.need(name)] as const),
-    ...['TRACK_TYPE', 'WMO_WIND', 'USA_WIND', 'WMO_PRES', 'USA_PRES'].map(
-      (name) => [name, columns.find(name)] as const,
-    ),
-  ]);
-  for (const { line, cells } of rows) {
-    const cell = (column: string) => cells[places.get(column)!]?.trim() ?? '';
-    const place = pointOf(cell('LAT'), within180(cell('LON')));
-    const reason =
-      cell('LAT') === 'degrees_north'
-        ? 'the row of units'
-        : cell('TRACK_TYPE').toLowerCase().startsWith('spur')
-          ? 'a spur beside the main track'
-          : typeof place !== 'string' && isRepeated(cell('SID'))
-            ? REPEATED
-            : null;
-    if (reason !== null || typeof place === 'string') {
-      report.reject(reason ?? (place as string), line, cells);
-      continue;
-    }
-    report.load();
-    const [sid, name, season] = [cell('SID'), cell('NAME'), Number(cell('SEASON'))];
-    const fix = {
-      ...{ lng: place[0], lat: place[1], time: isoTime(cell('ISO_TIME')) },
-      windKnots: numberIn(cell('WMO_WIND')) ?? numberIn(cell('USA_WIND')),
-      pressureMb: numberIn(cell('WMO_PRES')) ?? numberIn(cell('USA_PRES')),
+function fixesIn(
+  file: string,
+  { report, isRepeated }: TrackReading,
+): AsyncGenerator<readonly FixOfStorm[], void, void> {
+  return tableRows(file, (columns) => {
+    const places = new Map([
+      ...['SID', 'SEASON', 'BASIN', 'NAME', 'ISO_TIME', 'LAT', 'LON'].map(
+        (name) => [name, columns.need(name)] as const,
+      ),
+      ...['TRACK_TYPE', 'WMO_WIND', 'USA_WIND', 'WMO_PRES', 'USA_PRES'].map(
+        (name) => [name, columns.find(name)] as const,
+      ),
+    ]);
+    return ({ line, cells }): readonly FixOfStorm[] => {
+      const cell = (column: string) => cells[places.get(column)!]?.trim() ?? '';
+      const place = pointOf(cell('LAT'), within180(cell('LON')));
+      const reason =
+        cell('LAT') === 'degrees_north'
+          ? 'the row of units'
+          : cell('TRACK_TYPE').toLowerCase().startsWith('spur')
+            ? 'a spur beside the main track'
+            : typeof place !== 'string' && isRepeated(cell('SID'))
+              ? REPEATED
+              : null;
+      if (reason !== null || typeof place === 'string') {
+        report.reject(reason ?? (place as string), line, cells);
+        return [];
+      }
+      report.load();
+      const [sid, name, season] = [cell('SID'), cell('NAME'), Number(cell('SEASON'))];
+      const fix = {
+        ...{ lng: place[0], lat: place[1], time: isoTime(cell('ISO_TIME')) },
+        windKnots: numberIn(cell('WMO_WIND')) ?? numberIn(cell('USA_WIND')),
+        pressureMb: numberIn(cell('WMO_PRES')) ?? numberIn(cell('USA_PRES')),
+      };
+      return [[{ sid, name, season, basin: basinOf(cell('BASIN')) }, fix]];
     };
-    yield [{ sid, name, season, basin: basinOf(cell('BASIN')) }, fix];
-  }
+  });
 }
 
 /** Longitudes continue beyond the 180th meridian: 204.3 is -155.7. */

@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
 import { PerilbookError } from '../../errors.ts';
+import { agencyZip, invalidFile, unreadable } from './agency-file.ts';
 import { type FileProfile, profileOf } from './file-profile.ts';
-import { invalidFile, unreadable } from './load-errors.ts';
 import type { LoaderOptions } from './loader.ts';
 import { loadersFor, mismatch } from './signatures.ts';
-import { zipMembers } from './zip-members.ts';
 
 const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
 
@@ -14,16 +13,18 @@ const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
  *
  * @throws PerilbookError SERVICE_DATA for a folder, an unreadable file, or one of another loader unless `force` is set
  */
-export function inputFiles(loader: string, files: readonly string[], options: LoaderOptions): string[] {
-  return files.map((file) => {
+export async function inputFiles(loader: string, files: readonly string[], options: LoaderOptions): Promise<string[]> {
+  const paths: string[] = [];
+  for (const file of files) {
     if (isFolder(file)) throw invalidFile(file, 'it is a folder', 'Give the files in it.');
-    const path = /\.zip$/i.test(file) ? pathInZip(loader, file, options) : file;
-    if (options.force === true) return path;
-    const profile = profileOf(path, options.lat);
+    const path = /\.zip$/i.test(file) ? await pathInZip(loader, file, options) : file;
+    paths.push(path);
+    if (options.force === true) continue;
+    const profile = await profileOf(path, options.lat);
     const problem = mismatch(loader, profile);
     if (problem !== null) throw wrongFile(loader, path, problem, profile);
-    return path;
-  });
+  }
+  return paths;
 }
 
 /** A path that does not exist is left to the reader: it may continue into a zip. */
@@ -38,12 +39,14 @@ function isFolder(file: string): boolean {
 }
 
 /** FEMA's zips also hold the data dictionary, EPA's other tables: the loader's own is read. */
-function pathInZip(loader: string, file: string, options: LoaderOptions): string {
-  const names = zipMembers(file).map(({ name }) => name);
+async function pathInZip(loader: string, file: string, options: LoaderOptions): Promise<string> {
+  const names = (await agencyZip(file)).files.map(({ fileName }) => fileName);
   if (names.some((name) => /\.shp$/i.test(name))) return file;
   const paths = names.filter((name) => TABLES.test(name)).map((name) => `${file}/${name}`);
-  const own =
-    paths.length < 2 ? paths : paths.filter((path) => mismatch(loader, profileOf(path, options.lat)) === null);
+  const own: string[] = [];
+  for (const path of paths) {
+    if (paths.length === 1 || mismatch(loader, await profileOf(path, options.lat)) === null) own.push(path);
+  }
   if (own.length === 1) return own[0]!;
   const hint = `It holds: ${names.slice(0, 10).join(', ')}. Give the path of the file in it, or unpack it.`;
   throw invalidFile(

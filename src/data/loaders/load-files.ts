@@ -98,9 +98,11 @@ async function load(
   const loader = loaderNamed(name);
   const files = parts.flatMap((part) => part.files);
   const isForced = parts.some(({ options }) => options.force === true);
-  const readings = parts.flatMap(({ of, files: own, options }): Reading[] =>
-    own.length === 0 ? [] : [{ of, dataset: loader.start(inputFiles(name, own, options), options, report) }],
-  );
+  const readings: Reading[] = [];
+  for (const { of, files: own, options } of parts) {
+    if (own.length === 0) continue;
+    readings.push({ of, dataset: await loader.start(await inputFiles(name, own, options), options, report) });
+  }
   const target = readings[0]?.dataset ?? ofStored(stored!);
   for (const { of, files: own, options } of parts) {
     if (own.length === 0) readings.push({ of, dataset: withoutRecords(target, options) });

@@ -145,9 +145,7 @@ async function readAll(
       counts.add(states, parts);
       if (counts.taken % 1_000 === 0) onRecords(counts.taken);
     };
-    // Awaiting each record of a synchronous source would take longer than loading it.
-    if (Symbol.iterator in dataset.records) for (const record of dataset.records) add(record);
-    else for await (const record of dataset.records) add(record);
+    for await (const records of dataset.records) for (const record of records) add(record);
   }
   return counts;
 }

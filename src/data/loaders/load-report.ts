@@ -24,9 +24,7 @@ const SHOWN_CHARACTERS = 120;
 export class LoadReporter {
   readonly #rejected = new Map<string, { count: number; firstFile: string; firstLine: number; first: string }>();
   readonly #notes = new Set<string>();
-  #file = '';
-  /** The number of files that were opened. */
-  files = 0;
+  readonly #files: string[] = [];
   #loaded = 0;
   #refused = 0;
   /** Files that are one page of several. */
@@ -34,8 +32,12 @@ export class LoadReporter {
 
   /** To be called for each file, before its rows. */
   openFile(file: string): void {
-    this.files += 1;
-    this.#file = file;
+    this.#files.push(file);
+  }
+
+  /** The number of files that were opened. */
+  get files(): number {
+    return this.#files.length;
   }
 
   load(): void {
@@ -43,7 +45,7 @@ export class LoadReporter {
   }
 
   /** @param file of a row that was read before, if it is not in the file that was opened last */
-  reject(reason: string, line: number, row: unknown, file: string = this.#file): void {
+  reject(reason: string, line: number, row: unknown, file: string = this.#files.at(-1) ?? ''): void {
     this.#refused += 1;
     const known = this.#rejected.get(reason);
     if (known !== undefined) known.count += 1;
@@ -54,11 +56,15 @@ export class LoadReporter {
     this.#notes.add(text);
   }
 
+  /** The reasons are in the order of their first rows. */
   read(): LoadReport {
+    const rejected = [...this.#rejected].map(([reason, entry]) => ({ reason, ...entry }));
+    const fileOf = ({ firstFile }: Rejection) => this.#files.indexOf(firstFile);
+    rejected.sort((a, b) => fileOf(a) - fileOf(b) || a.firstLine - b.firstLine);
     return {
       rows: this.#loaded + this.#refused,
       loaded: this.#loaded,
-      rejected: [...this.#rejected].map(([reason, entry]) => ({ reason, ...entry })),
+      rejected,
       notes: [...this.#notes],
     };
   }

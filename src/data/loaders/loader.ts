@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { DatasetInfo, StreamedDataset } from '../tables/records.ts';
+import { unreadable, zipPath } from './agency-file.ts';
 import type { FileFeature } from './geojson-features.ts';
-import { unreadable } from './load-errors.ts';
 import type { LoadReporter } from './load-report.ts';
-import { zipPath } from './text-blocks.ts';
 
 /** What the user can say about the files. */
 export interface LoaderOptions {
@@ -26,7 +25,11 @@ export interface LoaderOptions {
 }
 
 /** Turns the files of an agency into a dataset; the report gets what becomes of each row. */
-export type StartLoad = (files: readonly string[], options: LoaderOptions, report: LoadReporter) => StreamedDataset;
+export type StartLoad = (
+  files: readonly string[],
+  options: LoaderOptions,
+  report: LoadReporter,
+) => StreamedDataset | Promise<StreamedDataset>;
 
 /** How an agency's file is loaded. */
 export interface Loader {
@@ -82,12 +85,12 @@ function dayOf(file: string): string {
   }
 }
 
-/** All records of some files, one file after the other. */
-export function* inTurn<T>(
+/** The records of some files, one file after the other. */
+export async function* inTurn<T>(
   files: readonly string[],
   report: LoadReporter,
-  records: (file: string) => Iterable<T>,
-): Generator<T> {
+  records: (file: string) => AsyncIterable<readonly T[]>,
+): AsyncGenerator<readonly T[], void, void> {
   for (const file of files) {
     report.openFile(basename(file));
     yield* records(file);
@@ -96,7 +99,7 @@ export function* inTurn<T>(
 
 /** How features become records. */
 export interface FeatureUse<T> {
-  readonly featuresOf: (file: string) => Iterable<FileFeature> | AsyncIterable<FileFeature>;
+  readonly featuresOf: (file: string) => AsyncIterable<readonly FileFeature[]>;
   /** The record of a feature; null when it was rejected, `later` when it becomes part of a record of `atEnd`. */
   readonly recordOf: (feature: FileFeature) => T | null | 'later';
   /** The records that need all features to be read. */
@@ -105,33 +108,18 @@ export interface FeatureUse<T> {
   readonly buffer?: Disposable;
 }
 
-/** All records of some files; asynchronous when one of them is a shapefile. */
-export function inFeatureFiles<T>(
+/** The records of some files of features. */
+export async function* inFeatureFiles<T>(
   files: readonly string[],
   report: LoadReporter,
   { featuresOf, recordOf, atEnd = () => [], buffer }: FeatureUse<T>,
-): Iterable<T> | AsyncIterable<T> {
-  function* recordsOf(feature: FileFeature): Generator<T> {
+): AsyncGenerator<readonly T[], void, void> {
+  using _ = buffer;
+  const recordsOf = (feature: FileFeature): readonly T[] => {
     const record = recordOf(feature);
-    if (record === null) return;
-    report.load();
-    if (record !== 'later') yield record;
-  }
-  function* read(): Generator<T> {
-    using _ = buffer;
-    for (const file of files) {
-      report.openFile(basename(file));
-      for (const feature of featuresOf(file) as Iterable<FileFeature>) yield* recordsOf(feature);
-    }
-    yield* atEnd();
-  }
-  async function* readAsync(): AsyncGenerator<T> {
-    using _ = buffer;
-    for (const file of files) {
-      report.openFile(basename(file));
-      for await (const feature of featuresOf(file)) yield* recordsOf(feature);
-    }
-    yield* atEnd();
-  }
-  return files.some((file) => /\.(shp|zip)$/i.test(file)) ? readAsync() : read();
+    if (record !== null) report.load();
+    return record === null || record === 'later' ? [] : [record];
+  };
+  for await (const features of inTurn(files, report, featuresOf)) yield features.flatMap(recordsOf);
+  for (const record of atEnd()) yield [record];
 }

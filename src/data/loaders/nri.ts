@@ -2,11 +2,10 @@ import { RATINGS, type Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
+import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
 import { type CodeFinding, readGeoid, readTractOfCounty, type StatedPlace } from './census-codes.ts';
-import { csvTable } from './csv-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
-import { type Columns, numberIn } from './named-columns.ts';
 
 /** The index's prefix for each topic (NRI data dictionary). Riverine flooding became inland flooding in v1.20.0. */
 export const NRI_PREFIXES: readonly (readonly [topic: NaturalSlug, ...prefixes: string[]])[] = [
@@ -41,8 +40,9 @@ const PUBLICATION = { source: 'FEMA National Risk Index', licence: FEMA_SENTENCE
 /** FEMA's National Risk Index, by tract or by county; the header says which. */
 export const nri: Loader = {
   describe: 'FEMA National Risk Index: table of census tracts or of counties (CSV, March 2023 or December 2025)',
-  start(files, options, report) {
-    const levels = new Set(files.map((file) => levelOf(csvTable(file).columns)));
+  async start(files, options, report) {
+    const levels = new Set<ReturnType<typeof levelOf>>();
+    for (const file of files) levels.add(levelOf(await columnsIn(file)));
     if (levels.size !== 1) {
       throw new PerilbookError(
         'SERVICE_DATA',
@@ -50,7 +50,7 @@ export const nri: Loader = {
         'Load them one after the other: they do not replace each other.',
       );
     }
-    const [level] = levels as Set<'tract' | 'county'>;
+    const [level] = levels;
     let version = '';
     const seen = new Set<string>();
     return {
@@ -94,39 +94,36 @@ function hazardsOf(columns: Columns, file: string, report: LoadReporter): Hazard
   );
 }
 
-function* ratingsIn(
+function ratingsIn(
   file: string,
   level: 'tract' | 'county',
   report: LoadReporter,
   seen: Set<string>,
   seeVersion: (version: string) => void,
-): Generator<NaturalRatingRecord> {
-  const { columns, rows } = csvTable(file);
-  const hazards = hazardsOf(columns, file, report);
-  const codeOf = codeReader(columns, level);
-  const version = columns.find('NRI_VER');
-  const fields = columns.names.length;
-  for (const { line, cells } of rows) {
-    if (cells.length !== fields) {
-      report.reject('the row has another number of fields than the header', line, cells);
-      continue;
-    }
-    const code = codeOf(cells);
-    if ('problem' in code) {
-      report.reject(code.problem, line, cells);
-      continue;
-    }
-    const ratings = hazards.map((hazard) => ratingOf(code.geoid, hazard, cells, columns));
-    const problem = ratings.find((rating) => typeof rating === 'string');
-    if (problem !== undefined || seen.has(code.geoid)) {
-      report.reject((problem as string | undefined) ?? `the ${level} is listed twice`, line, cells);
-      continue;
-    }
-    seen.add(code.geoid);
-    if (version >= 0 && cells[version] !== '') seeVersion(cells[version]!);
-    report.load();
-    yield* ratings as NaturalRatingRecord[];
-  }
+): AsyncGenerator<readonly NaturalRatingRecord[], void, void> {
+  return tableRows(file, (columns) => {
+    const hazards = hazardsOf(columns, file, report);
+    const codeOf = codeReader(columns, level);
+    const version = columns.find('NRI_VER');
+    const fields = columns.names.length;
+    return ({ line, cells }): readonly NaturalRatingRecord[] => {
+      const reject = (reason: string) => {
+        report.reject(reason, line, cells);
+        return [];
+      };
+      if (cells.length !== fields) return reject('the row has another number of fields than the header');
+      const code = codeOf(cells);
+      if ('problem' in code) return reject(code.problem);
+      const ratings = hazards.map((hazard) => ratingOf(code.geoid, hazard, cells, columns));
+      const problem = ratings.find((rating) => typeof rating === 'string');
+      if (problem !== undefined) return reject(problem);
+      if (seen.has(code.geoid)) return reject(`the ${level} is listed twice`);
+      seen.add(code.geoid);
+      if (version >= 0 && cells[version] !== '') seeVersion(cells[version]!);
+      report.load();
+      return ratings as NaturalRatingRecord[];
+    };
+  });
 }
 
 function codeReader(columns: Columns, level: 'tract' | 'county'): (cells: readonly string[]) => CodeFinding {

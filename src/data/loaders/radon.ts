@@ -1,10 +1,9 @@
 import type { RadonRecord } from '../tables/records.ts';
+import { type Columns, tableRows } from './agency-table.ts';
 import { readGeoid } from './census-codes.ts';
 import { CONNECTICUT_NOTE, type CountyFinding, countiesServedBy, countyNamed } from './county-names.ts';
-import { csvTable } from './csv-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
-import type { Columns } from './named-columns.ts';
 
 const PUBLICATION = {
   source: 'EPA Map of Radon Zones',
@@ -26,31 +25,36 @@ export const radon: Loader = {
   },
 };
 
-function* zonesIn(file: string, report: LoadReporter, seen: Set<string>): Generator<RadonRecord> {
-  const { columns, rows } = csvTable(file);
-  const zoneAt = columns.need('RadonZone', 'Radon Zone', 'Zone');
-  const countyOf = countyReader(columns);
-  for (const { line, cells } of rows) {
-    const county = countyOf(cells);
-    const zone = /^\s*(?:Zone\s*)?([123])(?:\.0)?\s*$/i.exec(cells[zoneAt] ?? '')?.[1];
-    const problem =
-      'problem' in county
-        ? county.problem
-        : zone === undefined
-          ? 'the zone is not 1, 2 or 3'
-          : seen.has(county.geoid)
-            ? 'the county is listed twice'
-            : null;
-    if (problem !== null || 'problem' in county) {
-      report.reject(problem ?? '', line, cells);
-      continue;
-    }
-    seen.add(county.geoid);
-    report.load();
-    const counties = countiesServedBy(county.geoid);
-    if (counties.length > 1) report.note(CONNECTICUT_NOTE);
-    for (const countyGeoid of counties) yield { countyGeoid, zone: Number(zone) as 1 | 2 | 3 };
-  }
+function zonesIn(
+  file: string,
+  report: LoadReporter,
+  seen: Set<string>,
+): AsyncGenerator<readonly RadonRecord[], void, void> {
+  return tableRows(file, (columns) => {
+    const zoneAt = columns.need('RadonZone', 'Radon Zone', 'Zone');
+    const countyOf = countyReader(columns);
+    return ({ line, cells }): readonly RadonRecord[] => {
+      const county = countyOf(cells);
+      const zone = /^\s*(?:Zone\s*)?([123])(?:\.0)?\s*$/i.exec(cells[zoneAt] ?? '')?.[1];
+      const problem =
+        'problem' in county
+          ? county.problem
+          : zone === undefined
+            ? 'the zone is not 1, 2 or 3'
+            : seen.has(county.geoid)
+              ? 'the county is listed twice'
+              : null;
+      if (problem !== null || 'problem' in county) {
+        report.reject(problem ?? '', line, cells);
+        return [];
+      }
+      seen.add(county.geoid);
+      report.load();
+      const counties = countiesServedBy(county.geoid);
+      if (counties.length > 1) report.note(CONNECTICUT_NOTE);
+      return counties.map((countyGeoid) => ({ countyGeoid, zone: Number(zone) as 1 | 2 | 3 }));
+    };
+  });
 }
 
 function countyReader(columns: Columns): (cells: readonly string[]) => CountyFinding {

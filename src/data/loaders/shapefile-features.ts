@@ -1,11 +1,11 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { Geometry } from 'geojson';
 import { open } from 'shapefile';
+import { agencyZip, invalidFile } from './agency-file.ts';
 import { type ToDegrees, toDegrees } from './coordinate-system.ts';
 import type { FileFeature } from './geojson-features.ts';
-import { invalidFile } from './load-errors.ts';
-import { memberBlocks, zipMembers } from './zip-members.ts';
 
 /**
  * The features of a shapefile, or of the one in a zip; streamed, so that the geometries are never in memory together.
@@ -13,8 +13,11 @@ import { memberBlocks, zipMembers } from './zip-members.ts';
  *
  * @throws PerilbookError SERVICE_DATA when a part is missing or cut, or the coordinate system is unknown
  */
-export async function* shapefileFeatures(file: string, note: (text: string) => void): AsyncGenerator<FileFeature> {
-  const parts = /\.zip$/i.test(file) ? partsOfZip(file) : partsBeside(file);
+export async function* shapefileFeatures(
+  file: string,
+  note: (text: string) => void,
+): AsyncGenerator<readonly FileFeature[], void, void> {
+  const parts = await partsOf(file);
   const projection = parts.prj?.toString() ?? '';
   if (projection.trim() === '') note(`${basename(file)} has no .prj: its coordinates are taken for degrees (WGS84).`);
   const convert = projection.trim() === '' ? null : toDegrees(projection, file);
@@ -28,7 +31,7 @@ export async function* shapefileFeatures(file: string, note: (text: string) => v
     if (done) break;
     number += 1;
     const geometry = convert === null ? value.geometry : converted(value.geometry, convert);
-    yield { line: number, geometry, properties: value.properties ?? {} };
+    yield [{ line: number, geometry, properties: value.properties ?? {} }];
   }
   if (number === rows) return;
   throw invalidFile(file, `it has ${number} shapes, and ${rows} rows in its table`, 'Download it again.');
@@ -58,8 +61,8 @@ function assertComplete(file: string, { shp, dbf }: Pick<Parts, 'shp' | 'dbf'>):
 }
 
 /** The geometry type and the column names of a shapefile, from the headers of its parts (ESRI, 1998; dBASE III). */
-export function shapefileHead(file: string): { readonly type: number; readonly columns: string[] } {
-  const { shp, dbf } = /\.zip$/i.test(file) ? partsOfZip(file) : partsBeside(file);
+export async function shapefileHead(file: string): Promise<{ readonly type: number; readonly columns: string[] }> {
+  const { shp, dbf } = await partsOf(file);
   assertComplete(file, { shp, dbf });
   const fields = beginning(dbf, beginning(dbf, 32).bytes.readUInt16LE(8)).bytes;
   const columns: string[] = [];
@@ -106,6 +109,10 @@ interface Parts {
   readonly cpg: Buffer | undefined;
 }
 
+async function partsOf(file: string): Promise<Parts> {
+  return /\.zip$/i.test(file) ? await partsOfZip(file) : partsBeside(file);
+}
+
 function partsBeside(file: string): Parts {
   const beside = (extension: string) =>
     [extension, extension.toUpperCase()].map((end) => file.replace(/shp$/i, end)).find((name) => existsSync(name));
@@ -124,18 +131,18 @@ function partsBeside(file: string): Parts {
   return { shp: file, dbf, prj: text('prj'), cpg: text('cpg') };
 }
 
-function partsOfZip(file: string): Parts {
-  const members = zipMembers(file);
-  const shapes = members.filter(({ name }) => /\.shp$/i.test(name));
+async function partsOfZip(file: string): Promise<Parts> {
+  const zip = await agencyZip(file);
+  const shapes = zip.files.filter(({ fileName }) => /\.shp$/i.test(fileName));
   if (shapes.length !== 1) {
     throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and give one .shp file.');
   }
-  const stem = shapes[0]!.name.slice(0, -4);
-  const part = (extension: string) => {
-    const member = members.find(({ name }) => name.toLowerCase() === `${stem}.${extension}`.toLowerCase());
-    return member === undefined ? undefined : Buffer.concat([...memberBlocks(file, member)]);
+  const stem = shapes[0]!.fileName.slice(0, -4);
+  const part = async (extension: string) => {
+    const entry = zip.find(`${stem}.${extension}`);
+    return entry === undefined ? undefined : await buffer(zip.unpacked(entry));
   };
-  const dbf = part('dbf');
+  const dbf = await part('dbf');
   if (dbf === undefined) throw invalidFile(file, 'the zip holds no .dbf beside its .shp', 'Download it again.');
-  return { shp: part('shp')!, dbf, prj: part('prj'), cpg: part('cpg') };
+  return { shp: (await part('shp'))!, dbf, prj: await part('prj'), cpg: await part('cpg') };
 }

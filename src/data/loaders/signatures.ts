@@ -1,5 +1,5 @@
+import { keyOf } from './agency-table.ts';
 import type { FileProfile, FileShape } from './file-profile.ts';
-import { keyOf } from './named-columns.ts';
 
 /** How a loader recognizes its files. */
 export interface FileSignature {

@@ -1,7 +1,7 @@
 import type { Geometry } from 'geojson';
 import type { SiteRecord } from '../tables/records.ts';
 import { RowBuffer } from '../tables/row-buffer.ts';
-import { type PropertyFinder, propertyFinder } from './named-columns.ts';
+import { type PropertyFinder, propertyFinder } from './agency-table.ts';
 
 /** The columns of a file that has several rows for a site. */
 export interface GroupColumns {

@@ -1,10 +1,10 @@
 import type { Geometry, LineString, Point } from 'geojson';
+import type { TableRecord } from '../../formats/csv/delimited-records.ts';
 import type { EventRecord } from '../tables/records.ts';
+import { numberIn, tableRecords } from './agency-table.ts';
 import { noteOfUnended, pointOf } from './csv-features.ts';
-import { csvRecords } from './csv-records.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
-import { numberIn } from './named-columns.ts';
 import { createTornadoParts, type TornadoPart, type TornadoRow } from './tornado-parts.ts';
 import { yearSpan } from './vintages.ts';
 
@@ -73,20 +73,20 @@ function repeatedReports(): () => (row: TornadoRow) => boolean {
   };
 }
 
-function* reportsIn(
+async function* reportsIn(
   file: string,
   tornadoes: ReturnType<typeof createTornadoParts> | null,
   isRepeated: (row: TornadoRow) => boolean,
   { report, seeYear }: { readonly report: LoadReporter; readonly seeYear: (year: number) => void },
-): Generator<EventRecord> {
-  function recordOf(parts: readonly TornadoPart[]): EventRecord | null {
+): AsyncGenerator<readonly EventRecord[], void, void> {
+  function recordsOf(parts: readonly TornadoPart[]): readonly EventRecord[] {
     const [{ row }] = parts as [TornadoPart];
     const starts = parts.map((part) => pointOf(part.row.slat, part.row.slon));
     const placed = parts.findIndex((_, index) => typeof starts[index] !== 'string');
     const problem = placed < 0 ? (starts[0] as string) : isRepeated(row) ? 'a report that an earlier file has' : null;
     if (problem !== null) {
       for (const part of parts) report.reject(problem, part.line, Object.values(part.row));
-      return null;
+      return [];
     }
     seeYear(Number(row.yr));
     for (const _ of parts) report.load();
@@ -94,34 +94,32 @@ function* reportsIn(
       const start = starts[index]!;
       return typeof start === 'string' ? [] : [trackOf(start, part.row)];
     });
-    return { geometry: joined(tracks), properties: propertiesOfRow(parts[placed]!.row) };
+    return [{ geometry: joined(tracks), properties: propertiesOfRow(parts[placed]!.row) }];
   }
 
   let names: readonly string[] | null = null;
-  for (const { line, cells, unended } of csvRecords(file)) {
+  const reportsOf = ({ line, cells, unended }: TableRecord): readonly EventRecord[] => {
     if (unended) report.note(noteOfUnended(file));
     if (names === null) {
       const isHeader = !/^\d{4}$/.test(cells[1]?.trim() ?? '');
       names = isHeader ? namesBy(cells) : FIELDS;
-      if (isHeader) continue;
+      if (isHeader) return [];
     }
     if (cells.length < FEWEST_FIELDS) {
       report.reject(`the row has fewer than ${FEWEST_FIELDS} fields`, line, cells);
-      continue;
+      return [];
     }
     const row = Object.fromEntries(cells.map((cell, place) => [names![place] ?? `field ${place + 1}`, cell]));
-    if (tornadoes !== null && !tornadoes.isWhole({ line, row })) continue;
-    const record = recordOf([{ line, row }]);
-    if (record !== null) yield record;
-  }
+    return tornadoes !== null && !tornadoes.isWhole({ line, row }) ? [] : recordsOf([{ line, row }]);
+  };
+  for await (const records of tableRecords(file)) yield records.flatMap(reportsOf);
   for (const { parts, hasWhole } of tornadoes?.atEnd() ?? []) {
     if (hasWhole) {
       const reason = 'a part of a tornado that another row gives whole';
       for (const { line, row } of parts) report.reject(reason, line, Object.values(row));
       continue;
     }
-    const record = recordOf(parts);
-    if (record !== null) yield record;
+    yield recordsOf(parts);
   }
 }
 

@@ -47,8 +47,10 @@ export interface TrackReading {
   readonly isRepeated: (sid: string) => boolean;
 }
 
+export type FixOfStorm = readonly [Storm, Fix];
+
 /** The fixes of a file, storm by storm. */
-export type FixesIn = (file: string, reading: TrackReading) => Iterable<readonly [Storm, Fix]>;
+export type FixesIn = (file: string, reading: TrackReading) => AsyncIterable<readonly FixOfStorm[]>;
 
 /** Why a storm is not loaded again. */
 export const REPEATED = 'a storm that an earlier file has';
@@ -73,22 +75,26 @@ export function stormLoader(describe: string, source: string, publisher: string,
   };
 }
 
-function* stormRecords(
-  fixes: Iterable<readonly [Storm, Fix]>,
+async function* stormRecords(
+  batches: AsyncIterable<readonly FixOfStorm[]>,
   seeYear: (year: number) => void,
-): Generator<EventRecord> {
+): AsyncGenerator<readonly EventRecord[], void, void> {
   let current: Storm | null = null;
   let track: Fix[] = [];
-  for (const [storm, fix] of fixes) {
-    if (storm.sid !== current?.sid) {
-      if (current !== null) yield stormRecord(current, track);
-      current = storm;
-      track = [];
-      seeYear(storm.season);
+  for await (const fixes of batches) {
+    const records: EventRecord[] = [];
+    for (const [storm, fix] of fixes) {
+      if (storm.sid !== current?.sid) {
+        if (current !== null) records.push(stormRecord(current, track));
+        current = storm;
+        track = [];
+        seeYear(storm.season);
+      }
+      track.push(fix);
     }
-    track.push(fix);
+    yield records;
   }
-  if (current !== null) yield stormRecord(current, track);
+  if (current !== null) yield [stormRecord(current, track)];
 }
 
 /** To be called at the start of each file. */

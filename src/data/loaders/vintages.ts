@@ -1,4 +1,4 @@
-import { propertyFinder } from './named-columns.ts';
+import { propertyFinder } from './agency-table.ts';
 
 /** Collects the age of the rows of a load. */
 export interface Vintage {

@@ -15,7 +15,7 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
       years: { newest: 1, oldest: 2015 },
       // The last year is published too before it is complete, in summer.
       // The loader is loaded when it is needed: a plan reads this table too.
-      isWholeYear: async (file) => (await import('../loaders/air-quality.ts')).isWholeYear(file),
+      isWholeYear: async (file) => await (await import('../loaders/air-quality.ts')).isWholeYear(file),
     },
     bytes: 0.03 * MB,
     isMeasured: false,

@@ -111,9 +111,9 @@ type Records<T, Target> = Target & { readonly info: DatasetInfo; readonly record
 /** What a load replaces. */
 export type LoadTarget = Dataset extends infer D ? (D extends Dataset ? Omit<D, 'info' | 'records'> : never) : never;
 
-/** A dataset whose records may arrive asynchronously; its `info` is read after the last one. */
+/** A dataset whose records arrive in batches; its `info` is read after the last one. */
 export type StreamedDataset = Dataset extends infer D
   ? D extends { readonly records: Iterable<infer T> }
-    ? Omit<D, 'records'> & { readonly records: Iterable<T> | AsyncIterable<T> }
+    ? Omit<D, 'records'> & { readonly records: AsyncIterable<readonly T[]> | Iterable<readonly T[]> }
     : never
   : never;

@@ -13,7 +13,15 @@ export interface RecordSpan {
   lineEnds: number;
   /** The first byte of each field; `fields` of them count. */
   starts: Int32Array;
+  /** Whether a quote opens a field and is taken for plain text, because nothing closes it. */
+  hasStray: boolean;
 }
+
+/**
+ * How quotes are read. `standard`: within a quoted field they are doubled (RFC 4180). `loose`: where no delimiter or line end follows a quote
+ * it is part of the field, as EPA writes `"CERTAIN "A" COMPOUNDS, N.E.C."`. `none`: they are text.
+ */
+export type QuoteRule = 'standard' | 'loose' | 'none';
 
 /** A quoted field longer than this is a quote that was never closed. Some files carry shapes of several megabytes in one field. */
 export const LONGEST_QUOTED_FIELD = 16 * 1024 * 1024;
@@ -27,7 +35,7 @@ const STRAY = -2;
 
 /** An empty span, to be filled by `scanRecord`. */
 export function newRecordSpan(): RecordSpan {
-  return { start: 0, end: 0, next: 0, fields: 0, lineEnds: 0, starts: new Int32Array(256) };
+  return { start: 0, end: 0, next: 0, fields: 0, lineEnds: 0, starts: new Int32Array(256), hasStray: false };
 }
 
 /**
@@ -48,9 +56,11 @@ export function scanRecord(
   isLast: boolean,
   delimiter: number,
   span: RecordSpan,
+  quotes: QuoteRule = 'standard',
 ): boolean {
   span.start = from;
   span.fields = 0;
+  span.hasStray = false;
   span.lineEnds = 0;
   let at = from;
   // Most bytes are letters and digits: one comparison passes over them.
@@ -58,10 +68,11 @@ export function scanRecord(
   for (;;) {
     if (span.fields === span.starts.length) span.starts = grown(span.starts);
     span.starts[span.fields++] = at;
-    if (at < to && bytes[at] === QUOTE) {
-      const behind = behindQuoted(bytes, at, to, isLast, delimiter, span);
+    if (at < to && bytes[at] === QUOTE && quotes !== 'none') {
+      const behind = behindQuoted(bytes, at, to, isLast, delimiter, span, quotes);
       if (behind === MORE) return false;
-      if (behind !== STRAY) at = behind;
+      if (behind === STRAY) span.hasStray = true;
+      else at = behind;
     }
     let byte = -1;
     for (; at < to; at++) {
@@ -113,6 +124,7 @@ function behindQuoted(
   isLast: boolean,
   delimiter: number,
   span: RecordSpan,
+  quotes: QuoteRule,
 ): number {
   const limit = Math.min(to, from + LONGEST_QUOTED_FIELD);
   let lineEnds = 0;
@@ -126,6 +138,7 @@ function behindQuoted(
       at++;
     } else {
       const closes = follower === delimiter || follower === LF || follower === CR;
+      if (!closes && quotes === 'loose') continue;
       if (!closes && lineEnds > 0) return STRAY;
       span.lineEnds += lineEnds;
       return at + 1;

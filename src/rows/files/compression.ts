@@ -1,15 +1,5 @@
 import { basename, extname } from 'node:path';
-
-/** How a file may be compressed; found by its content, never by its name. */
-export type Compression = 'gzip' | 'zstd';
-
-/** What the first bytes say. A zstd file may begin with frames that are to be skipped (pzstd, seekable zstd). */
-export function compressionOf(head: Buffer): Compression | null {
-  const start = head.toString('latin1', 0, 4);
-  if (start.startsWith('\x1f\x8b\x08')) return 'gzip';
-  const isSkipped = start >= 'P' && start <= '_\xff' && start.endsWith('*M\x18');
-  return start === '(\xb5/\xfd' || isSkipped ? 'zstd' : null;
-}
+import type { Compression } from '../../formats/bytes/unpack.ts';
 
 const BY_EXTENSION: Readonly<Record<string, Compression>> = { '.gz': 'gzip', '.zst': 'zstd', '.zstd': 'zstd' };
 

@@ -18,8 +18,8 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import type { BytePass, ByteSource } from '../../formats/bytes/byte-source.ts';
+import type { Compression } from '../../formats/bytes/unpack.ts';
 import { didYouMean } from '../../nearest-name.ts';
-import type { Compression } from './compression.ts';
 import { openUnnamed } from './temporary-files.ts';
 import type { Utf16 } from './utf16.ts';
 

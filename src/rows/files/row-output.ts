@@ -1,7 +1,8 @@
 import { createGzip, createZstdCompress } from 'node:zlib';
+import type { Compression } from '../../formats/bytes/unpack.ts';
 import type { TableTarget, WriteResult } from '../port.ts';
 import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
-import { type Compression, compressionOfOutput } from './compression.ts';
+import { compressionOfOutput } from './compression.ts';
 import type { InputFile } from './input-file.ts';
 import { type InputIdentity, type OutputFile, openOutput, writeWhole } from './output-file.ts';
 import { utf16Output } from './utf16-files.ts';

@@ -1,9 +1,18 @@
 import { PerilbookError } from '../../errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
+import { compressionOf, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import { HEAD_BYTES, type InputFile } from './input-file.ts';
 
 /** Converts the bytes of a pass, in order. */
 export type ChangeBytes = (pass: BytePass) => AsyncGenerator<Buffer, void, void>;
+
+/** The file decompressed while it is read; the file itself when it is not compressed. Nothing is decompressed to memory or disk
+ * as a whole: a small file that holds an enormous text takes time and no space. */
+export async function unpackedInput(input: InputFile): Promise<InputFile> {
+  const compression = compressionOf(input.head);
+  if (!compression) return input;
+  return await streamedInput(input, (pass) => unpackedBytes(pass, input, compression), { compression });
+}
 
 /** The file with its bytes converted while they are read: decompressed, or in another encoding. It is read forwards only. */
 export async function streamedInput(

@@ -1,7 +1,7 @@
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { type InputFile, openInput } from '../files/input-file.ts';
 import { openOutput, writeWhole } from '../files/output-file.ts';
-import { unpackedInput } from '../files/unpacked-input.ts';
+import { unpackedInput } from '../files/streamed-input.ts';
 import type { RowFile, WriteRequest, WriteResult } from '../port.ts';
 
 /** The format of a part without any bytes, which has no columns. */

@@ -6,16 +6,14 @@ import { featuresIn } from '../../../src/data/loaders/feature-files.ts';
 import { geojsonFeatures } from '../../../src/data/loaders/geojson-features.ts';
 import { LoadReporter } from '../../../src/data/loaders/load-report.ts';
 import { point } from '../../service/small-data.ts';
-import { featuresOf, fileOf, loading, rejects } from './loading.ts';
+import { all, featuresOf, fileOf, loading, rejects } from './loading.ts';
 import { shapefileOf } from './shapefile-writer.ts';
 
-async function read(file: string): Promise<unknown[]> {
-  const features: unknown[] = [];
-  for await (const feature of featuresIn(file, {}, new LoadReporter())) features.push(feature);
-  return features;
+function read(file: string): Promise<unknown[]> {
+  return all(featuresIn(file, {}, new LoadReporter()));
 }
 
-test('GeoJSON features are read with any spacing, braces and quotes in texts, over many blocks', (t) => {
+test('GeoJSON features are read with any spacing, braces and quotes in texts, over many blocks', async (t) => {
   const properties = { name: 'a "}{" \\ é', nested: { list: [{ a: 1 }, ']'] } };
   const many = Array.from({ length: 30_000 }, (_, i) => ({
     type: 'Feature',
@@ -23,23 +21,23 @@ test('GeoJSON features are read with any spacing, braces and quotes in texts, ov
   }));
   const collection = { type: 'FeatureCollection', name: 'features', features: many };
   for (const space of [0, 1]) {
-    const found = [...geojsonFeatures(fileOf(t, 'a.geojson', JSON.stringify(collection, null, space)))];
+    const found = await all(geojsonFeatures(fileOf(t, 'a.geojson', JSON.stringify(collection, null, space))));
     assert.equal(found.length, many.length);
     assert.deepEqual(found[29_999]!.properties, { ...properties, i: 29_999 });
     assert.deepEqual(found[7]!.geometry, many[7]!.geometry);
     assert.equal(found[1]!.line, space === 0 ? 1 : 5 + JSON.stringify(many[0], null, 1).split('\n').length);
   }
-  assert.deepEqual([...geojsonFeatures(fileOf(t, 'a.geojson', '{"features": [ ]}'))], []);
+  assert.deepEqual(await all(geojsonFeatures(fileOf(t, 'a.geojson', '{"features": [ ]}'))), []);
 });
 
-test('a GeoJSON file that ends early, or is not in degrees, and a file that is not GeoJSON are refused', (t) => {
+test('a GeoJSON file that ends early, or is not in degrees, and a file that is not GeoJSON are refused', async (t) => {
   const refused = (text: string, reason: RegExp) =>
-    assert.throws(() => [...geojsonFeatures(fileOf(t, 'a.geojson', text))], { code: 'SERVICE_DATA', message: reason });
-  refused('{"type":"FeatureCollection","features":[{"type":"Feature"}', /ends before/);
-  refused('{"type":"FeatureCollection","features":[{"type":"Feat', /ends before/);
-  refused('{"type":"Point"}', /not a GeoJSON FeatureCollection/);
-  refused('{"features":[{oops}]}', /line 1 is not valid JSON/);
-  refused('{"crs":{"type":"name","properties":{"name":"EPSG:3857"}},"features":[]}', /EPSG:3857/);
+    assert.rejects(all(geojsonFeatures(fileOf(t, 'a.geojson', text))), { code: 'SERVICE_DATA', message: reason });
+  await refused('{"type":"FeatureCollection","features":[{"type":"Feature"}', /ends before/);
+  await refused('{"type":"FeatureCollection","features":[{"type":"Feat', /ends before/);
+  await refused('{"type":"Point"}', /not a GeoJSON FeatureCollection/);
+  await refused('{"features":[{oops}]}', /line 1 is not valid JSON/);
+  await refused('{"crs":{"type":"name","properties":{"name":"EPSG:3857"}},"features":[]}', /EPSG:3857/);
 });
 
 test('a shapefile is read the same from files and from a zip; an unknown coordinate system is refused', async (t) => {
@@ -150,7 +148,7 @@ test('a shapefile that was cut, or damaged in its zip, is refused and replaces n
   }
   const damaged = readFileSync(zipped({ 'a.shp': shp, 'a.dbf': dbf }));
   damaged[damaged.indexOf('park 3')] = 0x58;
-  await assert.rejects(load('parks', fileOf(t, 'damaged.zip', damaged)), /a\.dbf in it is damaged/);
+  await assert.rejects(load('parks', fileOf(t, 'damaged.zip', damaged)), /its part a\.dbf is not what was packed/);
   assert.equal(featuresOf(database, 'sites_park').length, 10);
 });
 

@@ -32,6 +32,13 @@ export function loading(t: TestContext): Loading {
   };
 }
 
+/** The values of all batches. */
+export async function all<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const values: T[] = [];
+  for await (const batch of batches) values.push(...batch);
+  return values;
+}
+
 /** The reasons of a load's rejects with their counts and first lines. */
 export function rejects({ rejected }: LoadResult): [reason: string, count: number, firstLine: number][] {
   return rejected.map(({ reason, count, firstLine }) => [reason, count, firstLine]);

@@ -94,10 +94,13 @@ test('LMOP as a workbook: the sheet of the table, shared and inline texts, gaps 
   const { database, load } = loading(t);
   const sheet = (rows: string) => `<worksheet><sheetData>${rows}</sheetData></worksheet>`;
   const files = {
+    '[Content_Types].xml': '<Types/>',
+    '_rels/.rels':
+      '<Relationships><Relationship Id="w" Type="x/officeDocument" Target="xl/workbook.xml"/></Relationships>',
     'xl/workbook.xml':
       '<workbook xmlns:r="x"><sheets><sheet name="Notes" r:id="a"/><sheet name="LMOP Database" r:id="b"/></sheets></workbook>',
     'xl/_rels/workbook.xml.rels':
-      '<Relationships><Relationship Id="a" Target="worksheets/sheet1.xml"/><Relationship Id="b" Target="/xl/worksheets/sheet2.xml"/></Relationships>',
+      '<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="b" Type="x/worksheet" Target="/xl/worksheets/sheet2.xml"/><Relationship Id="c" Type="x/sharedStrings" Target="sharedStrings.xml"/><Relationship Id="d" Type="x/styles" Target="styles.xml"/></Relationships>',
     'xl/styles.xml':
       '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
     'xl/sharedStrings.xml': '<sst><si><t>Landfill ID</t></si><si><r><t>Landfill </t></r><r><t>Name</t></r></si></sst>',
@@ -120,7 +123,7 @@ test('LMOP as a workbook: the sheet of the table, shared and inline texts, gaps 
   assert.deepEqual(landfill.properties, { 'Landfill ID': 10, 'Project Start Date': '2024-10-03' });
   await assert.rejects(load('lmop', fileOf(t, 'a.xlsx', Buffer.from(zipSync({ 'a.txt': new Uint8Array(1) })))), {
     code: 'SERVICE_DATA',
-    message: /not an Excel workbook/,
+    message: /it is a zip archive/,
   });
 });
 

@@ -43,9 +43,9 @@ test('tornadoes: each is one record, a point where no end is known', async (t) =
     fileOf(t, 'b.csv', `${row({ 1: '2007' })}\n`),
   ]);
   assert.deepEqual(rejects(result), [
+    ['a part of a tornado that another row gives whole', 2, 3],
     ['the coordinates are 0 and 0, which means none', 1, 5],
     ['the row has fewer than 24 fields', 2, 6],
-    ['a part of a tornado that another row gives whole', 2, 3],
   ]);
   assert.equal(result.vintage, '2005-2007');
   assert.deepEqual(

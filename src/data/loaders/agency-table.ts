@@ -1,4 +1,47 @@
 import { PerilbookError } from '../../errors.ts';
+import { delimitedRecords, type TableRecord } from '../../formats/csv/delimited-records.ts';
+import { sheetRecords } from '../../formats/xlsx/sheet-records.ts';
+import { agencyFile, invalidFile, textBytes } from './agency-file.ts';
+
+/** The sheet with the table in EPA's workbook of landfills; of other workbooks the first is read. */
+const TABLE_SHEET = /database/i;
+
+/**
+ * The records of a file of delimited text, or of the table in an .xlsx workbook, in batches.
+ *
+ * @param delimiter `|` files have no quotes
+ * @throws PerilbookError SERVICE_DATA for a file that is damaged or cut
+ */
+export async function* tableRecords(
+  file: string,
+  delimiter: ',' | '|' = ',',
+): AsyncGenerator<readonly TableRecord[], void, void> {
+  if (/\.xlsx$/i.test(file)) yield* sheetRecords(await agencyFile(file), TABLE_SHEET);
+  else yield* delimitedRecords(textBytes(file), delimiter, (problem) => invalidFile(file, problem, DAMAGED));
+}
+
+const DAMAGED = 'Download it again, or mend that line; the stored data is unchanged.';
+
+/** What the rows of a file whose first record is its header become. @param begin gets the header, and makes what reads a row */
+export async function* tableRows<T>(
+  file: string,
+  begin: (columns: Columns) => (row: TableRecord) => readonly T[],
+): AsyncGenerator<readonly T[], void, void> {
+  let recordsOf: ReturnType<typeof begin> | null = null;
+  for await (const batch of tableRecords(file)) {
+    const rows = recordsOf === null ? batch.slice(1) : batch;
+    recordsOf ??= begin(columnsOf(batch[0]!.cells, file));
+    yield rows.flatMap(recordsOf);
+  }
+  // An empty file has no columns, which `begin` refuses.
+  if (recordsOf === null) begin(columnsOf([], file));
+}
+
+/** The columns of a file whose first record is its header. */
+export async function columnsIn(file: string): Promise<Columns> {
+  for await (const [header] of tableRecords(file)) return columnsOf(header!.cells, file);
+  return columnsOf([], file);
+}
 
 /** The columns of a file by name. */
 export interface Columns {

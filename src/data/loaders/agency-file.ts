@@ -1,0 +1,150 @@
+import { isUtf8 } from 'node:buffer';
+import { type FileHandle, open } from 'node:fs/promises';
+import { PerilbookError } from '../../errors.ts';
+import { type ByteSource, chunksFrom } from '../../formats/bytes/byte-source.ts';
+import { compressionOf, unpackedBytes } from '../../formats/bytes/unpack.ts';
+import { readZip, type Zip, type ZipEntry } from '../../formats/zip/zip-reader.ts';
+
+/** The error for a file that cannot be read. */
+export function unreadable(file: string, error: unknown): PerilbookError {
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  const reason = error instanceof Error ? error.message : String(error);
+  return new PerilbookError(
+    'SERVICE_DATA',
+    isMissing ? `File "${file}" not found` : `Cannot read "${file}": ${reason}`,
+    'Check the path and the permissions of the file.',
+    { file },
+    error,
+  );
+}
+
+/** The error for a file that is not what it should be. */
+export function invalidFile(file: string, problem: string, hint: string, cause?: unknown): PerilbookError {
+  return new PerilbookError('SERVICE_DATA', `Cannot load "${file}": ${problem}`, hint, { file }, cause);
+}
+
+/** A file on the disk, whose errors are those of a load. */
+export async function agencyFile(file: string): Promise<ByteSource> {
+  const orUnreadable = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw unreadable(file, error);
+    }
+  };
+  const startPass = async () => {
+    const handle: FileHandle = await orUnreadable(() => open(file));
+    return {
+      readInto: (buffer: Buffer, offset: number, position: number) =>
+        orUnreadable(async () => (await handle.read(buffer, offset, buffer.length - offset, position)).bytesRead),
+      assertSame: async () => {},
+      [Symbol.asyncDispose]: () => handle.close(),
+    };
+  };
+  const handle = await orUnreadable(() => open(file));
+  try {
+    const { size } = await handle.stat();
+    const refused = (what: string, hint: string, cause?: unknown) => invalidFile(file, `it ${what}`, hint, cause);
+    return { name: file, size, startPass, refused };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A zip, and the files in it: neither folders nor what macOS adds. */
+export interface AgencyZip extends Zip {
+  readonly files: readonly ZipEntry[];
+}
+
+/** @throws PerilbookError SERVICE_DATA when it is no zip, was cut, or one of its files is encrypted */
+export async function agencyZip(file: string): Promise<AgencyZip> {
+  const zip = await readZip(await agencyFile(file), (what, cause) =>
+    invalidFile(file, what ?? 'it is not a zip, or its end is missing', 'Download it again, or unpack it.', cause),
+  );
+  const files = zip.entries.filter(({ fileName }) => !fileName.endsWith('/') && !fileName.includes('__MACOSX'));
+  return { ...zip, files };
+}
+
+/** The parts of a path into a zip; null for any other path. */
+export function zipPath(file: string): { readonly archive: string; readonly member: string } | null {
+  const parts = /^(.*\.zip)[\\/](.+)$/i.exec(file);
+  return parts === null ? null : { archive: parts[1]!, member: parts[2]! };
+}
+
+/**
+ * The bytes of a file of text, block by block, without a byte order mark. A compressed file is unpacked, and a path below a .zip
+ * (`hail.csv.zip/hail.csv`) is a file in it.
+ *
+ * @throws PerilbookError SERVICE_DATA when the file cannot be read, is a damaged archive, or is not text
+ */
+export async function* textBytes(file: string): AsyncGenerator<Buffer, void, void> {
+  const inZip = zipPath(file);
+  let isFirst = true;
+  for await (const block of inZip === null ? unpackedFile(file) : fileInZip(inZip.archive, inZip.member)) {
+    if (isFirst) refuseOtherFormats(block, file);
+    yield isFirst && block.subarray(0, 3).equals(BYTE_ORDER_MARK) ? block.subarray(3) : block;
+    isFirst = false;
+  }
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+async function* unpackedFile(file: string): AsyncGenerator<Buffer, void, void> {
+  const source = await agencyFile(file);
+  await using pass = await source.startPass();
+  const head = Buffer.alloc(4);
+  await pass.readInto(head, 0, 0);
+  const compression = compressionOf(head);
+  yield* compression === null ? chunksFrom(pass, 0) : unpackedBytes(pass, source, compression);
+}
+
+async function* fileInZip(archive: string, name: string): AsyncGenerator<Buffer, void, void> {
+  const zip = await agencyZip(archive);
+  const entry = zip.files.find(({ fileName }) => fileName === name);
+  const names = zip.files.map(({ fileName }) => fileName).join(', ');
+  if (entry === undefined) throw invalidFile(archive, `it has no "${name}"`, `It has: ${names}.`);
+  yield* zip.unpacked(entry);
+}
+
+/** The text of a file in blocks, which may end anywhere. UTF-8; a block that is not is read as Windows-1252, which the agencies'
+ * spreadsheets write. */
+export async function* textBlocks(file: string): AsyncGenerator<string, void, void> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const block of textBytes(file)) {
+    const bytes = rest.length === 0 ? block : Buffer.concat([rest, block]);
+    const end = endOfLastAscii(bytes);
+    if (end > 0) yield decoded(bytes.subarray(0, end));
+    rest = bytes.subarray(end);
+  }
+  if (rest.length > 0) yield decoded(rest);
+}
+
+/** A cut after an ASCII byte never splits a UTF-8 character. */
+function endOfLastAscii(bytes: Buffer): number {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1]! >= 0x80) end -= 1;
+  return end;
+}
+
+function decoded(bytes: Buffer): string {
+  return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
+}
+
+const ZIP_MARK = Buffer.from([0x50, 0x4b, 0x03, 0x04]);
+
+/** Not text: servers answer with web pages instead of files, and spreadsheets are zips. */
+function refuseOtherFormats(bytes: Buffer, file: string): void {
+  const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
+  if (mark === 0xfeff || mark === 0xfffe) {
+    throw invalidFile(file, 'it is written in UTF-16', 'Save it as UTF-8 and load again.');
+  }
+  if (bytes.subarray(0, 4).equals(ZIP_MARK))
+    throw invalidFile(file, 'it is a spreadsheet or a zip, not text', 'Save the sheet as CSV, or unpack it.');
+  if (/^\s*<(!doctype|html)\b/i.test(bytes.toString('latin1', 0, 200))) {
+    throw invalidFile(
+      file,
+      'it is a web page, not data',
+      'The server sent a page instead of the file. Download it again.',
+    );
+  }
+}
