@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import type { Field } from '../../contract/answer.ts';
+import { fieldEncoder } from '../../rows/csv/field-bytes.ts';
 import type { PartPlace } from '../../rows/parts/list-parts.ts';
-import type { WriteRequest } from '../../rows/port.ts';
+import type { AddedColumn, PlaceSink, WriteRequest } from '../../rows/port.ts';
 import type { PartRecord, WrittenPart } from '../../store/part-store.ts';
 
 /** A change of the output's form that must make every part be written again raises this. */
@@ -54,10 +54,15 @@ export class FieldDigests {
     this.#cells = new Uint32Array(2 * cells);
   }
 
-  set(cell: number, fields: readonly Field[]): void {
-    const digest = hash('sha1', JSON.stringify(fields), 'buffer');
-    this.#cells[2 * cell] = digest.readUInt32LE(0);
-    this.#cells[2 * cell + 1] = digest.readUInt32LE(4);
+  /** Takes the fields of all cells, as text of CSV: to make JSON of them took a third of a warm run of parts. */
+  sink(added: readonly AddedColumn[]): PlaceSink {
+    let cell = 0;
+    return fieldEncoder({ delimiter: ',', encoding: 'utf-8' }, added, false, (bytes, length) => {
+      const digest = hash('sha1', bytes.subarray(0, length), 'buffer');
+      this.#cells[2 * cell] = digest.readUInt32LE(0);
+      this.#cells[2 * cell + 1] = digest.readUInt32LE(4);
+      cell++;
+    });
   }
 
   /** @param cells of the rows, in order */

@@ -4,7 +4,6 @@ import type { Clock } from '../../clock.ts';
 import { knownColumns } from '../../columns/row.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
-import { placeFields } from '../../rows/placed-fields.ts';
 import type { PlacedFields, WriteRequest, WriteResult } from '../../rows/port.ts';
 import type { PartTicket } from '../../store/part-store.ts';
 import type { ThreadPool } from '../../threads/thread-pool.ts';
@@ -69,10 +68,7 @@ export async function writeParts(writing: PartsWriting): Promise<Written> {
     if (existsSync(old)) notice(`${old} is of a part that is no longer in the input. Delete it if you do not need it.`);
   }
   const digests = new FieldDigests(scan.cells.size + scan.places.unlocated.length);
-  const fields = await outputFields(
-    writing,
-    placeFields((place, made) => digests.set(place, made)),
-  );
+  const fields = await outputFields(writing, digests.sink(addedTo(scan, job).added));
   await using pool = openWriteThreads(scan);
   const parts = scannedParts(writing, pool);
   const targetOf = (one: ScannedPart): PartTarget => {
