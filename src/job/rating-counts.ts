@@ -6,15 +6,21 @@ import type { CellTable } from './scan/cell-table.ts';
 import type { Job } from './settings/settings.ts';
 
 /** The ratings that are counted, the highest first. */
-export const HIGHEST_RATINGS = ['Very High', 'Relatively High'] as const;
+const HIGHEST_RATINGS = ['Very High', 'Relatively High'] as const;
+
+/** The value is in units (`CellTable`). */
+interface RatedRows {
+  rows: number;
+  value: number;
+}
 
 /** The rows of a natural topic, and those of its highest ratings. */
 export interface TopicRatings {
   readonly title: string;
   /** Rows whose topic was answered. */
-  answered: number;
-  /** By rating, in the order of `HIGHEST_RATINGS`; the value in units (`CellTable`). */
-  readonly highest: readonly { rows: number; value: number }[];
+  readonly answered: RatedRows;
+  /** Very High, then Relatively High. */
+  readonly highest: readonly [RatedRows, RatedRows];
 }
 
 /**
@@ -27,10 +33,13 @@ export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTa
   /** By field: the topic whose rating it is. */
   const topicAt: (TopicRatings | undefined)[] = names.map(() => undefined);
   for (const slug of job.topics.filter((slug) => topicOf(slug).category === 'natural')) {
-    const topic = {
+    const topic: TopicRatings = {
       title: topicOf(slug).title,
-      answered: 0,
-      highest: HIGHEST_RATINGS.map(() => ({ rows: 0, value: 0 })),
+      answered: { rows: 0, value: 0 },
+      highest: [
+        { rows: 0, value: 0 },
+        { rows: 0, value: 0 },
+      ],
     };
     ratings.push(topic);
     // The rating is the first column of a natural topic.
@@ -42,7 +51,8 @@ export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTa
     const topic = topicAt[at++];
     // Places behind the cells are of rows that were not looked up: all their ratings are null.
     if (topic === undefined || field === null) return;
-    topic.answered += cells.rows(place);
+    topic.answered.rows += cells.rows(place);
+    topic.answered.value += cells.value(place);
     const count = topic.highest[HIGHEST_RATINGS.indexOf(field as (typeof HIGHEST_RATINGS)[number])];
     if (count === undefined) return;
     count.rows += cells.rows(place);

@@ -1,5 +1,5 @@
 import type { Location } from '../geo/coordinates.ts';
-import type { RowsAndValue } from './figures.ts';
+import type { CountedSum } from './sums.ts';
 
 /** The places of a file by their numbers from 0, as the table of cells has them. */
 export interface WeightedPlaces {
@@ -10,7 +10,7 @@ export interface WeightedPlaces {
 }
 
 /** All that lies within the radius of one place. */
-export interface Circle extends RowsAndValue {
+export interface Circle extends CountedSum {
   /** The place in the middle. */
   readonly cell: number;
   readonly places: number;

@@ -159,6 +159,9 @@ export function severeClasses({ id }: Scale, units: Units): { readonly from: num
   return id === 'air' ? { from: 2, words: 'worse than Moderate' } : { from: 2, words: 'in Zone 1' };
 }
 
+/** A class as one character: its index. */
+export const CLASS_LETTERS = '0123456789';
+
 /** The indexes of the high ratings. */
 export const HIGH = RATINGS.indexOf('Relatively High');
 export const VERY_HIGH = RATINGS.indexOf('Very High');

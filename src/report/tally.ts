@@ -1,17 +1,17 @@
 import { SAMPLE_NOTE } from '../columns/row.ts';
 import type { Field } from '../contract/answer.ts';
-import type { TopicSlug } from '../contract/topics.ts';
+import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { County } from '../geo/us-counties.ts';
 import type { CellOfInput } from '../job/enriched-cells.ts';
 import { type CellClasses, type RatedTopic, ratedTopics } from './cell-classes.ts';
-import { ClassSums } from './class-sums.ts';
 import { Concentration } from './concentration.ts';
-import type { ReportFigures } from './figures.ts';
-import { LocationLists } from './location-lists.ts';
+import type { Facts, Missing } from './facts.ts';
 import { binningsOf } from './map/bins.ts';
 import { type Frame, place, project } from './map/frame.ts';
-import { MapBins } from './map/map-bins.ts';
+import { MapBins, type MapFigures } from './map/map-bins.ts';
+import { type CellAtRisk, PlaceLists } from './place-lists.ts';
 import { HIGHEST, type Units } from './scales.ts';
+import { ClassSums, sumMaker } from './sums.ts';
 
 /** What must be known before cells are counted. */
 export interface TallyOf {
@@ -22,6 +22,18 @@ export interface TallyOf {
   /** How many distinct cells there are. */
   readonly cells: number;
   readonly frame: Frame;
+  /** Of the units in which values are counted (`CellTable`); null where the input has none. */
+  readonly decimals: number | null;
+}
+
+/** What was counted: facts, what the map shows, and the places that are to be named. */
+export interface Tallied {
+  readonly figures: Pick<Facts, 'places' | 'all' | 'highest' | 'topics' | 'counties' | 'states' | 'oldest' | 'newest'>;
+  readonly map: MapFigures;
+  readonly atRisk: readonly CellAtRisk[];
+  /** Locations by `hazard_status`. */
+  readonly status: Readonly<Record<string, number>>;
+  readonly reasons: Missing['reasons'];
 }
 
 /** Notes contain topics and reasons, so their number is unbounded. Further ones are counted together. */
@@ -39,12 +51,14 @@ export class Tally {
   readonly #kind: 'point' | 'hexagon';
   readonly #levels: readonly MapBins[];
   readonly #concentration: Concentration;
-  readonly #lists: LocationLists;
+  readonly #lists: PlaceLists;
+  readonly #units: Units;
+  readonly #decimals: number | null;
   readonly #notes = new Map<string, number>();
   readonly #status = new Map<string, number>();
-  readonly #notDrawn = { rows: 0, value: 0 };
   /** Of the cell that is added: the highest rating, then that of each topic. */
   readonly #classes: Uint8Array;
+  #notDrawn = 0;
   #rows = 0;
   /** Rows of those whose fields were counted. */
   #counted = 0;
@@ -53,7 +67,9 @@ export class Tally {
   #oldest: string | null = null;
   #newest: string | null = null;
 
-  constructor({ topics, counts, units, cells, frame }: TallyOf) {
+  constructor({ topics, counts, units, cells, frame, decimals }: TallyOf) {
+    this.#units = units;
+    this.#decimals = decimals;
     this.#topics = ratedTopics({ topics, counts, units });
     this.#sums = this.#topics.map(({ scale }) => new ClassSums(scale.classes.length));
     this.#frame = frame;
@@ -61,9 +77,11 @@ export class Tally {
     const binnings = binningsOf(cells);
     this.#kind = binnings[0]!.kind;
     this.#levels = binnings.map((binning) => new MapBins(binning, scales));
-    const natural = [...this.#topics.entries()].flatMap(([index, topic]) => (topic.natural ? [index + 1] : []));
+    const natural = this.#topics
+      .map(({ slug, natural }, index) => ({ slug, natural, layer: index + 1 }))
+      .filter((topic) => topic.natural);
     this.#concentration = new Concentration(natural);
-    this.#lists = new LocationLists(natural);
+    this.#lists = new PlaceLists(natural);
     this.#classes = new Uint8Array(scales.length);
   }
 
@@ -79,8 +97,7 @@ export class Tally {
     this.#lists.add(cell, county, this.#classes);
     const point = project(cell.location);
     if (point === null) {
-      this.#notDrawn.rows += rows;
-      this.#notDrawn.value += value;
+      this.#notDrawn += rows;
       return;
     }
     const at = place(this.#frame, point);
@@ -124,34 +141,37 @@ export class Tally {
     if (this.#newest === null || asOf > this.#newest) this.#newest = asOf;
   }
 
-  figures(): ReportFigures {
-    const natural = this.#topics.filter((topic) => topic.natural).map(({ slug }) => slug);
+  tallied(): Tallied {
     const slugs = this.#topics.map(({ slug }) => slug);
     const { ok = 0, ...others } = Object.fromEntries(this.#status);
     const complete = ok + this.#rows - this.#counted;
+    const sumOf = sumMaker(this.#decimals);
+    const hasNatural = this.#topics.some(({ natural }) => natural);
     return {
-      cells: this.#cells,
-      rows: this.#rows,
-      value: this.#value,
-      highest: natural.length > 0 ? this.#highest.distribution(HIGHEST) : null,
-      topics: this.#topics.map(({ slug, scale }, index) => ({
-        slug,
-        scale,
-        distribution: this.#sums[index]!.distribution(scale),
-      })),
-      natural,
+      figures: {
+        places: this.#cells,
+        all: sumOf({ rows: this.#rows, value: this.#value }),
+        highest: hasNatural ? this.#highest.rated(HIGHEST, this.#units, sumOf) : null,
+        topics: this.#topics.map(({ slug, scale, natural }, index) => ({
+          topic: slug,
+          title: topicOf(slug).title,
+          category: topicOf(slug).category,
+          ...this.#sums[index]!.rated(scale, this.#units, sumOf),
+          mostIn: natural ? this.#concentration.mostIn(slug, sumOf) : [],
+        })),
+        ...this.#concentration.lists(sumOf),
+        oldest: this.#oldest,
+        newest: this.#newest,
+      },
       map: {
         frame: this.#frame,
         kind: this.#kind,
-        levels: this.#levels.map((level) => level.drawn(slugs)),
-        notDrawn: { ...this.#notDrawn },
+        levels: this.#levels.map((level) => level.drawn(slugs, sumOf)),
+        notDrawn: this.#notDrawn,
       },
-      ...this.#concentration.figures(),
-      locations: this.#lists.locations(),
+      atRisk: this.#lists.places(),
       status: complete > 0 ? { ok: complete, ...others } : others,
-      notes: [...this.#notes].map(([note, rows]) => ({ note, rows })).sort((a, b) => b.rows - a.rows),
-      oldest: this.#oldest,
-      newest: this.#newest,
+      reasons: [...this.#notes].map(([note, rows]) => ({ note, rows })).sort((a, b) => b.rows - a.rows),
     };
   }
 }

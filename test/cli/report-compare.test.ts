@@ -41,7 +41,7 @@ interface Side {
 
 interface Compared {
   readonly report: string;
-  readonly comparison: {
+  readonly changes: {
     readonly matched_by: string;
     readonly currency: string | null;
     readonly before: unknown;
@@ -64,10 +64,10 @@ interface Compared {
   };
 }
 
-async function compared(folder: string, ...more: string[]): Promise<Compared['comparison']> {
+async function compared(folder: string, ...more: string[]): Promise<Compared['changes']> {
   const { code, stdout, stderr } = await perilbook(['report', ...WORDS, '--json', ...more], { folder });
   assert.equal(code, 0, stderr);
-  return (JSON.parse(stdout) as Compared).comparison;
+  return (JSON.parse(stdout) as Compared).changes;
 }
 
 test('report --compare: new and gone rows, ratings that moved, value before and now, by id', async (t) => {
@@ -120,7 +120,7 @@ test('a policy number identifies a row too', async (t) => {
   writeFileSync(join(folder, 'book.csv'), `policy,lat,lng\nb,${HOUSTON}\nc,${LA}\n`);
   const words = ['report', 'book.csv', '-t', 'hail', '--store', 'store.db', '--compare', 'earlier.csv', '--json'];
   const { stdout, stderr } = await perilbook(words, { folder });
-  const { comparison } = JSON.parse(stdout);
+  const { changes: comparison } = JSON.parse(stdout);
   assert.deepEqual(
     [comparison.matched_by, comparison.new.examples, comparison.gone.examples],
     ['policy', [{ line: 3, key: 'c' }], [{ line: 2, key: 'a' }]],
@@ -136,9 +136,9 @@ test('--id names the column by which rows are matched; one that is missing is re
   copyFileSync(join(folder, 'out.csv'), join(folder, 'earlier.csv'));
   writeFileSync(join(folder, 'book.csv'), `Site,lat,lng\nb,${LA}\na,${HOUSTON}\n`);
   const words = ['report', 'book.csv', '-t', 'hail', '--store', 'store.db', '--compare', 'earlier.csv', '--json'];
-  const { comparison } = JSON.parse((await perilbook([...words, '--id', 'site'], { folder })).stdout);
+  const { changes: comparison } = JSON.parse((await perilbook([...words, '--id', 'site'], { folder })).stdout);
   assert.deepEqual([comparison.matched_by, comparison.relocated.rows], ['Site', 2]);
-  assert.equal(JSON.parse((await perilbook(words, { folder })).stdout).comparison.relocated.rows, 0, 'by place');
+  assert.equal(JSON.parse((await perilbook(words, { folder })).stdout).changes.relocated.rows, 0, 'by place');
   const wrong = await perilbook([...words, '--id', 'Sites'], { folder });
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /id: no column Sites; did you mean Site\?\n.*\[INPUT_COLUMNS\]/);
@@ -243,7 +243,7 @@ test('part files on both sides: by folder, by the number of the run, by the name
       { folder },
     );
     assert.equal(code, 0, stderr);
-    return (JSON.parse(stdout) as Compared).comparison;
+    return (JSON.parse(stdout) as Compared).changes;
   };
   const found = await byFolder('earlier');
   assert.deepEqual(
@@ -258,8 +258,8 @@ test('part files on both sides: by folder, by the number of the run, by the name
   const page = readFileSync(join(folder, 'page.html'), 'utf8');
   assert.ok(page.includes('lines of the earlier output 2.csv:2</li>'));
   for (const said of ['1', 'nightly', 'out', 'earlier/*.csv']) {
-    const { earlier: _, ...same } = (await byFolder(said)) as Compared['comparison'] & { earlier: string };
-    const { earlier: __, ...first } = found as Compared['comparison'] & { earlier: string };
+    const { earlier: _, ...same } = (await byFolder(said)) as Compared['changes'] & { earlier: string };
+    const { earlier: __, ...first } = found as Compared['changes'] & { earlier: string };
     assert.deepEqual(same, first, said);
   }
 });
@@ -276,7 +276,7 @@ test('currencies are never added: each has its total, and the figures are of one
   };
   const inDollars = await pageOf();
   assert.ok(inDollars.includes('<dt>Value</dt><dd>$3.00 m<small>'));
-  assert.ok(inDollars.includes('$3.00 m (2 rows), CAD 5.00 m (1 row), 7 without a currency (1 row)'));
+  assert.ok(inDollars.includes('$3.00 m (2 locations), CAD 5.00 m (1 location), 7 without a currency (1 location)'));
   assert.doesNotMatch(inDollars, /8\.00 m/);
   const inCanadian = await pageOf('--currency', 'cad');
   assert.ok(inCanadian.includes('<dt>Value</dt><dd>CAD 5.00 m<small>'));

@@ -122,7 +122,7 @@ test('the page names the sample account, kilometres where they were asked for, a
     folder,
   });
   const page = readFileSync(join(folder, 'r.html'), 'utf8');
-  assert.match(page, /<li>Sample account: 598 of 600 credits left;/);
+  assert.match(page, /<li><bdi>Sample account<\/bdi>: 598 of 600 credits left;/);
   assert.match(page, /circles with a radius of 1 km/);
   assert.match(page, /<td class="n">0\.60<\/td>/);
   const words = page.replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '').replace(/<[^>]+>/g, ' ');

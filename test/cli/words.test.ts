@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import stringWidth from 'string-width';
 import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/format.ts';
 import { findingMessages } from '../../src/cli/messages/run-messages.ts';
+import type { RatingFinding } from '../../src/report/story.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
@@ -144,12 +145,17 @@ for (const [args, says] of mistakes) {
 }
 
 test('findings fit the terminal', () => {
-  const finding = { title: 'Riverine Flooding', rating: 'Relatively High', rows: 1_106, answered: 36_634 } as const;
-  const lines = findingMessages([{ ...finding, value: 38_712_000_000, currency: 'USD' }], 60);
+  const finding = (value: number): RatingFinding => ({
+    title: 'Riverine Flooding',
+    rating: 'Relatively High',
+    answered: { locations: 36_634, value: 1e12 },
+    rated: { locations: 1_106, value },
+  });
+  const lines = findingMessages([finding(38_712_000_000)], 'USD', 60);
   assert.deepEqual(lines, [
     'Riverine Flooding: 1,106 of 36,634 answered locations',
     'Relatively High, $38.7 bn of value',
   ]);
-  const [ofWeight] = findingMessages([{ ...finding, value: 12, currency: null }], undefined, 'weight');
+  const [ofWeight] = findingMessages([finding(12)], null, undefined, 'weight');
   assert.match(ofWeight!, /Relatively High, 12 of weight$/);
 });

@@ -51,7 +51,7 @@ test('ratings are counted as the fields go by, and the fields arrive as they wer
   assert.deepEqual(ratings, [
     {
       title: 'Hail',
-      answered: 4,
+      answered: { rows: 4, value: 35 },
       highest: [
         { rows: 3, value: 30 },
         { rows: 1, value: 5 },
@@ -59,7 +59,7 @@ test('ratings are counted as the fields go by, and the fields arrive as they wer
     },
     {
       title: 'Wildfire',
-      answered: 3,
+      answered: { rows: 3, value: 30 },
       highest: [
         { rows: 0, value: 0 },
         { rows: 0, value: 0 },

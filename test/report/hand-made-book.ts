@@ -10,6 +10,8 @@ import { cellOf } from '../../src/geo/coordinates.ts';
 import { type Prepared, prepare } from '../../src/job/prepare.ts';
 import { readJobFile } from '../../src/job/settings/read-job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
+import type { Facts } from '../../src/report/facts.ts';
+import { gatherFacts } from '../../src/report/gather-facts.ts';
 import { makeReport } from '../../src/report/make-report.ts';
 import type { Claim, Settlement, Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -29,13 +31,14 @@ export interface HandMade {
   readonly clock: MovedClock;
   /** The report of the book, as it is now. */
   readonly page: () => Promise<string>;
+  readonly facts: () => Promise<Facts>;
 }
 
-const GOLDEN = join(import.meta.dirname, 'golden');
+const BOOKS = join(import.meta.dirname, 'books');
 
-/** Puts a book of `golden/`, and what `answers.json` says of it, into a store, as a run that paused would have left them. */
+/** Puts a book of `books/`, and what `answers.json` says of it, into a store, as a run that paused would have left them. */
 export async function handMadeBook(t: TestContext, name: string): Promise<HandMade> {
-  const folder = join(GOLDEN, name);
+  const folder = join(BOOKS, name);
   const file = readJobFile(join(folder, 'job.yaml'), 'job.yaml');
   const job = makeJob([file], { dataFolder: temporaryFolder(t), workingFolder: folder });
   const clock = new MovedClock('2026-03-15T12:00:00Z');
@@ -80,7 +83,8 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
     ...{ connection, store, effects },
     asOf: Date.parse('2026-03-15T12:00:00Z'),
   });
-  return { prepared, store, clock, page: () => makeReport(prepared, store, clock.now()) };
+  const facts = async () => (await gatherFacts(prepared, store, clock.now())).facts;
+  return { prepared, store, clock, page: () => makeReport(prepared, store, clock.now()), facts };
 }
 
 function settlementOf(
@@ -97,17 +101,4 @@ function settlementOf(
       ...{ topic: topic as TopicSlug, note: note!, reason: 'unavailable' as const, at: now },
     })),
   };
-}
-
-/** A page without what lies elsewhere: its styles and its script (files of their own), and the outlines of the country. */
-export function withoutBulk(page: string): string {
-  return page
-    .replace(/(<style>)[\s\S]*?(<\/style>)/, '$1…$2')
-    .replace(/(<script>)[\s\S]*?(<\/script>)/, '$1…$2')
-    .replaceAll(/'sha256-[^']*'/g, "'sha256-…'")
-    .replaceAll(/ d="[^"]{200,}"/g, ' d="…"');
-}
-
-export function goldenFile(name: string): string {
-  return join(GOLDEN, name, 'report.html');
 }

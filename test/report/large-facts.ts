@@ -6,8 +6,10 @@ import { countyAt } from '../../src/geo/us-counties.ts';
 import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
 import { CellClasses, ratedTopics } from '../../src/report/cell-classes.ts';
 import type { Facts } from '../../src/report/facts.ts';
-import { LOCATIONS_KEPT } from '../../src/report/location-lists.ts';
 import { frameOf } from '../../src/report/map/frame.ts';
+import type { MapFigures } from '../../src/report/map/map-bins.ts';
+import { PLACES_KEPT } from '../../src/report/place-lists.ts';
+import { storyOf } from '../../src/report/story.ts';
 import { Tally } from '../../src/report/tally.ts';
 
 /** A number from 0 up to, not including, `below`, that looks like chance and is the same in every run. */
@@ -45,8 +47,8 @@ function cellOf(number: number): EnrichedCell {
 /** The longest that a row's texts can become on the page: each character escaped. */
 const LONG_NAME = '<'.repeat(60);
 
-/** What a report shows of a made-up book all over the country, in all topics, with as many locations as its lists can hold. */
-export function largeFacts(cells: number): Facts {
+/** What a report shows of a made-up book all over the country, in all topics, with as many places as its lists can hold. */
+export function largeFacts(cells: number): { readonly facts: Facts; readonly map: MapFigures } {
   const each = function* () {
     for (let number = 0; number < cells; number++) yield cellOf(number);
   };
@@ -54,42 +56,36 @@ export function largeFacts(cells: number): Facts {
     for (const { location } of each()) yield location;
   };
   const settings = { topics: TOPIC_SLUGS, counts: true, units: 'miles' } as const;
-  const tally = new Tally({ ...settings, cells, frame: frameOf(places()) });
+  const tally = new Tally({ ...settings, cells, frame: frameOf(places()), decimals: 0 });
   const classes = new CellClasses(ratedTopics(settings), cells);
   for (const cell of each()) {
     classes.put(cell.number, cell.fields);
     tally.add(cell, countyAt(cell.location), classes);
   }
-  const tallied = tally.figures();
-  // As many locations as the lists of all perils can hold, none in two of them.
-  const locations = Array.from({ length: 19 * LOCATIONS_KEPT }, (_, cell) => ({
-    ...tallied.locations[cell % 40]!,
-    cell,
-  }));
-  const figures = { ...tallied, locations };
-  return {
-    ...{ job: 'large', input: 'large.csv', madeAt: 0, runAt: null, source: 'here', sample: true, topics: TOPIC_SLUGS },
-    ...{ valueName: 'TIV', rows: 600_000, invalid: 0, outsideUs: 0, findings: [], unit: 'line', figures },
-    labels: new Map(
-      figures.locations.map(({ cell }) => [cell, { order: cell, line: cell, id: LONG_NAME, name: LONG_NAME }]),
-    ),
-    ...{
-      currency: 'USD',
-      decimals: 0,
-      currencies: [{ code: 'USD', rows: 600_000, value: 1e14 }],
-      units: 'miles',
-      circles: [],
-      comparison: null,
-    },
-    money: {
-      planned: 0,
-      charged: 0,
-      unknown: 0,
-      inFlight: 0,
-      allowed: null,
-      saved: { byCells: 0, byCache: 0, byAreas: 0 },
-    },
-    missing: { credits: 0, cells: 0, stopped: null, resumeAfter: null, accounts: [] },
-    ...{ ledger: [], runs: [] },
+  const { figures, map, atRisk } = tally.tallied();
+  const facts = {
+    ...{ job: 'large', input: 'large.csv', madeAt: '2026-03-15T12:00:00Z', runAt: null, source: 'here', sample: true },
+    ...({ datasets: null, unit: 'line', units: 'miles', valueName: 'TIV', currency: 'USD' } as const),
+    ...{ rows: 600_000, invalid: 0, outsideUs: 0 },
+    ...figures,
+    currencies: [{ currency: 'USD', locations: 600_000, value: 1e14 }],
+    circles: [],
+    // As many places as the lists of all perils can hold, none in two of them.
+    locations: Array.from({ length: 19 * PLACES_KEPT }, (_, order) => {
+      const { rows, value, veryHigh, high } = atRisk[order % 40]!;
+      const label = {
+        order,
+        line: order,
+        id: LONG_NAME,
+        name: LONG_NAME,
+        lat: 30,
+        lng: -90,
+        county: 'Orleans, Louisiana',
+      };
+      return { ...label, locations: rows, value, veryHigh, high };
+    }),
+    ...{ changes: null, problems: [], credits: null },
+    missing: { status: [], reasons: [], credits: 0, places: 0, stopped: null, resumeAfter: null, accounts: [] },
   };
+  return { facts: { story: storyOf(facts), ...facts }, map };
 }

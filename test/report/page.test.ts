@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { amount } from '../../src/format-numbers.ts';
 import { labelColumns, labelOf } from '../../src/report/location-labels.ts';
+import { percent } from '../../src/report/numbers.ts';
 import { escaped, html, jsonData } from '../../src/report/page/html.ts';
-import { percent } from '../../src/report/page/numbers.ts';
 import { fc } from '../properties.ts';
 
 test('whatever a text holds, it cannot leave its place in the markup', () => {

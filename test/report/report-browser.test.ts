@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { topicOf } from '../../src/contract/topics.ts';
+import { NATURAL_SLUGS, topicOf } from '../../src/contract/topics.ts';
 import { reportPage } from '../../src/report/page/page.ts';
 import { noBrowser, startBrowser } from '../browser.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -158,7 +158,7 @@ test('the locations: of one peril, filtered, sorted, as CSV', options, async (t)
   assert.deepEqual(await lines(), ['9', '8', '7', '6', '4', '2']);
   const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#list-csv').click()]);
   const csv = readFileSync(await download.path(), 'utf8').split('\r\n');
-  assert.equal(csv[0], 'Line,ID,Location,County,Value,Rows,High ratings,Latitude,Longitude');
+  assert.equal(csv[0], 'Line,ID,Location,County,Value,Locations,High ratings,Latitude,Longitude');
   assert.equal(csv[1], '9,8,San Juan,"San Juan, Puerto Rico",900000,1,Relatively High: Earthquake,18.4655,-66.1057');
   assert.equal(csv.length, 1 + all.length);
   assert.deepEqual(complaints, []);
@@ -210,14 +210,8 @@ const ROWS = `[...document.querySelectorAll('tbody tr, tfoot tr')]
 
 test('printed: a summary of one page, numbered pages, no heading alone, no row cut', options, async (t) => {
   const file = join(temporaryFolder(t), 'large.html');
-  const facts = largeFacts(3_000);
-  writeFileSync(
-    file,
-    reportPage({
-      ...facts,
-      circles: [{ cell: 0, lat: 30, lng: -90, county: 'Orleans', places: 1, rows: 10, value: 5e9 }],
-    }),
-  );
+  const { facts, map } = largeFacts(3_000);
+  writeFileSync(file, reportPage({ ...facts, circles: [{ ...facts.locations[0]!, places: 1 }] }, map));
   const page = await (await (await startBrowser(t)).newContext()).newPage();
   await page.goto(pathToFileURL(file).href);
   await page.emulateMedia({ media: 'print' });
@@ -236,15 +230,15 @@ test('printed: a summary of one page, numbered pages, no heading alone, no row c
       assert.equal(alone, undefined, `${format}, page ${index + 1}`);
     }
     const [summary, second] = pages as [string, string];
-    for (const slug of facts.figures.natural) assert.ok(summary.includes(plain(topicOf(slug).title)), slug);
-    for (const said of ['Valueatriskbyperil', 'Locations', 'distinctplaces,mostin', 'Notanswered']) {
+    for (const slug of NATURAL_SLUGS) assert.ok(summary.includes(plain(topicOf(slug).title)), slug);
+    for (const said of ['Valueatriskbyperil', 'Locations', 'places,mostin', 'Notanswered']) {
       assert.ok(summary.includes(said), `${format}: ${said}`);
     }
     assert.ok(second.startsWith('Sampledata·page2Accumulation'), `${format}: ${second.slice(0, 60)}`);
     const cut = rows.filter((row) => !pages.some((text) => text.includes(row)));
     assert.deepEqual(cut, [], format);
   }
-  const real = reportPage({ ...facts, sample: false });
+  const real = reportPage({ ...facts, sample: false }, map);
   assert.ok(real.includes('Perilbook hazard report · page') && !real.includes('Sample data'));
 });
 
@@ -277,7 +271,8 @@ test(
 
 test('at 1440 by 900 all perils and the map are on the first screen', options, async (t) => {
   const file = join(temporaryFolder(t), 'large.html');
-  writeFileSync(file, reportPage(largeFacts(3_000)));
+  const { facts, map } = largeFacts(3_000);
+  writeFileSync(file, reportPage(facts, map));
   const page = await (await (await startBrowser(t)).newContext({ viewport: { width: 1440, height: 900 } })).newPage();
   await page.goto(pathToFileURL(file).href);
   assert.equal(await page.locator('.perils tbody tr').count(), 18);

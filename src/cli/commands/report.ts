@@ -6,7 +6,7 @@ import { inputOf } from '../../job/settings/input-setting.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { unopenedConnection } from '../../library/connection.ts';
 import { compareWithOutput, type EarlierOutput } from '../../report/compare/compare-outputs.ts';
-import { comparisonJson } from '../../report/compare/comparison.ts';
+import { factsJson } from '../../report/facts.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import type { Store } from '../../store/port.ts';
@@ -38,7 +38,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   const rows = [job.output, ...(earlier === null ? [] : await inputFiles(earlier))];
   const ofRows = rows.map((path) => ({ path, what: 'is an output with rows' }));
   await checkFiles(flags, job, [reportOutput(file)], ofRows);
-  const { page, hasRun, comparison } = await reportOfLatestRun(
+  const { page, facts } = await reportOfLatestRun(
     job,
     unopenedConnection(connectionContext(context), job),
     store,
@@ -50,10 +50,10 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
           : (prepared, complete) => compareWithOutput(earlier, prepared, complete, store, effects),
     },
   );
-  if (!hasRun) sayNoRun(context, job);
+  if (facts.runAt === null) sayNoRun(context, job);
   await writeReport(context, file, page);
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
-  if (flags.json) sayJson(context, { report: file, comparison: comparison && comparisonJson(comparison) });
+  if (flags.json) sayJson(context, { report: file, ...factsJson(facts) });
   return EXIT.complete;
 }
 

@@ -5,7 +5,6 @@ import { runFacts } from '../../job/estimate.ts';
 import { outputFiles } from '../../job/parts/part-outputs.ts';
 import { type Prepared, prepare, prepareAgain } from '../../job/prepare.ts';
 import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../job/protected-files.ts';
-import { ratingFindings } from '../../job/run-findings.ts';
 import { run } from '../../job/run-job.ts';
 import type { Job } from '../../job/settings/settings.ts';
 import { connect } from '../../library/connection.ts';
@@ -106,7 +105,9 @@ async function runJob(
     const fields = { exit_code: exitCode, state: ended.state, message: next.join(' '), summary: ended.summary };
     if (!flags.quiet || isWrong) context.log(level, 'finished', fields);
   } else if (!flags.quiet) {
-    const findings = findingMessages(ratingFindings(prepared, ended.ratings), style.width, valueName(job));
+    const { findingsOfRun } = await import('../../report/story.ts');
+    const { findings: found, currency } = findingsOfRun(prepared, ended.ratings);
+    const findings = findingMessages(found, currency, style.width, valueName(job));
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
     talk([...facts, ...findings, ...(reported === null ? [] : [`For the report: ${reported}`]), ...next, ...sample]);
   } else if (isWrong) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));

@@ -1,8 +1,8 @@
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { amount, counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { RatingFinding } from '../../job/run-findings.ts';
 import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
 import { NO_OUTPUT } from '../../job/settings/settings.ts';
+import type { RatingFinding } from '../../report/story.ts';
 import { listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
 import type { OutputStyle } from './plan-messages.ts';
@@ -85,12 +85,13 @@ function spentMessage({ credits_spent: spent, credits_limit: limit, this_run }: 
 /** The ratings that matter most, one a line. */
 export function findingMessages(
   findings: readonly RatingFinding[],
+  currency: string | null,
   width = Number.POSITIVE_INFINITY,
   valueName = 'value',
 ): string[] {
-  const lines = findings.map(({ title, rating, rows, answered, value, currency }) => {
-    const worth = value > 0 ? `, ${amount(value, currency)} of ${valueName}` : '';
-    return `${title}: ${grouped(rows)} of ${counted(answered, 'answered location')} ${rating}${worth}`;
+  const lines = findings.map(({ title, rating, rated, answered }) => {
+    const worth = rated.value ? `, ${amount(rated.value, currency)} of ${valueName}` : '';
+    return `${title}: ${grouped(rated.locations)} of ${counted(answered.locations, 'answered location')} ${rating}${worth}`;
   });
   return lines.flatMap((line) => wrapped(line.split(' '), width, ' '));
 }

@@ -45,6 +45,8 @@ export interface Scan extends Disposable {
   readonly findings: readonly Finding[];
   /** The currency code of the values, as the file names it; null where it does not. */
   readonly currency: string | null;
+  /** How many of the located rows have each currency code, '' for none; empty where no column names one. */
+  readonly currencies: ReadonlyMap<string, number>;
   readonly cells: CellTable;
   readonly areas: AreaTable;
   /** What the boundaries say about the cells; null where the job does not find areas by them. */
@@ -173,6 +175,7 @@ export async function scan(
     // In the order of their first rows.
     findings: [...findings.values()],
     currency: currency.code,
+    currencies: currency.rows,
     cells,
     areas,
     foundAreas,

@@ -16,9 +16,8 @@ import type { Row, RowSource } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
 import { CellClasses, ratedTopics } from '../cell-classes.ts';
 import { currenciesOf } from '../currencies.ts';
-import { CLASS_LETTERS } from '../figures.ts';
 import { labelColumns } from '../location-labels.ts';
-import { HIGHEST, unansweredClass } from '../scales.ts';
+import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../scales.ts';
 import type { ComparedRow, Comparison } from './comparison.ts';
 import { matchRows } from './match-rows.ts';
 

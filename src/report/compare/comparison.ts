@@ -1,10 +1,13 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { RowPlace } from '../../job/noted-rows.ts';
 import { valueOfUnits } from '../../job/scan/value.ts';
-import type { Distribution } from '../class-sums.ts';
-import type { CurrencyTotal } from '../currencies.ts';
-import type { RowsAndValue } from '../figures.ts';
 import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
+import type { CountedSum } from '../sums.ts';
+
+interface Distribution {
+  readonly rows: readonly number[];
+  readonly value: readonly number[];
+}
 
 /** What changed between an earlier output and the report. */
 export interface Comparison {
@@ -35,8 +38,8 @@ export interface ComparedSum {
   readonly value: number | null;
   /** Rows whose value is empty or not a number, in any currency. */
   readonly withoutValue: number;
-  /** Rows with a value in another currency, most rows first; `code` is null where a row names none. */
-  readonly others: readonly CurrencyTotal[];
+  /** Rows with a value in another currency, most rows first; `currency` is null where a row names none. */
+  readonly others: readonly (CountedSum & { readonly currency: string | null })[];
 }
 
 interface RowChanges extends ComparedSum {
@@ -50,10 +53,10 @@ export interface TopicChanges {
   readonly before: Distribution;
   readonly now: Distribution;
   /** Rows in both whose rating differs, most rows first. Value as it is now. */
-  readonly moved: readonly (RowsAndValue & { readonly from: string; readonly to: string })[];
+  readonly moved: readonly (CountedSum & { readonly from: string; readonly to: string })[];
   /** Rows in both that were answered on one side only. */
-  readonly newlyAnswered: RowsAndValue;
-  readonly noLongerAnswered: RowsAndValue;
+  readonly newlyAnswered: CountedSum;
+  readonly noLongerAnswered: CountedSum;
 }
 
 /** One row of a side. */
@@ -77,7 +80,7 @@ export function comparisonJson(comparison: Comparison): object {
   const { earlier, currency, decimals, idColumn, before, now, added, gone, relocated, topics, notCompared } =
     comparison;
   const inCurrency = (units: number) => valueOfUnits(units, decimals);
-  const valued = <Sum extends RowsAndValue>(sum: Sum): Sum => ({ ...sum, value: inCurrency(sum.value) });
+  const valued = <Sum extends CountedSum>(sum: Sum): Sum => ({ ...sum, value: inCurrency(sum.value) });
   const side = ({ rows, value }: Distribution) => ({
     at_risk: { rows: rows[HIGH]! + rows[VERY_HIGH]!, value: inCurrency(value[HIGH]! + value[VERY_HIGH]!) },
     ratings: Object.fromEntries(
@@ -86,7 +89,7 @@ export function comparisonJson(comparison: Comparison): object {
   });
   const sum = ({ rows, value, withoutValue, others }: ComparedSum) => ({
     ...{ rows, value: value === null ? null : inCurrency(value), without_value: withoutValue },
-    other_currencies: others.map(({ code, ...total }) => ({ currency: code, ...valued(total) })),
+    other_currencies: others.map(valued),
   });
   return {
     ...{ earlier, matched_by: idColumn ?? 'place', currency, before: sum(before), now: sum(now) },

@@ -1,8 +1,7 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
-import { ClassSums } from '../class-sums.ts';
-import { CLASS_LETTERS } from '../figures.ts';
-import { HIGHEST, unansweredClass } from '../scales.ts';
+import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../scales.ts';
+import { ClassSums } from '../sums.ts';
 import type { ComparedRow, ComparedSum, Comparison, TopicChanges } from './comparison.ts';
 
 const EXAMPLES = 10;
@@ -128,7 +127,7 @@ class ComparedSums {
 
   sum(): ComparedSum {
     const others = [...this.#totals].flatMap(([code, total]) =>
-      code === null ? [] : [{ code: code || null, ...total }],
+      code === null ? [] : [{ currency: code || null, ...total }],
     );
     return {
       rows: this.#rows,
@@ -180,8 +179,8 @@ class TopicSums {
   changes(): TopicChanges {
     return {
       slug: this.#slug,
-      before: this.before.distribution(HIGHEST),
-      now: this.now.distribution(HIGHEST),
+      before: { rows: [...this.before.rows], value: [...this.before.value] },
+      now: { rows: [...this.now.rows], value: [...this.now.value] },
       moved: [...this.#moved.values()].sort((a, b) => b.rows - a.rows),
       newlyAnswered: this.#newlyAnswered,
       noLongerAnswered: this.#noLongerAnswered,

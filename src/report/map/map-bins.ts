@@ -1,10 +1,33 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { CellOfInput } from '../../job/enriched-cells.ts';
-import { answeredOf, typicalClass } from '../class-sums.ts';
-import { CLASS_LETTERS, type MapLevel } from '../figures.ts';
-import type { Scale } from '../scales.ts';
+import { CLASS_LETTERS, type Scale } from '../scales.ts';
+import { answeredOf, type Sum, type SumOf, typicalClass } from '../sums.ts';
 import type { Binning } from './bins.ts';
-import type { MapPoint } from './frame.ts';
+import type { Frame, MapPoint } from './frame.ts';
+
+/** What the map shows. */
+export interface MapFigures {
+  readonly frame: Frame;
+  readonly kind: 'point' | 'hexagon';
+  /** The same locations in bins of different sizes: the fine ones, and larger ones for narrow screens. Points have one level. */
+  readonly levels: readonly MapLevel[];
+  /** Locations outside the states and the territories. */
+  readonly notDrawn: number;
+}
+
+export interface MapLevel {
+  /** Of a hexagon; 0 for points. */
+  readonly radius: number;
+  readonly bins: readonly (Sum & { readonly at: MapPoint })[];
+  /** For the highest rating and then each topic: the typical class of what was answered in each bin as one letter of
+   * `CLASS_LETTERS`, by rows and by value, and how many of its rows were answered. */
+  readonly layers: readonly {
+    readonly slug: TopicSlug | null;
+    readonly rows: string;
+    readonly value: string;
+    readonly answered: readonly number[];
+  }[];
+}
 
 interface Bin {
   readonly key: number;
@@ -58,11 +81,11 @@ export class MapBins {
   }
 
   /** The bins, the largest first so that small ones are drawn on top, and what was answered in each of them. */
-  drawn(topics: readonly TopicSlug[]): MapLevel {
+  drawn(topics: readonly TopicSlug[], sumOf: SumOf): MapLevel {
     const bins = [...this.#bins.values()].sort((a, b) => b.rows - a.rows || a.first - b.first);
     return {
       radius: this.#binning.radius,
-      bins: bins.map(({ at, rows, value }) => ({ at, rows, value })),
+      bins: bins.map(({ at, ...counted }) => ({ at, ...sumOf(counted) })),
       layers: [null, ...topics].map((slug, layer) => {
         const scale = this.#scales[layer]!;
         const byRows = bins.map(({ weights }) => weightsOf(weights, layer, 0));

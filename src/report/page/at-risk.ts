@@ -1,22 +1,20 @@
-import { topicOf } from '../../contract/topics.ts';
-import type { Distribution } from '../class-sums.ts';
-import { answeredOf } from '../class-sums.ts';
-import type { Facts } from '../facts.ts';
-import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
+import type { Facts, TopicFacts } from '../facts.ts';
+import type { MapFigures } from '../map/map-bins.ts';
+import { measureOf } from '../measure.ts';
+import { percent } from '../numbers.ts';
+import { HIGH, VERY_HIGH } from '../scales.ts';
 import { stackedBar, swatch } from './bars.ts';
 import { type Html, html } from './html.ts';
 import { layerOf, mapFigure } from './map-figure.ts';
-import { measureOf } from './measure.ts';
-import { percent } from './numbers.ts';
 
 /** The first screen: value (or locations) at risk by peril, the largest first, beside the map. */
-export function riskSection(facts: Facts): Html {
-  const title = facts.figures.highest === null ? 'Map of the locations' : atRiskTitle(facts);
+export function riskSection(facts: Facts, map: MapFigures): Html {
+  const title = facts.highest === null ? 'Map of the locations' : atRiskTitle(facts);
   return html`<section id="risk" aria-labelledby="risk-title">
 <h2 id="risk-title">${title}</h2>
-<div class="first${facts.figures.highest === null && ' alone'}">
-${facts.figures.highest !== null && perils(facts)}
-${mapFigure(facts)}
+<div class="first${facts.highest === null && ' alone'}">
+${facts.highest !== null && perilsTable(facts)}
+${mapFigure(facts, map)}
 </div>
 </section>
 `;
@@ -26,42 +24,64 @@ function atRiskTitle({ valueName }: Facts): string {
   return `${valueName === null ? 'Locations' : 'Value'} at risk by peril`;
 }
 
-function perils(facts: Facts): Html {
-  const { figures } = facts;
+/** `100 % of the value is answered` where that holds for all perils; else each has its own share. */
+function sharedAnswered(perils: readonly TopicFacts[], facts: Facts): string | null {
+  const { of } = measureOf(facts);
+  const [first, ...others] = perils.map(({ answered }) => answered);
+  const isShared = first && others.every((sum) => of(sum) === of(first) && sum.locations === first.locations);
+  return isShared ? percent(of(first), of(facts.all)) : null;
+}
+
+function perilsTable(facts: Facts): Html {
   const measure = measureOf(facts);
-  const sumsOf = ({ rows, value }: Distribution) => (measure.by === 'value' ? value : rows);
-  const lines = figures.topics
-    .filter(({ slug }) => figures.natural.includes(slug))
-    .map(({ slug, distribution }) => {
-      const sums = sumsOf(distribution);
-      const [veryHigh, high] = [sums[VERY_HIGH]!, sums[HIGH]!];
-      return {
-        slug,
-        veryHigh,
-        high,
-        answered: answeredOf(sums, HIGHEST),
-        rows: answeredOf(distribution.rows, HIGHEST),
-      };
-    })
-    .sort((a, b) => b.veryHigh + b.high - a.veryHigh - a.high || b.veryHigh - a.veryHigh);
-  const whole = measure.of(figures);
+  const { of, shown } = measure;
+  const perils = facts.topics.filter(({ category }) => category === 'natural');
+  const lines = perils
+    .filter(({ severe }) => of(severe) > 0 || severe.locations > 0)
+    .sort((a, b) => of(b.severe) - of(a.severe) || of(b.classes[VERY_HIGH]!) - of(a.classes[VERY_HIGH]!));
+  const answered = sharedAnswered(perils, facts);
+  const of_ = measure.by === 'value' ? 'of the value' : 'of the locations';
   return html`<div class="perils">
-<p class="says">Rated Very High or Relatively High, most first. Shares are of what was answered. <span class="scripted" hidden>Choose a peril to see it on the map.</span></p>
-<table>
+<p class="says">Rated Very High or Relatively High, most first. Shares are of what was answered${
+    answered === null ? '' : `: ${answered} ${of_}`
+  }. <span class="scripted" hidden>Choose a peril to see it on the map.</span></p>
+${
+  lines.length > 0 &&
+  html`<table>
 <caption class="unseen">${atRiskTitle(facts)}, the largest first</caption>
-<thead><tr><th scope="col">Peril</th><td class="long"></td><th scope="col" class="n">At risk</th><th scope="col" class="n">Of answered</th><th scope="col" class="n">${measure.answeredName}</th></tr></thead>
+<thead><tr><th scope="col">Peril</th><td class="long"></td><th scope="col" class="n">At risk</th><th scope="col" class="n">Of answered</th>${answered === null && html`<th scope="col" class="n">${answeredName(facts)}</th>`}</tr></thead>
 <tbody>
-${lines.map(({ slug, veryHigh, high, answered, rows }) => {
+${lines.map((peril) => {
   const parts = [
-    { tone: '5', part: veryHigh },
-    { tone: '4', part: high },
-    { tone: 'rest', part: answered - veryHigh - high },
-    { tone: 'unanswered', part: Math.max(0, whole - answered) },
+    { tone: '5', part: of(peril.classes[VERY_HIGH]!) },
+    { tone: '4', part: of(peril.classes[HIGH]!) },
+    { tone: 'rest', part: of(peril.answered) - of(peril.severe) },
+    { tone: 'unanswered', part: of(peril.notAnswered) },
   ] as const;
-  return html`<tr data-layer="${layerOf(facts, slug)}"${veryHigh + high === 0 && html` class="zero"`}><th scope="row">${topicOf(slug).title}</th><td class="long">${stackedBar(parts)}</td><td class="n"><b>${rows === 0 ? '–' : measure.shown(veryHigh + high)}</b></td><td class="n">${percent(veryHigh + high, answered)}</td><td class="n">${percent(answered, whole)}</td></tr>
+  return html`<tr data-layer="${layerOf(facts, peril.topic)}"><th scope="row">${peril.title}</th><td class="long">${stackedBar(parts)}</td><td class="n"><b>${shown(of(peril.severe))}</b></td><td class="n">${percent(of(peril.severe), of(peril.answered))}</td>${answered === null && html`<td class="n">${percent(of(peril.answered), of(facts.all))}</td>`}</tr>
 `;
 })}</tbody>
-</table>
-<p class="says key-of-bars"><span class="item">${swatch('5')}Very High</span> <span class="item">${swatch('4')}Relatively High</span> <span class="item">${swatch('rest')}other answers</span> <span class="item">${swatch('unanswered')}not answered</span> <span class="item">A whole bar is ${measure.shown(whole)}${measure.by === 'rows' && ' locations'}.</span></p>
+</table>`
+}
+${without(perils, lines)}
+${lines.length > 0 && html`<p class="says key-of-bars"><span class="item">${swatch('5')}Very High</span> <span class="item">${swatch('4')}Relatively High</span> <span class="item">${swatch('rest')}other answers</span> <span class="item">${swatch('unanswered')}not answered</span> <span class="item">A whole bar is ${measure.words(facts.all)}.</span></p>`}
 </div>`;
+}
+
+/** The perils with nothing at risk, in one line each for those answered and those that are not. */
+function without(perils: readonly TopicFacts[], shown: readonly TopicFacts[]): Html[] {
+  const others = perils.filter((peril) => !shown.includes(peril));
+  const { true: answered = [], false: unanswered = [] } = Object.groupBy(
+    others,
+    ({ answered: sum }) => String(sum.locations > 0) as 'true' | 'false',
+  );
+  const line = (list: readonly TopicFacts[], says: string) =>
+    list.length > 0 &&
+    html`<p class="without"><b>${list.length === 1 ? '1 peril' : `${list.length} perils`}: ${says}.</b> <small>${list.map(({ title }) => title).join(', ')}</small></p>`;
+  return [line(answered, 'nothing High'), line(unanswered, 'not answered')].filter((part) => part !== false);
+}
+
+/** For the column with the share answered: by the same measure as the shares of what was answered. */
+export function answeredName({ valueName }: Facts): string {
+  return valueName === null ? 'Locations answered' : 'Value answered';
 }

@@ -1,7 +1,7 @@
 import { shareOf } from '../../format-numbers.ts';
+import { percent } from '../numbers.ts';
 import type { Tone } from '../scales.ts';
 import { type Html, html } from './html.ts';
-import { percent } from './numbers.ts';
 
 /** `rest`: answers that are not shown apart. `plain`: no class. */
 type BarTone = Tone | 'rest' | 'plain';

@@ -1,24 +1,24 @@
 import { topicOf } from '../../contract/topics.ts';
-import { counted, grouped } from '../../format-numbers.ts';
-import { answeredOf } from '../class-sums.ts';
+import { amount, counted, grouped } from '../../format-numbers.ts';
+import { valueOfUnits } from '../../job/scan/value.ts';
 import type { ComparedSum, Comparison, TopicChanges } from '../compare/comparison.ts';
 import type { Facts } from '../facts.ts';
+import { placeText } from '../numbers.ts';
 import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
+import { answeredOf, type CountedSum } from '../sums.ts';
 import { type Html, html, quoted } from './html.ts';
-import { type Measure, measureOf, worth } from './measure.ts';
-import { placeText } from './numbers.ts';
 import { block, section } from './section.ts';
 
 const MOVES_SHOWN = 40;
 
 /** What changed since an earlier output. */
 export function changesSection(facts: Facts): Html | null {
-  const { comparison } = facts;
+  const { changes: comparison } = facts;
   if (comparison === null) return null;
-  const measure = measureOf(facts);
+  const measure = countedMeasure(facts, comparison.decimals);
   const { earlier, idColumn, before, now, added, gone, relocated, notCompared } = comparison;
   const size = (sum: ComparedSum) =>
-    `${counted(sum.rows, 'row')}${measure.by === 'value' && sum.rows > 0 ? ` (${valuesOf(sum, measure, facts)})` : ''}`;
+    `${counted(sum.rows, 'row')}${measure.by === 'value' && sum.rows > 0 ? ` (${valuesOf(sum, measure, comparison.decimals)})` : ''}`;
   const examples = ({ examples: list, rows }: Comparison['added'], file: string) =>
     list.length > 0 &&
     html`: ${facts.unit}s of ${file} ${list.map(placeText).join(' · ')}${rows > list.length && ' …'}`;
@@ -37,10 +37,33 @@ ${comparison.topics.length > 0 && html`${byPeril(comparison, measure)}${moves(co
   );
 }
 
+interface ChangeMeasure {
+  readonly by: 'value' | 'rows';
+  readonly name: string;
+  readonly of: (sum: CountedSum) => number;
+  readonly shown: (counted: number) => string;
+}
+
+function countedMeasure({ valueName, currency }: Facts, decimals: number): ChangeMeasure {
+  if (valueName === null) return { by: 'rows', name: 'Rows', of: ({ rows }) => rows, shown: grouped };
+  const name = currency === null ? 'Value' : `Value, ${currency}`;
+  return {
+    by: 'value',
+    name,
+    of: ({ value }) => value,
+    shown: (units) => amount(valueOfUnits(units, decimals), currency),
+  };
+}
+
 /** The values of rows by currency, and how many have none. */
-function valuesOf({ rows, value, withoutValue, others }: ComparedSum, measure: Measure, facts: Facts): string {
+function valuesOf(
+  { rows, value, withoutValue, others }: ComparedSum,
+  measure: ChangeMeasure,
+  decimals: number,
+): string {
   const totals = others.map(
-    ({ code, value: total }) => `${worth(facts, total, code)}${code === null ? ' without a currency' : ''}`,
+    ({ currency: code, value: total }) =>
+      `${amount(valueOfUnits(total, decimals), code)}${code === null ? ' without a currency' : ''}`,
   );
   const own = value === null ? [] : [measure.shown(value)];
   const lacking =
@@ -48,7 +71,7 @@ function valuesOf({ rows, value, withoutValue, others }: ComparedSum, measure: M
   return [...own, ...totals, ...lacking].join(', ');
 }
 
-function byPeril({ topics }: Comparison, measure: Measure): Html {
+function byPeril({ topics }: Comparison, measure: ChangeMeasure): Html {
   const title = `${measure.by === 'value' ? 'Value' : 'Rows'} at risk by peril, then and now`;
   const atRisk = ({ rows, value }: TopicChanges['before']) => {
     const sums = measure.by === 'value' ? value : rows;
@@ -76,7 +99,7 @@ ${[...topics]
   );
 }
 
-function moves({ topics }: Comparison, measure: Measure): Html {
+function moves({ topics }: Comparison, measure: ChangeMeasure): Html {
   const all = topics
     .flatMap(({ slug, moved }) => moved.map((move) => ({ slug, ...move })))
     .sort((a, b) => measure.of(b) - measure.of(a) || b.rows - a.rows);

@@ -1,16 +1,15 @@
-import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
 import { counted, grouped } from '../../format-numbers.ts';
-import { valueOfUnits } from '../../job/scan/value.ts';
 import type { Facts } from '../facts.ts';
-import { CLASS_LETTERS, type MapFigures, type MapLevel } from '../figures.ts';
 import { HEIGHT, type MapPoint, WIDTH } from '../map/frame.ts';
+import type { MapFigures, MapLevel } from '../map/map-bins.ts';
 import { countryPath, frameOnCountry, outlinesOf } from '../map/outlines.ts';
-import { HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../scales.ts';
+import { measureOf } from '../measure.ts';
+import { percent } from '../numbers.ts';
+import { CLASS_LETTERS, HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../scales.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, jsonData } from './html.ts';
 import { type MarkSizes, markSizes, sizeLegend, tenth } from './map-marks.ts';
-import { measureOf } from './measure.ts';
-import { percent } from './numbers.ts';
 
 interface NamedLayer {
   readonly slug: TopicSlug | null;
@@ -19,8 +18,7 @@ interface NamedLayer {
 }
 
 /** The map with its controls, legends and a summary in text. */
-export function mapFigure(facts: Facts): Html {
-  const { map } = facts.figures;
+export function mapFigure(facts: Facts, map: MapFigures): Html {
   const measure = measureOf(facts);
   const layers = layersOf(facts);
   const scales = [...new Map(layers.map(({ scale }) => [scale.id, scale])).values()];
@@ -29,7 +27,7 @@ export function mapFigure(facts: Facts): Html {
   return html`<figure id="map">
 ${controls(layers, facts.valueName !== null)}
 <div class="map-box">
-${drawing(facts, first, sizes)}
+${drawing(facts, map, first, sizes)}
 <div class="zoom scripted" role="group" aria-label="Zoom" hidden><button type="button" id="zoom-in" aria-label="Zoom in">+</button><button type="button" id="zoom-out" aria-label="Zoom out">−</button><button type="button" id="zoom-reset">Reset</button></div>
 <div id="map-hint" role="status" hidden></div>
 </div>
@@ -56,8 +54,8 @@ export function layerOf(facts: Facts, slug: TopicSlug): number {
   return layersOf(facts).findIndex((layer) => layer.slug === slug);
 }
 
-function layersOf({ topics, units, figures: { highest } }: Facts): NamedLayer[] {
-  const all = topics.map((slug) => ({ slug, name: topicOf(slug).title, scale: scaleOf(slug, units) }));
+function layersOf({ topics, units, highest }: Facts): NamedLayer[] {
+  const all = topics.map(({ topic, title }) => ({ slug: topic, name: title, scale: scaleOf(topic, units) }));
   return highest === null ? all : [{ slug: null, name: 'Highest rating of all hazards', scale: HIGHEST }, ...all];
 }
 
@@ -67,14 +65,14 @@ function lettersOf({ layers }: MapLevel, slug: TopicSlug | null): MapLevel['laye
 
 /** What the script needs to draw the other layers. Most layers have the same answered locations: those lists are kept once. */
 function levelData(level: MapLevel, layers: readonly NamedLayer[], sizes: MarkSizes, facts: Facts): object {
-  const { valueName, decimals } = facts;
+  const { valueName } = facts;
   const own = layers.map(({ slug }) => lettersOf(level, slug));
   const texts = own.map(({ answered }) => answered.join());
   const distinct = [...new Set(texts)];
   return {
     ...{ least: sizes.least, most: sizes.most },
-    rows: level.bins.map(({ rows }) => rows),
-    value: valueName === null ? null : level.bins.map(({ value }) => roundedValue(valueOfUnits(value, decimals))),
+    rows: level.bins.map(({ locations }) => locations),
+    value: valueName === null ? null : level.bins.map(({ value }) => roundedValue(value ?? 0)),
     letters: { rows: own.map(({ rows }) => rows), value: valueName === null ? null : own.map(({ value }) => value) },
     answered: distinct.map((text) => (text === '' ? [] : text.split(',').map(Number))),
     answeredOf: texts.map((text) => distinct.indexOf(text)),
@@ -102,8 +100,7 @@ ${
 `;
 }
 
-function drawing(facts: Facts, first: NamedLayer, sizes: readonly MarkSizes[]): Html {
-  const { map } = facts.figures;
+function drawing(facts: Facts, map: MapFigures, first: NamedLayer, sizes: readonly MarkSizes[]): Html {
   const { land, states, counties, insets, labels } = outlinesOf(map.frame);
   return html`<svg id="map-drawing" class="map ${map.kind}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="map-says">
 <defs>${map.kind === 'point' ? html`<circle id="mark" r="1"/>` : html`<path id="mark" d="${HEXAGON}"/>`}</defs>
@@ -111,7 +108,7 @@ function drawing(facts: Facts, first: NamedLayer, sizes: readonly MarkSizes[]): 
 <path class="land" d="${land}"/>
 <path class="counties" d="${counties}"/>
 <path class="states" d="${states}"/>${map.frame.insets.map(({ left, top, width, height }) => html`<rect class="inset" x="${left}" y="${top}" width="${width}" height="${height}"/>`)}${insets !== '' && html`<path class="land" d="${insets}"/>`}
-${map.levels.map((level, at) => marks(level, at, first, sizes[at]!, measureOf(facts).by))}
+${map.levels.map((level, at) => marks(level, at, first, sizes[at]!, facts.valueName === null ? 'rows' : 'value'))}
 ${labels.map(({ name, at: [x, y] }) => html`<text x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}
 </g>
 ${!map.frame.whole && map.frame.territories.length === 0 && locator(map)}
@@ -126,9 +123,9 @@ const LEAST_PART = 0.45;
 function marks(level: MapLevel, at: number, { slug, scale }: NamedLayer, sizes: MarkSizes, by: 'rows' | 'value'): Html {
   const layer = lettersOf(level, slug);
   const none = unansweredClass(scale);
-  const drawn = level.bins.map(({ at: [x, y], rows }, index) => {
+  const drawn = level.bins.map(({ at: [x, y], locations }, index) => {
     const found = CLASS_LETTERS.indexOf(layer[by][index]!);
-    const share = layer.answered[index]! / rows;
+    const share = layer.answered[index]! / locations;
     const size = sizes[by][index]!;
     const isPart = share > 0 && share < 1;
     const place = `translate(${tenth(x)} ${tenth(y)})`;
@@ -188,13 +185,13 @@ function marksCaption({ kind }: MapFigures): string {
 }
 
 /** What the map shows, as text. */
-function mapSummary({ figures: { states, rows, cells } }: Facts): Html {
-  if (rows === 0) return html`No row has a location in the US.`;
-  const largest = [...states].sort((a, b) => b.rows - a.rows).slice(0, 3);
-  const names = largest.map((state) => `${state.name} (${percent(state.rows, rows)} of locations)`);
-  return html`${counted(rows, 'location')} at ${counted(cells, 'distinct place')}, most in ${names.join(', ')}.`;
+function mapSummary({ states, all, places }: Facts): Html {
+  if (all.locations === 0) return html`No row has a location in the US.`;
+  const largest = [...states.largest].sort((a, b) => b.locations - a.locations).slice(0, 3);
+  const names = largest.map((state) => `${state.name} (${percent(state.locations, all.locations)} of locations)`);
+  return html`${counted(all.locations, 'location')} at ${counted(places, 'place')}, most in ${names.join(', ')}.`;
 }
 
-function notDrawn({ notDrawn: { rows } }: MapFigures): string {
-  return rows === 0 ? '' : `Not on the map: ${grouped(rows)} outside the states and territories.`;
+function notDrawn({ notDrawn: locations }: MapFigures): string {
+  return locations === 0 ? '' : `Not on the map: ${grouped(locations)} outside the states and territories.`;
 }

@@ -1,9 +1,8 @@
-import { counted } from '../../format-numbers.ts';
+import { amount, counted } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
-import type { MapFigures, MapLevel } from '../figures.ts';
 import { WIDTH } from '../map/frame.ts';
+import type { MapFigures, MapLevel } from '../map/map-bins.ts';
 import { type Html, html } from './html.ts';
-import { measureOf, worth } from './measure.ts';
 
 /** The sizes of a level's marks, by rows and by value. */
 export interface MarkSizes {
@@ -19,7 +18,7 @@ export interface MarkSizes {
 /** Areas are proportional to the measure, up to the largest size. */
 export function markSizes(kind: MapFigures['kind'], { radius, bins }: MapLevel): MarkSizes {
   const [least, most] = kind === 'hexagon' ? [radius * 0.55, radius * 0.97] : bins.length > 600 ? [2.6, 7] : [3.6, 10];
-  const [rows, value] = [bins.map((bin) => bin.rows), bins.map((bin) => bin.value)];
+  const [rows, value] = [bins.map((bin) => bin.locations), bins.map((bin) => bin.value ?? 0)];
   const full = { rows: fullOf(rows), value: fullOf(value) };
   const sizes = (amounts: readonly number[], largest: number) =>
     amounts.map((one) => tenth(sizeOf(one, largest, least, most)));
@@ -46,7 +45,7 @@ const HALF_HEIGHT = 24;
 
 /** What the sizes mean, on the scale of the map: marks of the full amount, a quarter of it and next to nothing. */
 export function sizeLegend(sizes: MarkSizes, level: number, facts: Facts): Html {
-  const first = measureOf(facts).by;
+  const first = facts.valueName === null ? 'rows' : 'value';
   const one = (by: 'rows' | 'value', shown: (amount: number) => string) => {
     const full = sizes.full[by];
     const entries: readonly (readonly [number, string])[] =
@@ -63,5 +62,5 @@ export function sizeLegend(sizes: MarkSizes, level: number, facts: Facts): Html 
     )}</svg>
 `;
   };
-  return html`${one('rows', (rows) => counted(Math.ceil(rows), 'location'))}${facts.valueName !== null && one('value', (units) => worth(facts, units))}`;
+  return html`${one('rows', (rows) => counted(Math.ceil(rows), 'location'))}${facts.valueName !== null && one('value', (value) => amount(value, facts.currency))}`;
 }

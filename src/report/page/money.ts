@@ -1,13 +1,15 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { Facts, LedgerLine } from '../facts.ts';
+import type { Credits, LedgerLine } from '../facts.ts';
+import { percent } from '../numbers.ts';
 import { bar } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';
-import { percent } from './numbers.ts';
 import { section } from './section.ts';
 
 /** Credits planned, spent and saved, and the ledger. */
-export function moneySection({ money, runAt, ledger, runs }: Facts): Html {
-  const { planned, charged, unknown, inFlight, allowed, saved } = money;
+export function creditsSection(
+  { planned, charged, unknown, inFlight, allowed, saved, ledger, runs }: Credits,
+  runAt: string | null,
+): Html {
   const pairs: (readonly [string, string])[] = [
     ['Planned', grouped(planned)],
     ['Spent', grouped(charged)],
@@ -16,9 +18,9 @@ export function moneySection({ money, runAt, ledger, runs }: Facts): Html {
   if (unknown > 0) pairs.push(['Unknown', `${grouped(unknown)}, counted as spent`]);
   if (inFlight > 0) pairs.push(['In flight', `${grouped(inFlight)}, not settled yet`]);
   return section(
-    'money',
+    'credits',
     'Credits',
-    html`<p class="says">Of ${runAt === null ? 'the plan (no run yet)' : `the run of ${dateTime(runAt)}`}.</p>
+    html`<p class="says">Of ${runAt === null ? 'the plan (no run yet)' : `the run of ${dateTime(Date.parse(runAt))}`}.</p>
 <dl class="pairs">${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${savings(planned, saved)}
 <h3>The ledger</h3>
@@ -28,7 +30,7 @@ ${ledger.length === 0 ? html`<p>No calls were made.</p>` : ledgerTable(ledger)}$
 }
 
 /** Calls in flight have columns where there are some: another run is at work. */
-function ledgerTable(ledger: Facts['ledger']): Html {
+function ledgerTable(ledger: Credits['ledger']): Html {
   const hasOpen = ledger.some(({ calls }) => calls.inFlight > 0);
   const columns: readonly (readonly [name: string, of: (line: LedgerLine) => number])[] = [
     ['Charged', ({ calls }) => calls.charged],
@@ -56,7 +58,7 @@ ${ledger.map(
 
 const KINDS = { single: 'Single topic', standard: 'Standard bundle', enterprise: 'Enterprise bundle' } as const;
 
-function savings(planned: number, { byCells, byCache, byAreas }: Facts['money']['saved']): Html {
+function savings(planned: number, { byCells, byCache, byAreas }: Credits['saved']): Html {
   const all = planned + byCells + byCache + byAreas;
   const lines: (readonly [string, number])[] = [
     ['Planned', planned],
@@ -81,12 +83,12 @@ ${shown.map(
 `;
 }
 
-function sumOf(runs: Facts['runs'], of: 'charged' | 'unknown' | 'inFlight'): number {
+function sumOf(runs: Credits['runs'], of: 'charged' | 'unknown' | 'inFlight'): number {
   return runs.reduce((all, run) => all + run[of], 0);
 }
 
 /** Plans are not added: each plans again what the runs before it left. */
-function runsTable(runs: Facts['runs']): Html {
+function runsTable(runs: Credits['runs']): Html {
   const spent = (['charged', 'unknown', ...(sumOf(runs, 'inFlight') > 0 ? (['inFlight'] as const) : [])] as const).map(
     (of) => ({ of, name: { charged: 'Charged', unknown: 'Unknown', inFlight: 'In flight' }[of] }),
   );
@@ -98,7 +100,7 @@ function runsTable(runs: Facts['runs']): Html {
 ${runs.map(
   (
     run,
-  ) => html`<tr><th scope="row" class="n">${grouped(run.run)}</th><td>${dateTime(run.startedAt)}</td><td>${quoted(run.state)}</td><td class="n">${grouped(run.planned)}</td>${spent.map(({ of }) => html`<td class="n">${grouped(run[of])}</td>`)}</tr>
+  ) => html`<tr><th scope="row" class="n">${grouped(run.run)}</th><td>${dateTime(Date.parse(run.startedAt))}</td><td>${quoted(run.state)}</td><td class="n">${grouped(run.planned)}</td>${spent.map(({ of }) => html`<td class="n">${grouped(run[of])}</td>`)}</tr>
 `,
 )}</tbody>
 <tfoot><tr><th scope="row" colspan="4">${counted(runs.length, 'run')}</th>${spent.map(({ of }) => html`<td class="n">${grouped(sumOf(runs, of))}</td>`)}</tr></tfoot>

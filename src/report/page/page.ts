@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { answeredOf } from '../class-sums.ts';
+import type { Category } from '../../contract/topics.ts';
+import { amount, counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
-import { HIGHEST, VERY_HIGH } from '../scales.ts';
+import type { MapFigures } from '../map/map-bins.ts';
+import { measureOf } from '../measure.ts';
+import { percent } from '../numbers.ts';
 import { accumulationSection } from './accumulation.ts';
 import { riskSection } from './at-risk.ts';
 import { changesSection } from './changes.ts';
@@ -11,9 +13,7 @@ import { heatSections } from './heat-tables.ts';
 import { type Html, html, markup, quoted } from './html.ts';
 import { sourcesSection } from './local-sources.ts';
 import { locationsSection } from './locations-table.ts';
-import { measureOf, worth } from './measure.ts';
-import { moneySection } from './money.ts';
-import { percent } from './numbers.ts';
+import { creditsSection } from './money.ts';
 import { missingSection, qualitySection } from './quality.ts';
 
 /** In cascade order. */
@@ -22,19 +22,20 @@ const STYLES = ['colours.css', 'page.css', 'map.css', 'tables.css', 'media.css']
 const SCRIPTS = ['map.js', 'locations.js'];
 
 /** The page as one file. It loads nothing, and its content security policy forbids it to. */
-export function reportPage(facts: Facts): string {
+export function reportPage(facts: Facts, map: MapFigures): string {
   const style = [...STYLES, facts.sample ? 'pages-sample.css' : 'pages.css'].map(asset).join('');
   const script = SCRIPTS.map(asset).join('');
   const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
   const sections = [
-    riskSection(facts),
+    riskSection(facts, map),
     changesSection(facts),
     accumulationSection(facts),
     locationsSection(facts),
     ...heatSections(facts),
     qualitySection(facts),
     missingSection(facts),
-    facts.local ? sourcesSection(facts.local) : moneySection(facts),
+    facts.datasets && sourcesSection(facts.datasets),
+    facts.credits && creditsSection(facts.credits, facts.runAt),
   ];
   return html`<!doctype html>
 <html lang="en">
@@ -75,24 +76,25 @@ const PATTERNS: Html = html`<svg class="patterns" width="0" height="0" aria-hidd
 </defs></svg>`;
 
 function opening(facts: Facts): Html {
-  const { job, input, source, sample, runAt, madeAt, topics, figures } = facts;
+  const { story, job, input, source, sample, runAt, madeAt, topics, oldest, newest } = facts;
+  const time = (iso: string) => dateTime(Date.parse(iso));
   return html`<header>
 <nav aria-label="Sections"><ul>
 ${contents(facts).map(
   ([id, name]) => html`<li><a href="#${id}">${name}</a></li>
 `,
 )}</ul></nav>
-<p class="eyebrow">Perilbook · Hazard report</p>
 <h1>${quoted(job)}</h1>
-<p class="says">${quoted(input)} · ${counted(topics.length, 'topic')} · answers from ${quoted(source)}${
-    figures.oldest !== null && figures.newest !== null && html`, ${dated(figures.oldest, figures.newest)}`
-  } · ${runAt === null ? 'No run yet' : `as of the run of ${dateTime(runAt)}`} · report of ${dateTime(madeAt)}</p>
 ${sample && html`<p class="sample" role="note"><strong>Sample data.</strong> The answers are made up: do not base decisions on them.</p>`}
+<p class="story">${story}</p>
 <dl class="key">
 ${keyFigures(facts).map(
   ([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>
 `,
 )}</dl>
+<p class="says">Perilbook hazard report · ${quoted(input)} · ${counted(topics.length, 'topic')} · answers from ${quoted(source)}${
+    oldest !== null && newest !== null && html`, ${dated(oldest, newest)}`
+  } · ${runAt === null ? 'No run yet' : `as of the run of ${time(runAt)}`} · report of ${time(madeAt)}</p>
 ${currencyTotals(facts)}</header>
 `;
 }
@@ -103,29 +105,26 @@ function dated(oldest: string, newest: string): string {
 }
 
 function keyFigures(facts: Facts): (readonly [string, string, string])[] {
-  const { figures, rows, valueName, currency, currencies, money, local } = facts;
+  const { all, places, rows, valueName, currency, currencies, highest, missing, credits } = facts;
+  const measure = measureOf(facts);
   const list: (readonly [string, string, string])[] = [
-    ['Locations', grouped(figures.rows), `of ${counted(rows, 'row')}, at ${counted(figures.cells, 'place')}`],
+    ['Locations', grouped(all.locations), `of ${counted(rows, 'row')}, at ${counted(places, 'place')}`],
   ];
   if (valueName !== null) {
     const others = currencies.length > 1 ? `; other currencies below` : '';
     const unknown = currency === null ? '; the file names no currency' : '';
-    list.push(['Value', worth(facts, figures.value), `${valueName}${unknown}${others}`]);
+    list.push(['Value', measure.words(all), `${valueName}${unknown}${others}`]);
   }
-  const { highest } = figures;
   if (highest !== null) {
-    const { by, of: measured } = measureOf(facts);
-    const sums = by === 'value' ? highest.value : highest.rows;
-    const answered = answeredOf(sums, HIGHEST);
-    const of = `of the ${by === 'value' ? 'value' : 'locations'} answered`;
-    list.push(['Very High for a hazard', percent(sums[VERY_HIGH]!, answered), of]);
-    const left = figures.rows - answeredOf(highest.rows, HIGHEST);
-    const note = left === 0 ? 'for some hazard' : `${counted(left, 'location')} not answered`;
-    list.push([by === 'value' ? 'Value answered' : 'Answered', percent(answered, measured(figures)), note]);
+    const { locations } = highest.notAnswered;
+    const note = locations === 0 ? 'for some hazard' : `${counted(locations, 'location')} not answered`;
+    const name = measure.by === 'value' ? 'Value answered' : 'Answered';
+    list.push([name, percent(measure.of(highest.answered), measure.of(all)), note]);
   }
-  const complete = figures.status.ok ?? 0;
-  list.push(['Complete', percent(complete, figures.rows), `${grouped(figures.rows - complete)} incomplete`]);
-  if (!local) list.push(['Credits spent', grouped(money.charged), `of ${grouped(money.planned)} planned`]);
+  const complete = missing.status.find(({ status }) => status === 'ok')?.rows ?? 0;
+  const incomplete = `of locations; ${grouped(all.locations - complete)} incomplete`;
+  list.push(['Complete', percent(complete, all.locations), incomplete]);
+  if (credits) list.push(['Credits spent', grouped(credits.charged), `of ${grouped(credits.planned)} planned`]);
   return list;
 }
 
@@ -134,31 +133,31 @@ function currencyTotals(facts: Facts): Html | false {
   const { currencies, currency } = facts;
   if (currencies.length < 2) return false;
   const totals = currencies.map(
-    ({ code, rows, value }) =>
-      `${worth(facts, value, code)}${code === null ? ' without a currency' : ''} (${counted(rows, 'row')})`,
+    ({ currency: code, locations, value }) =>
+      `${amount(value ?? 0, code)}${code === null ? ' without a currency' : ''} (${counted(locations, 'location')})`,
   );
-  return html`<p class="note" role="note"><strong>Several currencies:</strong> ${totals.join(', ')}. They are not added: values below are ${currency ?? 'without a currency'} only, and rows in other currencies count as locations. To see another currency, use <code>--currency</code>.</p>`;
+  return html`<p class="note" role="note"><strong>Several currencies:</strong> ${totals.join(', ')}. They are not added: values below are ${currency ?? 'without a currency'} only, and rows in other currencies count as locations without a value. To see another currency, use <code>--currency</code>.</p>`;
 }
 
-function contents({ figures, comparison, local }: Facts): (readonly [id: string, name: string])[] {
-  const has = (id: string) => figures.topics.some(({ scale }) => scale.id === id);
+function contents({ highest, topics, changes, datasets }: Facts): (readonly [id: string, name: string])[] {
+  const has = (wanted: Category) => topics.some(({ category }) => category === wanted);
   const list: (readonly [string, string, boolean])[] = [
-    ['risk', figures.highest === null ? 'Map' : 'At risk', true],
-    ['changes', 'Changes', comparison !== null],
+    ['risk', highest === null ? 'Map' : 'At risk', true],
+    ['changes', 'Changes', changes !== null],
     ['accumulation', 'Accumulation', true],
-    ['locations', 'Locations', has('rating')],
-    ['hazards', 'Hazards', has('rating')],
-    ['sites', 'Nearest sites', has('distance')],
-    ['measurements', 'Measurements', has('air') || has('radon')],
+    ['locations', 'Locations', has('natural')],
+    ['hazards', 'Hazards', has('natural')],
+    ['sites', 'Nearest sites', has('proximity')],
+    ['measurements', 'Measurements', has('measurement')],
     ['quality', 'Data quality', true],
     ['missing', 'Missing answers', true],
-    local ? ['sources', 'Sources', true] : ['money', 'Credits', true],
+    datasets === null ? ['credits', 'Credits', true] : ['sources', 'Sources', true],
   ];
   return list.filter(([, , shown]) => shown).map(([id, name]) => [id, name]);
 }
 
-function closing({ sample }: Facts): Html {
+function closing({ sample, unit }: Facts): Html {
   return html`<footer>
-<p>${sample && html`<strong>Sample data: do not base decisions on it.</strong> `}Made by Perilbook from the input, the store and the ledger. The page loads nothing from the network. Outlines: us-atlas, from US Census Bureau shapefiles; Albers equal-area projection, Alaska and Hawaii not to scale.</p>
+<p>${sample && html`<strong>Sample data: do not base decisions on it.</strong> `}A row is a ${unit} of the file, a location a row with coordinates in the US, a place where locations lie: it is asked for once. Made by Perilbook from the input, the store and the ledger. The page loads nothing from the network. Outlines: us-atlas, from US Census Bureau shapefiles; Albers equal-area projection, Alaska and Hawaii not to scale.</p>
 </footer>`;
 }

@@ -1,28 +1,28 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { isSampleAccount } from '../../job/settings/account-settings.ts';
 import type { Facts } from '../facts.ts';
+import { percent, placeText } from '../numbers.ts';
+import { capital } from './accumulation.ts';
 import { type Html, html, quoted } from './html.ts';
-import { percent, placeText } from './numbers.ts';
 import { section } from './section.ts';
 
 /** Problems in the rows of the input, with their lines. */
-export function qualitySection({ findings, unit, rows, figures }: Facts): Html {
-  const located = figures.rows;
+export function qualitySection({ problems, unit, rows, all }: Facts): Html {
+  const located = all.locations;
   return section(
     'quality',
     'Data quality',
     html`<p class="says">${counted(located, 'row')} of ${grouped(rows)} (${percent(located, rows)}) have a usable location in the US. Perilbook corrects nothing: problems are listed here and in the output.</p>
 ${
-  findings.length === 0
+  problems.length === 0
     ? html`<p>No problems found.</p>`
     : html`<div class="wide" role="region" tabindex="0" aria-label="Table: Data quality"><table>
 <caption class="unseen">Problems, by rows and ${unit}s</caption>
-<thead><tr><th scope="col">Problem</th><th scope="col" class="n">Rows</th><th scope="col">${unit[0]!.toUpperCase()}${unit.slice(1)}s of the file</th></tr></thead>
+<thead><tr><th scope="col">Problem</th><th scope="col" class="n">Rows</th><th scope="col">${capital(unit)}s of the file</th></tr></thead>
 <tbody>
-${findings.map(
+${problems.map(
   (
-    found,
-  ) => html`<tr><th scope="row">${quoted(found.note)}</th><td class="n">${grouped(found.rows)}</td><td>${found.places.map(placeText).join(' · ')}${found.rows > found.places.length && ' …'}</td></tr>
+    problem,
+  ) => html`<tr><th scope="row">${quoted(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(placeText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>
 `,
 )}</tbody>
 </table></div>
@@ -55,9 +55,10 @@ const LOCAL_MEANINGS: typeof MEANINGS = {
 const NOTES_SHOWN = 8;
 
 /** Which rows are complete, which are not and why, and when to resume. */
-export function missingSection({ figures, rows, invalid, outsideUs, missing, local }: Facts): Html {
-  const counts: Readonly<Record<string, number>> = { ...figures.status, outside_us: outsideUs, invalid };
-  const shown = Object.entries(local ? LOCAL_MEANINGS : MEANINGS).filter(([status]) => (counts[status] ?? 0) > 0);
+export function missingSection({ rows, missing, datasets }: Facts): Html {
+  const local = datasets !== null;
+  const counts = new Map(missing.status.map((counted) => [counted.status, counted.rows]));
+  const shown = Object.entries(local ? LOCAL_MEANINGS : MEANINGS).filter(([status]) => counts.has(status));
   return section(
     'missing',
     'Missing answers',
@@ -65,17 +66,17 @@ export function missingSection({ figures, rows, invalid, outsideUs, missing, loc
 ${missing.stopped !== null && html`<li>The last run stopped early: ${quoted(missing.stopped)}</li>`}
 ${
   local
-    ? html`<li>${missing.cells === 0 ? 'Nothing left to look up.' : `${counted(missing.cells, 'place')} left to look up.`}</li>`
+    ? html`<li>${missing.places === 0 ? 'Nothing left to look up.' : `${counted(missing.places, 'place')} left to look up.`}</li>`
     : missing.credits === 0
       ? html`<li>Nothing left to buy.</li>`
-      : html`<li><b>${counted(missing.credits, 'credit')}</b> for ${counted(missing.cells, 'place')} left to buy.${
-          missing.resumeAfter !== null && html` Resume after <b>${dateTime(missing.resumeAfter)}</b>.`
+      : html`<li><b>${counted(missing.credits, 'credit')}</b> for ${counted(missing.places, 'place')} left to buy.${
+          missing.resumeAfter !== null && html` Resume after <b>${dateTime(Date.parse(missing.resumeAfter))}</b>.`
         }</li>`
 }
 ${missing.accounts.map(
   (
-    one,
-  ) => html`<li>${isSampleAccount(one.account) ? 'Sample account' : html`Account ${quoted(one.account)}`}: ${grouped(one.left)} of ${counted(one.allowance, 'credit')} left; the quota resets on ${dateTime(one.resetsAt)}.</li>
+    account,
+  ) => html`<li>${quoted(account.account)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>
 `,
 )}</ul>
 <div class="wide" role="region" tabindex="0" aria-label="Table: Rows by status"><table>
@@ -86,16 +87,16 @@ ${shown.map(
   ([
     status,
     meaning,
-  ]) => html`<tr><th scope="row"><code>${status}</code></th><td class="n">${grouped(counts[status]!)}</td><td class="n">${percent(counts[status]!, rows)}</td><td>${meaning}</td></tr>
+  ]) => html`<tr><th scope="row"><code>${status}</code></th><td class="n">${grouped(counts.get(status)!)}</td><td class="n">${percent(counts.get(status)!, rows)}</td><td>${meaning}</td></tr>
 `,
 )}</tbody>
 <tfoot><tr><th scope="row">All</th><td class="n">${grouped(rows)}</td><td class="n">${percent(rows, rows)}</td><td></td></tr></tfoot>
 </table></div>
-${figures.notes.length > 0 && reasons(figures.notes)}`,
+${missing.reasons.length > 0 && reasons(missing.reasons)}`,
   );
 }
 
-function reasons(notes: Facts['figures']['notes']): Html {
+function reasons(notes: Facts['missing']['reasons']): Html {
   const shown = notes.slice(0, NOTES_SHOWN);
   return html`<h3>Most common reasons</h3>
 <ul class="plain">

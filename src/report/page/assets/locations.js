@@ -15,10 +15,7 @@
 
   const sortValue = (cell) => (cell.dataset.v === undefined ? cell.textContent.trim() : Number(cell.dataset.v));
 
-  const isHigh = (row) =>
-    peril.value === '' ||
-    row.dataset.classes[Number(peril.value)] === '3' ||
-    row.dataset.classes[Number(peril.value)] === '4';
+  const isHigh = (row) => peril.value === '' || row.dataset.high.split(' ').includes(peril.value);
 
   const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 

@@ -6,13 +6,12 @@ import type { TopicSlug } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
 import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
 import { CellClasses, ratedTopics } from '../../src/report/cell-classes.ts';
-import { answeredOf, typicalClass } from '../../src/report/class-sums.ts';
-import type { ReportFigures } from '../../src/report/figures.ts';
-import { LOCATIONS_KEPT } from '../../src/report/location-lists.ts';
 import { binningsOf, HEXAGON_RADIUS, MOST_POINTS } from '../../src/report/map/bins.ts';
 import { type Frame, frameOf, HEIGHT, place, project, WIDTH } from '../../src/report/map/frame.ts';
+import { PLACES_KEPT } from '../../src/report/place-lists.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
-import { Tally } from '../../src/report/tally.ts';
+import { type Rated, typicalClass } from '../../src/report/sums.ts';
+import { type Tallied, Tally } from '../../src/report/tally.ts';
 import { fc } from '../properties.ts';
 
 const TOPICS = ['hail', 'wildfire', 'superfund'] as const;
@@ -52,17 +51,17 @@ function cell(
 
 const DEFERRED = { status: 'deferred', note: 'not bought yet' } as const;
 
-function figuresOf(cells: readonly EnrichedCell[]): ReportFigures {
+function figuresOf(cells: readonly EnrichedCell[]): Tallied {
   const settings = { topics: TOPICS, counts: true, units: 'kilometers' } as const;
   const frame = frameOf(cells.map(({ location }) => location));
-  const tally = new Tally({ ...settings, cells: cells.length, frame });
+  const tally = new Tally({ ...settings, cells: cells.length, frame, decimals: 0 });
   const classes = new CellClasses(ratedTopics(settings), cells.length);
   for (const { number, rows, fields } of cells) {
     classes.put(number, fields);
     if (fields[0] !== 'ok') tally.count(fields, rows);
   }
   for (const one of cells) tally.add(one, countyAt(one.location), classes);
-  return tally.figures();
+  return tally.tallied();
 }
 
 const BOOK = [
@@ -81,20 +80,25 @@ const BOOK = [
 ];
 
 test('rows and value by rating, for each topic and for the highest of all', () => {
-  const { topics, highest, rows, value, status, notes } = figuresOf(BOOK);
-  assert.deepEqual([rows, value], [10, 1350]);
-  assert.deepEqual(topics[0]!.distribution.rows, [5, 0, 0, 1, 0, 0, 0, 0, 4]);
-  assert.deepEqual(topics[0]!.distribution.value, [350, 0, 0, 1000, 0, 0, 0, 0, 0]);
-  assert.deepEqual(topics[1]!.distribution.rows, [0, 0, 0, 0, 3, 1, 0, 2, 4]);
-  assert.deepEqual(highest!.rows, [2, 0, 0, 1, 3, 0, 0, 0, 4]);
+  const { figures, status, reasons: notes } = figuresOf(BOOK);
+  const { topics, highest, all } = figures;
+  const classes = ({ classes, notAnswered }: Rated, of: 'locations' | 'value') =>
+    [...classes, notAnswered].map((sum) => sum[of]);
+  assert.deepEqual(all, { locations: 10, value: 1350 });
+  assert.deepEqual(classes(topics[0]!, 'locations'), [5, 0, 0, 1, 0, 0, 0, 0, 4]);
+  assert.deepEqual(classes(topics[0]!, 'value'), [350, 0, 0, 1000, 0, 0, 0, 0, 0]);
+  assert.deepEqual(classes(topics[1]!, 'locations'), [0, 0, 0, 0, 3, 1, 0, 2, 4]);
+  assert.deepEqual(classes(highest!, 'locations'), [2, 0, 0, 1, 3, 0, 0, 0, 4]);
+  assert.deepEqual(topics[0]!.severe, { locations: 1, value: 1000 });
+  assert.deepEqual(topics[0]!.mostIn, [{ county: 'Harris, Texas', locations: 1, value: 1000 }]);
   assert.deepEqual(status, { ok: 6, deferred: 4 });
   assert.deepEqual(notes, [{ note: 'not bought yet', rows: 4 }]);
 });
 
 test('nearest sites by distance, none found apart from not answered', () => {
-  const { distribution, scale } = figuresOf(BOOK).topics[2]!;
-  const found = scale.classes.flatMap(({ name }, index) =>
-    distribution.rows[index]! > 0 ? [[name, distribution.rows[index]]] : [],
+  const { classes, notAnswered } = figuresOf(BOOK).figures.topics[2]!;
+  const found = [...classes, { name: 'Not answered', ...notAnswered }].flatMap(({ name, locations }) =>
+    locations > 0 ? [[name, locations]] : [],
   );
   assert.deepEqual(found, [
     ['Beyond 10 km', 2],
@@ -105,9 +109,10 @@ test('nearest sites by distance, none found apart from not answered', () => {
 });
 
 test('states and counties by value; territories are drawn as insets', () => {
-  const { states, counties, map } = figuresOf(BOOK);
+  const { figures, map } = figuresOf(BOOK);
+  const { states, counties } = figures;
   assert.deepEqual(
-    states.map(({ name, rows, value, veryHigh }) => [name, rows, value, veryHigh.rows]),
+    states.largest.map(({ name, locations, value, veryHigh }) => [name, locations, value, veryHigh.locations]),
     [
       ['Texas', 5, 1000, 0],
       ['California', 3, 300, 3],
@@ -115,13 +120,13 @@ test('states and counties by value; territories are drawn as insets', () => {
     ],
   );
   assert.deepEqual(
-    counties.map(({ name }) => name),
+    counties.largest.map(({ name }) => name),
     ['Harris, Texas', 'Los Angeles, California', 'San Juan, Puerto Rico'],
   );
-  assert.deepEqual(map.notDrawn, { rows: 0, value: 0 });
+  assert.equal(map.notDrawn, 0);
   assert.deepEqual(map.frame.territories, ['Puerto Rico and Virgin Islands']);
   assert.deepEqual(
-    map.levels[0]!.bins.map(({ rows }) => rows),
+    map.levels[0]!.bins.map(({ locations }) => locations),
     [5, 3, 2],
     'two cells of Houston fall on one point',
   );
@@ -186,15 +191,16 @@ test('territories are insets below the state that the other locations are in', (
 });
 
 test('what was answered is the denominator: of a bin, of a county, of a state', () => {
-  const { map, counties, highest } = figuresOf(BOOK);
+  const { map, figures } = figuresOf(BOOK);
+  const { counties, highest } = figures;
   const [houston] = map.levels[0]!.layers;
   assert.deepEqual([houston!.answered, houston!.rows], [[1, 3, 2], '340'], 'one of five rows in Houston is answered');
-  const harris = counties.find(({ name }) => name === 'Harris, Texas')!;
+  const harris = counties.largest.find(({ name }) => name === 'Harris, Texas')!;
   assert.deepEqual(
-    [harris.rows, harris.answered.rows, harris.perils[0]!.atRisk.rows, harris.perils[0]!.answered.rows],
+    [harris, harris.answered, harris.perils[0]!.severe, harris.perils[0]!.answered].map(({ locations }) => locations),
     [5, 1, 1, 1],
   );
-  assert.equal(answeredOf(highest!.rows, HIGHEST), 6);
+  assert.equal(highest!.answered.locations, 6);
 });
 
 test('a bin whose answered rows have no value is not shown as unanswered by value', () => {
@@ -209,7 +215,7 @@ test('a bin whose answered rows have no value is not shown as unanswered by valu
 test('the locations at risk: of each peril the largest values, whatever other perils have', () => {
   const rated = (number: number, value: number, hail: string, wildfire: string) =>
     cell(number, LA, 1, value, { hail: [hail, 1, 1], wildfire: [wildfire, 1, 1], superfund: [0, null] });
-  const numbers = (cells: readonly EnrichedCell[]) => figuresOf(cells).locations.map(({ cell: number }) => number);
+  const numbers = (cells: readonly EnrichedCell[]) => figuresOf(cells).atRisk.map(({ cell: number }) => number);
   assert.deepEqual(
     numbers([
       rated(0, 5, 'Relatively High', 'Very Low'),
@@ -226,18 +232,18 @@ test('the locations at risk: of each peril the largest values, whatever other pe
       ...((number % 5 === 0 ? ['Very Low', 'Very High'] : ['Very High', 'Very Low']) as [string, string]),
     ),
   );
-  const kept = figuresOf(many).locations;
+  const kept = figuresOf(many).atRisk;
   for (const [topic, isRight] of [
-    [0, (number: number) => number % 5 !== 0],
-    [1, (number: number) => number % 5 === 0],
+    ['hail', (number: number) => number % 5 !== 0],
+    ['wildfire', (number: number) => number % 5 === 0],
   ] as const) {
-    const listed = kept.filter(({ classes }) => classes[topic] === '4').map(({ cell: number }) => number);
+    const listed = kept.filter(({ veryHigh }) => veryHigh.includes(topic)).map(({ cell: number }) => number);
     const wanted = many
       .map(({ number }) => number)
       .filter(isRight)
       .reverse()
-      .slice(0, LOCATIONS_KEPT);
-    assert.deepEqual(listed.slice(0, LOCATIONS_KEPT), wanted);
+      .slice(0, PLACES_KEPT);
+    assert.deepEqual(listed.slice(0, PLACES_KEPT), wanted);
   }
 });
 

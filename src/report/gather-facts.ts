@@ -1,0 +1,244 @@
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { locationOf } from '../geo/coordinates.ts';
+import { type County, countyAt } from '../geo/us-counties.ts';
+import type { Connection } from '../job/connection-kinds.ts';
+import { cellOfInput, enrichedCells, locationsOf } from '../job/enriched-cells.ts';
+import { notedRows } from '../job/noted-rows.ts';
+import { accountState } from '../job/planning/account-state.ts';
+import type { Prepared } from '../job/prepare.ts';
+import { isSampleAccount } from '../job/settings/account-settings.ts';
+import type { Job } from '../job/settings/settings.ts';
+import type { RunRecord, Store } from '../store/port.ts';
+import { CellClasses, ratedTopics } from './cell-classes.ts';
+import { CellCounties } from './cell-counties.ts';
+import { heaviestCircles } from './circles.ts';
+import type { Comparison } from './compare/comparison.ts';
+import { currenciesOf, type FileCurrencies } from './currencies.ts';
+import type { Credits, Facts, Missing, PlaceLabel } from './facts.ts';
+import { labelColumns, labelOf } from './location-labels.ts';
+import { frameOf } from './map/frame.ts';
+import type { MapFigures } from './map/map-bins.ts';
+import { nearOrder } from './near-order.ts';
+import { METERS_PER_MILE, type Units } from './scales.ts';
+import { storyOf } from './story.ts';
+import { sumMaker } from './sums.ts';
+import { type Tallied, Tally } from './tally.ts';
+
+/** The latest run of a job on the input that it names now, or null. */
+export async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
+  return (await store.runs({ job: job.name })).find(({ input }) => input === job.input) ?? null;
+}
+
+export interface FactsParts {
+  readonly comparison?: Comparison | null;
+  /** The complete cells, where the plan has given them. */
+  readonly complete?: CellClasses | null;
+}
+
+/** The facts of a run and what its map shows. Reads the store, the ledger and, once more, the input. */
+export async function gatherFacts(
+  prepared: Prepared,
+  store: Store,
+  now: number,
+  { comparison = null, complete = null }: FactsParts = {},
+): Promise<{ readonly facts: Facts; readonly map: MapFigures }> {
+  const { job, plan, connection, rowFile } = prepared;
+  const { scan } = plan;
+  const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
+  const decimals = valueColumns.length === 0 ? null : scan.cells.decimals;
+  const sumOf = sumMaker(decimals);
+  const currencies = await currenciesOf(prepared);
+  const circles = circlesOf(prepared, currencies);
+  const { figures, atRisk, map, status, reasons } = await tallied(prepared, store, currencies, decimals, complete);
+  const shown = new Set([...atRisk, ...circles].map(({ cell }) => cell));
+  const { labels, problems } = await namedRows(prepared, shown);
+  const run = await latestRun(job, store);
+  const isLocal = connection.kind === 'local';
+  const facts = {
+    job: job.name,
+    input: job.input === '-' ? 'standard input' : basename(job.input),
+    madeAt: timeOf(now),
+    runAt: run === null ? null : timeOf(run.startedAt),
+    source: sourceName(connection),
+    sample: prepared.sampleRows.any,
+    datasets: 'datasets' in prepared.summary.source ? prepared.summary.source.datasets : null,
+    unit: rowFile.unit ?? 'line',
+    units: job.units,
+    valueName: decimals === null ? null : valueColumns.map((index) => rowFile.columns[index]!).join(' + '),
+    currency: currencies.shown,
+    currencies: currencies.totals.map(({ currency, ...sum }) => ({ currency, ...sumOf(sum) })),
+    rows: scan.rows,
+    invalid: scan.invalid,
+    outsideUs: scan.outsideUs,
+    ...figures,
+    circles: circles.map(({ cell, places, ...sum }) => ({ places, ...sumOf(sum), ...labels(cell) })),
+    locations: atRisk.map(({ cell, county: _, veryHigh, high, ...sum }) => ({
+      ...sumOf(sum),
+      ...labels(cell),
+      veryHigh,
+      high,
+    })),
+    changes: comparison,
+    problems,
+    missing: {
+      status: Object.entries({ ...status, outside_us: scan.outsideUs, invalid: scan.invalid })
+        .filter(([, rows]) => rows > 0)
+        .map(([name, rows]) => ({ status: name, rows })),
+      reasons,
+      ...(await leftOver(prepared, store, run, now)),
+    },
+    credits: isLocal ? null : await creditsOf(prepared, store, run),
+  };
+  return { facts: { story: storyOf(facts), ...facts }, map };
+}
+
+const timeOf = (ms: number) => new Date(ms).toISOString();
+
+async function tallied(
+  prepared: Prepared,
+  store: Store,
+  { valueOfCell }: FileCurrencies,
+  decimals: number | null,
+  complete: CellClasses | null,
+): Promise<Tallied> {
+  const { topics, counts, units } = prepared.job;
+  const { cells } = prepared.plan.scan;
+  const order = nearOrder(cells);
+  const counties = new CellCounties(cells, order);
+  const frame = frameOf(locationsOf(cells), (_, cell) => counties.of(cell)?.state.code ?? null);
+  const tally = new Tally({ topics, counts, units, cells: cells.size, frame, decimals });
+  const classes = complete ?? new CellClasses(ratedTopics(prepared.job), cells.size);
+  for (const time of classes.times) tally.noteTime(time);
+  for await (const batch of enrichedCells(prepared, store, (cell) => classes.has(cell))) {
+    for (const { number, rows, fields } of batch) {
+      tally.count(fields, rows);
+      classes.put(number, fields);
+    }
+  }
+  for (const number of order) {
+    const cell = { ...cellOfInput(cells, number), value: valueOfCell(number) };
+    tally.add(cell, counties.of(number), classes);
+  }
+  return tally.tallied();
+}
+
+const CIRCLES_SHOWN = 10;
+
+/** The radius of the circles, in meters. */
+const RADIUS: Readonly<Record<Units, number>> = { miles: METERS_PER_MILE, kilometers: 1000 };
+
+function circlesOf({ job, plan }: Prepared, { valueOfCell, totals }: FileCurrencies) {
+  const { cells } = plan.scan;
+  const rows = (place: number) => cells.rows(place);
+  const location = (place: number) => locationOf(cells.cell(place));
+  const weightOf = totals.length === 0 ? rows : valueOfCell;
+  const places = { size: cells.size, location, rows, value: valueOfCell };
+  return heaviestCircles(places, weightOf, RADIUS[job.units], CIRCLES_SHOWN);
+}
+
+/** Streams the input once more: the names and lines of the cells that are shown, and the first rows of each problem. */
+async function namedRows(prepared: Prepared, shown: ReadonlySet<number>) {
+  const { plan, rowFile } = prepared;
+  const { layout, cells, findings } = plan.scan;
+  const columns = layout.dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, layout.dropFrom);
+  const { id, name } = labelColumns(columns, layout.id);
+  const read = [id, name].filter((index) => index !== null);
+  const { first, places } = await notedRows(prepared, shown, read);
+  const labels = (cell: number): PlaceLabel => {
+    const { number, texts, line, part } = first.get(cell)!;
+    const location = locationOf(cells.cell(cell));
+    return {
+      ...{ line, order: number, ...(part !== undefined && { part }) },
+      id: id === null ? '' : labelOf(texts[0]),
+      name: name === null ? '' : labelOf(texts[read.length - 1]),
+      ...location,
+      county: countyName(countyAt(location)),
+    };
+  };
+  const problems = findings.map(({ finding, note, rows, firstLine, part }) => ({
+    note,
+    rows,
+    places: places.get(finding) ?? [{ line: firstLine, ...(part !== undefined && { part }) }],
+  }));
+  return { labels, problems };
+}
+
+function countyName(county: County | null): string {
+  return county === null ? '' : `${county.name}, ${county.state.name}`;
+}
+
+function sourceName(connection: Connection): string {
+  if (connection.kind === 'local') return 'local data';
+  return connection.sample ? 'the embedded service' : addressOf(connection.baseUrl);
+}
+
+/** Host and path only: an address may hold a password or a token. */
+function addressOf(baseUrl: string): string {
+  const { host, pathname } = new URL(baseUrl);
+  return host + (pathname === '/' ? '' : pathname);
+}
+
+/** What the report reads of a run's summary. A summary of another version may lack it. */
+const storedSummary = z
+  .object({
+    stopped: z.string().nullable(),
+    saved_by_plan: z.object({ by_cells: z.number(), by_cache: z.number(), by_areas: z.number() }),
+  })
+  .nullable()
+  .catch(null);
+
+async function creditsOf({ job, summary }: Prepared, store: Store, run: RunRecord | null): Promise<Credits> {
+  const saved = storedSummary.parse(run?.summary ?? null)?.saved_by_plan ?? summary.saved;
+  const runs = await store.runs({ job: job.name });
+  return {
+    planned: run?.plannedCredits ?? summary.credits,
+    charged: run?.charged ?? 0,
+    unknown: run?.unknown ?? 0,
+    inFlight: run?.open ?? 0,
+    allowed: run?.budget ?? null,
+    saved: { byCells: saved.by_cells, byCache: saved.by_cache, byAreas: saved.by_areas },
+    ledger: (await store.statement({ by: 'kind', job: job.name })).map(({ name, calls, credits }) => ({
+      kind: name as Credits['ledger'][number]['kind'],
+      ...{ calls, credits },
+    })),
+    runs: runs
+      .slice(0, RUNS_SHOWN)
+      .map(({ run: number, startedAt, state, plannedCredits, charged, unknown, open }) => ({
+        ...{ run: number, startedAt: timeOf(startedAt), state, planned: plannedCredits, charged, unknown },
+        inFlight: open,
+      })),
+  };
+}
+
+const RUNS_SHOWN = 10;
+
+/** What the next run would buy, with what. */
+async function leftOver(
+  { plan }: Prepared,
+  store: Store,
+  run: RunRecord | null,
+  now: number,
+): Promise<Omit<Missing, 'status' | 'reasons'>> {
+  const payers = plan.accounts.map(({ account }) => account);
+  const states = await Promise.all(payers.map((account) => accountState(account, store, now)));
+  const isPaused = run !== null && run.resumeAfter !== null && run.resumeAfter > now;
+  const isUsedUp = states.length > 0 && states.every(({ available }) => available === 0);
+  const resumeAfter = isPaused
+    ? run.resumeAfter
+    : isUsedUp
+      ? Math.min(...states.map(({ period }) => period.end))
+      : null;
+  return {
+    credits: plan.price.credits,
+    places: plan.order.length,
+    stopped: storedSummary.parse(run?.summary ?? null)?.stopped ?? null,
+    resumeAfter: resumeAfter === null ? null : timeOf(resumeAfter),
+    accounts: states.map(({ account, available, period }) => ({
+      account: isSampleAccount(account.name) ? 'Sample account' : account.name,
+      allowance: account.subscription.creditsPerMonth,
+      left: available,
+      resetsAt: timeOf(period.end),
+    })),
+  };
+}

@@ -1,0 +1,115 @@
+import type { Prepared } from '../job/prepare.ts';
+import type { TopicRatings } from '../job/rating-counts.ts';
+import { hasSeveralCurrencies } from '../job/scan/scan-input.ts';
+import type { Facts, TopicFacts } from './facts.ts';
+import { type Measure, measureOf } from './measure.ts';
+import { percent } from './numbers.ts';
+import { scaleOf, severeClasses, VERY_HIGH } from './scales.ts';
+import { type Sum, sumMaker } from './sums.ts';
+
+/** What was answered of a natural topic, and what of that is rated high. */
+interface RatedPeril {
+  readonly title: string;
+  readonly answered: Sum;
+  readonly veryHigh: Sum;
+  /** Relatively High and Very High together. */
+  readonly severe: Sum;
+}
+
+/** The highest rating that something has for a peril, and what has it. */
+export interface RatingFinding extends Pick<RatedPeril, 'title' | 'answered'> {
+  readonly rating: 'Very High' | 'Relatively High';
+  readonly rated: Sum;
+}
+
+/** Of the perils for which something is rated high: first those with most value (or locations) that is Very High. */
+function ratingFindings<Peril extends RatedPeril>(perils: readonly Peril[]) {
+  const findings = perils.flatMap((peril): (RatingFinding & { readonly peril: Peril })[] => {
+    const { title, answered, veryHigh, severe } = peril;
+    if (veryHigh.locations > 0) return [{ title, answered, rating: 'Very High', rated: veryHigh, peril }];
+    return severe.locations > 0 ? [{ title, answered, rating: 'Relatively High', rated: severe, peril }] : [];
+  });
+  const rank = ({ rating }: RatingFinding) => (rating === 'Very High' ? 0 : 1);
+  return findings.sort(
+    (a, b) => rank(a) - rank(b) || (b.rated.value ?? 0) - (a.rated.value ?? 0) || b.rated.locations - a.rated.locations,
+  );
+}
+
+const MOST_OF_RUN = 3;
+
+/** What the terminal says at the end of a run, of the rows that it has written. */
+export function findingsOfRun(
+  { job, plan: { scan } }: Pick<Prepared, 'job' | 'plan'>,
+  ratings: readonly TopicRatings[],
+): { readonly findings: readonly RatingFinding[]; readonly currency: string | null } {
+  // Sums over several currencies mean nothing.
+  const sumOf = sumMaker(scan.layout.values === 0 || hasSeveralCurrencies(scan) ? null : scan.cells.decimals);
+  const perils = ratings.map(({ title, answered, highest: [veryHigh, high] }) => ({
+    title,
+    answered: sumOf(answered),
+    veryHigh: sumOf(veryHigh),
+    severe: sumOf({ rows: veryHigh.rows + high.rows, value: veryHigh.value + high.value }),
+  }));
+  return { findings: ratingFindings(perils).slice(0, MOST_OF_RUN), currency: job.currency ?? scan.currency };
+}
+
+/** The sentence that a report begins with: the largest share, where most of it is, and what is not answered. */
+export function storyOf(facts: Omit<Facts, 'story'>): string {
+  const { all, highest, topics, units } = facts;
+  if (all.locations === 0) return 'No row has a location in the US.';
+  // A column of zeros says nothing of what is at risk.
+  const measure = measureOf(all.value ? facts : { ...facts, valueName: null });
+  const natural = topics.filter(({ category }) => category === 'natural');
+  const perils = natural.map((topic) => ({ ...topic, veryHigh: topic.classes[VERY_HIGH]! }));
+  const [finding] = ratingFindings(perils);
+  const whole = finding?.peril ?? highest ?? topics[0]!;
+  if (whole.answered.locations === 0) return `Nothing of ${measure.words(all)} is answered yet.`;
+  const parts = finding
+    ? [
+        shareWords(
+          finding.rated,
+          whole.answered,
+          `rated ${finding.rating} for ${finding.title.toLowerCase()}`,
+          measure,
+        ),
+        whereWords(finding.peril, facts, measure),
+      ]
+    : [
+        highest === null
+          ? shareWords(whole.severe, whole.answered, severeWords(topics[0]!, units), measure)
+          : `None of the ${measure.words(whole.answered)} answered is rated Relatively High or Very High for a hazard`,
+      ];
+  if (measure.of(whole.notAnswered) > 0) {
+    parts.push(`${measure.words(whole.notAnswered)} ${isOrAre(whole.notAnswered, measure)} not answered`);
+  }
+  return `${parts.filter(Boolean).join('; ')}.`;
+}
+
+function shareWords(part: Sum, answered: Sum, words: string, measure: Measure): string {
+  const share = percent(measure.of(part), measure.of(answered), 0);
+  return `${share} of the ${measure.words(answered)} answered ${isOrAre(answered, measure)} ${words}`;
+}
+
+function isOrAre({ locations }: Sum, { by }: Measure): string {
+  return by === 'value' || locations === 1 ? 'is' : 'are';
+}
+
+function severeWords({ topic, title, category }: TopicFacts, units: Facts['units']): string {
+  const { words } = severeClasses(scaleOf(topic, units), units);
+  return `${words} ${category === 'proximity' ? 'of' : 'for'} ${title}`;
+}
+
+/** `Miami-Dade and Orange hold 34 % of it`; '' where there are no other counties. */
+function whereWords(
+  { mostIn, classes, severe }: TopicFacts,
+  { states, counties }: Pick<Facts, 'states' | 'counties'>,
+  measure: Measure,
+): string {
+  const shown = mostIn.slice(0, 2);
+  if (counties.count <= shown.length) return '';
+  const whole = measure.of(classes[VERY_HIGH]!.locations > 0 ? classes[VERY_HIGH]! : severe);
+  const names = shown.map(({ county }) => (states.count === 1 ? county.replace(/, .*/, '') : county));
+  const isAll = mostIn.length === shown.length;
+  const held = isAll ? whole : shown.reduce((sum, county) => sum + measure.of(county), 0);
+  return `${names.join(' and ')} ${names.length === 1 ? 'holds' : 'hold'} ${percent(held, whole, 0)} of it`;
+}

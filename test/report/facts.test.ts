@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { amount } from '../../src/format-numbers.ts';
+import type { Facts } from '../../src/report/facts.ts';
+import { openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { perilbook } from '../cli/command-line.ts';
+import { FastClock } from '../fast-clock.ts';
+import { provideSampleData } from '../sample-database.ts';
+import { usage } from '../service/account-usage.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { times } from '../tier.ts';
+import { openDuckdb, textsOf } from '../warehouse/duckdb.ts';
+import { FLORIDA_ROWS, floridaPortfolio } from './florida-portfolio.ts';
+
+const ROWS = times({ short: 4_000, faults: FLORIDA_ROWS });
+
+const BUDGET = 300;
+
+const columnOf = (slug: TopicSlug) => `${slug.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_rating`;
+
+test('the facts of a portfolio are sums over its output, where the budget paid for a part', async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  writeFileSync(join(folder, 'book.csv'), floridaPortfolio(ROWS));
+  const clock = new FastClock('2026-03-15T12:00:10Z', 200);
+  const words = ['-t', 'natural', '--store', 'store.db', '-o', 'out.csv', '--order-by', 'tiv_2012'];
+  const paid = ['--budget', String(BUDGET), '--quiet'];
+  const ran = await perilbook(['run', 'book.csv', ...words, ...paid], { folder, clock });
+  assert.equal(ran.code, 4, ran.stderr);
+  const accounts = openAccounts(join(folder, 'sample-service-accounts.db'));
+  t.after(() => accounts.close());
+  const { totalCredits } = usage(accounts, 'embedded: 10000 a month, 300 a minute, resets on day 1', clock.now());
+  const { facts, page } = await reported(folder, clock, words);
+
+  const duckdb = await openDuckdb();
+  t.after(() => duckdb.close());
+  await duckdb.execute(
+    `CREATE TABLE rows AS SELECT *, tiv_2012::DOUBLE AS tiv FROM ${textsOf(join(folder, 'out.csv'))}`,
+  );
+  await duckdb.execute(
+    "CREATE VIEW located AS SELECT * FROM rows WHERE hazard_status NOT IN ('invalid', 'outside_us')",
+  );
+  const row = async (sql: string): Promise<string[]> => (await duckdb.query(sql))[0]!.map((field) => field ?? '0');
+  const numbers = async (sql: string): Promise<number[]> => (await row(sql)).map(Number);
+  const columns = NATURAL_SLUGS.map(columnOf);
+  const isVeryHigh = columns.map((column) => `${column} = 'Very High'`).join(' OR ');
+  const isAnswered = `coalesce(${columns.map((column) => `nullif(${column}, '')`).join()}) IS NOT NULL`;
+  const [all, rows, places, value, ok] = await numbers(
+    `SELECT (SELECT count(*) FROM rows), count(*),
+       count(DISTINCT (round(point_latitude::DOUBLE, 4), round(point_longitude::DOUBLE, 4))),
+       sum(tiv), count(*) FILTER (hazard_status = 'ok')
+     FROM located`,
+  );
+  const [veryHigh, answered, notAnswered] = await numbers(
+    `SELECT sum(tiv) FILTER (${isVeryHigh}), sum(tiv) FILTER (${isAnswered}), count(*) FILTER (NOT (${isAnswered}))
+     FROM located`,
+  );
+  assert.equal(all, ROWS);
+  assert.ok(rows! < all! && notAnswered! > 0.8 * rows! && veryHigh! > 0);
+
+  assert.deepEqual(
+    [facts.rows, facts.all, facts.places, statusOf(facts, 'ok'), facts.credits!.charged],
+    [all, { locations: rows, value }, places, ok, totalCredits],
+  );
+  const highest = facts.highest!;
+  assert.deepEqual(
+    [highest.classes[4]!.value, highest.answered.value, highest.not_answered.locations],
+    [veryHigh, answered, notAnswered],
+  );
+  for (const peril of facts.topics) {
+    const column = columnOf(peril.topic);
+    const [high, most, of, count] = await numbers(
+      `SELECT sum(tiv) FILTER (${column} = 'Relatively High'), sum(tiv) FILTER (${column} = 'Very High'),
+         sum(tiv) FILTER (${column} <> ''), count(*) FILTER (${column} <> '') FROM located`,
+    );
+    assert.deepEqual(
+      [peril.classes[3]!.value, peril.classes[4]!.value, peril.severe.value, peril.answered],
+      [high, most, high! + most!, { locations: count, value: of }],
+      peril.topic,
+    );
+  }
+  const counties = await duckdb.query(
+    `SELECT county, sum(tiv), count(*) FROM located GROUP BY county ORDER BY sum(tiv) DESC`,
+  );
+  // Some places of the made-up file lie beyond the border of the county that their rows name.
+  const areas = [...facts.counties.largest, ...(facts.counties.others ? [facts.counties.others] : [])];
+  assert.ok(counties.length > 10 && facts.counties.largest[0]!.name === 'Miami-Dade, Florida');
+  for (const of of ['locations', 'value'] as const) {
+    assert.equal(
+      areas.reduce((sum, area) => sum + area[of]!, 0),
+      facts.all[of],
+      `counties by ${of}`,
+    );
+  }
+  const [top] = [...facts.topics].sort((a, b) => b.classes[4]!.value! - a.classes[4]!.value!);
+  const share = Math.round((100 * top!.classes[4]!.value!) / top!.answered.value!);
+  const story = `${share} % of the ${amount(top!.answered.value!, 'USD')} answered is rated Very High for ${top!.title.toLowerCase()};`;
+  assert.ok(facts.story.startsWith(story), `${facts.story}, not ${story}`);
+  assert.ok(facts.story.endsWith(`; ${amount(top!.not_answered.value!, 'USD')} is not answered.`), facts.story);
+  assert.ok(page.includes(`<p class="story">${facts.story}</p>`));
+  assert.ok(page.includes(`A whole bar is ${amount(value!, 'USD')}.`));
+});
+
+/** Facts as `--json` prints them. */
+type Printed<Data> = Data extends readonly (infer Item)[]
+  ? readonly Printed<Item>[]
+  : Data extends object
+    ? { readonly [Name in keyof Data as Snake<Name>]: Printed<Data[Name]> }
+    : Data;
+type Snake<Name> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : Name;
+
+async function reported(folder: string, clock: FastClock, words: readonly string[]) {
+  const more = ['--currency', 'USD', '--json', '--report', 'page.html'];
+  const { code, stdout, stderr } = await perilbook(['report', 'book.csv', ...words, ...more], { folder, clock });
+  assert.equal(code, 0, stderr);
+  const facts = JSON.parse(stdout) as Printed<Omit<Facts, 'changes'>>;
+  return { facts, page: readFileSync(join(folder, 'page.html'), 'utf8') };
+}
+
+function statusOf({ missing }: Printed<Omit<Facts, 'changes'>>, wanted: string): number {
+  return missing.status.find(({ status }) => status === wanted)?.rows ?? 0;
+}
