@@ -1,6 +1,14 @@
 import { PerilbookError } from '../errors.ts';
 import { didYouMean, nearestName } from '../nearest-name.ts';
-import { type Command, dashed, type Flags, nameOfCommand, optionNames } from './command.ts';
+import {
+  type Command,
+  dashed,
+  type Flags,
+  nameOfCommand,
+  optionNames,
+  runnableCommands,
+  wordOfCommand,
+} from './command.ts';
 import { notANumber } from './option-values.ts';
 
 /** Names that yargs itself puts among the flags. */
@@ -12,17 +20,19 @@ const OF_YARGS = ['_', '$0', '', 'help', 'h', 'version'];
  *
  * @throws USAGE
  */
-export function checkArguments(command: Command, args: readonly string[], flags: Flags): void {
-  refuseUnknownOptions(command, flags);
-  const [, ...extra] = flags._ as readonly (string | number)[];
-  if (extra.length > 0 && !command.takesFiles) throw usage(`Unexpected argument: ${extra.join(', ')}`, command);
-  for (const [name, { choices }] of Object.entries(command.positionals ?? {})) {
-    const value = flags[name];
-    // yargs refuses a missing <argument>; an [argument] may be left out.
-    if (choices === undefined || value === undefined || choices.includes(String(value))) continue;
-    const what = `Unknown ${nameOfCommand(command)} ${name} ${JSON.stringify(value)}`;
-    throw new PerilbookError('USAGE', what + didYouMean(String(value), choices), `Use one of: ${choices.join(', ')}.`);
+export function checkArguments(
+  command: Command,
+  args: readonly string[],
+  flags: Flags,
+  family: readonly Command[],
+): void {
+  const name = nameOfCommand(command);
+  const extra = (flags._ as readonly (string | number)[]).slice(name.split(' ').length).map(String);
+  if (command.subcommands !== undefined && command.positionals === undefined) {
+    refuseUnknownSubcommand(command, command.subcommands.map(wordOfCommand), extra[0]);
   }
+  refuseUnknownOptions(command, flags, family);
+  if (extra.length > 0 && !command.takesFiles) throw usage(`Unexpected argument: ${extra.join(', ')}`, command);
   for (const [name, { type, alias = [] }] of Object.entries(command.options ?? {})) {
     const value = flags[name];
     if (Array.isArray(value)) {
@@ -39,6 +49,16 @@ export function checkArguments(command: Command, args: readonly string[], flags:
   }
 }
 
+/** @throws USAGE for a word that is no subcommand, and where one must be named */
+function refuseUnknownSubcommand(command: Command, words: readonly string[], word: string | undefined): void {
+  const name = nameOfCommand(command);
+  if (word !== undefined) {
+    const message = `Unknown ${name} action ${JSON.stringify(word)}${didYouMean(word, words)}`;
+    throw new PerilbookError('USAGE', message, `Use one of: ${words.join(', ')}.`);
+  }
+  if (command.load === undefined) throw usage(`Missing argument for \`perilbook ${name}\``, command);
+}
+
 /** Why yargs cannot parse a command line. `command` is null where none is named. `message`: yargs' own words. */
 export function parseError(command: Command | null, args: readonly string[], message: string): PerilbookError {
   if (command === null) return new PerilbookError('USAGE', 'Missing command', LIST_COMMANDS);
@@ -48,8 +68,7 @@ export function parseError(command: Command | null, args: readonly string[], mes
       valuesOf(args, [name, ...[alias].flat()]).some((value) => value === undefined || /^-[^0-9]/.test(value)),
   );
   if (bare !== undefined) return usage(`${dashed(bare[0])} needs a value`, command);
-  if (!command.usage.includes('<')) return usage(message, command);
-  return usage(`Missing argument for \`perilbook ${nameOfCommand(command)}\``, command);
+  return usage(message, command);
 }
 
 const LIST_COMMANDS = 'perilbook --help lists the commands.';
@@ -62,10 +81,13 @@ function usage(message: string, command: Command): PerilbookError {
   return new PerilbookError('USAGE', message, `See perilbook ${nameOfCommand(command)} --help.`);
 }
 
-function refuseUnknownOptions(command: Command, flags: Flags): void {
+/** @param family the commands of the same first word, which may have an option that this one lacks */
+function refuseUnknownOptions(command: Command, flags: Flags, family: readonly Command[]): void {
   const options = optionNames(command.options);
   const known = new Set([...OF_YARGS, ...options, ...Object.keys(command.positionals ?? {})]);
-  const unknown = Object.keys(flags).filter((name) => !known.has(name));
+  const all = Object.keys(flags).filter((name) => !known.has(name));
+  // yargs adds the alias of an option of a subcommand: --yes is -y too.
+  const unknown = all.some((name) => name.length > 1) ? all.filter((name) => name.length > 1) : all;
   if (unknown.length === 0) return;
   const long = options.filter((name) => name.length > 1);
   const near = unknown
@@ -73,7 +95,14 @@ function refuseUnknownOptions(command: Command, flags: Flags): void {
     .filter((name) => name !== null && known.has(name))
     .map((name) => dashed(name!));
   const meant = near.length === 0 ? '' : `; did you mean ${near.join(' and ')}?`;
-  throw usage(`Unknown option${unknown.length > 1 ? 's' : ''}: ${unknown.map(dashed).join(', ')}${meant}`, command);
+  const owners = runnableCommands(family).filter(({ options: own }) =>
+    unknown.some((name) => optionNames(own).includes(name)),
+  );
+  const theirs = owners.length === 0 ? '' : `; it is an option of ${owners.map(nameOfCommand).join(', ')}`;
+  throw usage(
+    `Unknown option${unknown.length > 1 ? 's' : ''}: ${unknown.map(dashed).join(', ')}${theirs || meant}`,
+    command,
+  );
 }
 
 /** The texts that a command line gives to an option; undefined where it is the last word. */

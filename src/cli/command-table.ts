@@ -1,8 +1,9 @@
 import { DIALECT_NAMES } from '../warehouse/sql-dialects.ts';
 import type { Command } from './command.ts';
-import { DATA_OPTIONS } from './data-options.ts';
+import { DATA_COMMAND } from './data-commands.ts';
 import { ACCOUNT_FLAGS, LATER_INPUT_FLAGS, yargsJobOptions } from './job-options.ts';
-import { SERVICE_OPTIONS } from './service-options.ts';
+import { json, log, quiet } from './message-options.ts';
+import { SERVICE_COMMAND } from './service-commands.ts';
 
 const job = { job: { type: 'string', describe: 'job file (.yaml) or input file; - for stdin' } } as const;
 
@@ -12,29 +13,40 @@ const inputs = {
 
 const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout', conflicts: 'json' } } as const;
 
-const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
-
-const log = {
-  log: { type: 'string', describe: 'json: messages and progress as JSON lines on stderr (default text)' },
-} as const;
-
-const quiet = { quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' } } as const;
-
 const force = {
   force: { type: 'boolean', describe: 'replace an existing file that Perilbook did not write' },
 } as const;
 
+/** The report belongs to the outputs in help. */
+const OUTPUT = 'Output:';
+
+const hidden = { hidden: true } as const;
+
 const RUN_OPTIONS = {
   ...yargsJobOptions(),
-  ...json,
-  plan: { type: 'string', describe: 'spend only what this approved plan allows (see plan --out)' },
-  yes: { alias: 'y', type: 'boolean', describe: 'spend what the plan costs without asking' },
-  ...quiet,
-  report: { type: 'string', describe: 'also write the HTML report to this file' },
-  ...force,
-  ...log,
-  debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys' },
+  plan: {
+    type: 'string',
+    group: 'Money and time:',
+    describe: 'spend only what this approved plan allows (see plan --out)',
+    ...hidden,
+  },
+  yes: { alias: 'y', type: 'boolean', group: 'Money and time:', describe: 'spend what the plan costs without asking' },
+  report: { type: 'string', group: OUTPUT, describe: 'also write the HTML report to this file', ...hidden },
+  force: { ...force.force, group: OUTPUT, ...hidden },
+  json: { ...json.json, ...hidden },
+  quiet: { ...quiet.quiet, ...hidden },
+  log: { ...log.log, ...hidden },
+  debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys', ...hidden },
 } as const;
+
+const QUOTA_OPTIONS = {
+  ...yargsJobOptions(ACCOUNT_FLAGS),
+  by: { type: 'string', describe: 'add a statement by run, job, key or day' },
+  ...json,
+  ...csv,
+} as const;
+
+const STORE_OPTIONS = { ...yargsJobOptions(['store']), ...json } as const;
 
 /** All commands. `load` imports a command's code when it runs: `topics` must not wait for the web framework. */
 export const COMMANDS: readonly Command[] = [
@@ -50,9 +62,9 @@ export const COMMANDS: readonly Command[] = [
     positionals: inputs,
     options: {
       ...yargsJobOptions(),
-      ...json,
       out: { type: 'string', describe: 'write the plan to this file, for approval' },
       ...force,
+      ...json,
     },
     load: async () => (await import('./commands/plan.ts')).planCommand,
   },
@@ -116,22 +128,25 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/status.ts')).statusCommand,
   },
   {
-    usage: 'quota [set] [job]',
-    describe: 'show the billing period: allowance, spent, left, reset date; set corrects it',
+    usage: 'quota [job]',
+    describe: 'show the billing period: allowance, spent, left, reset date',
     examples: ['quota nightly.yaml', 'quota nightly.yaml --by day', 'quota set nightly.yaml --left 4200'],
-    // The first word is `set` or the job.
-    positionals: {
-      set: { type: 'string', describe: "set: record the provider's own figure for this period" },
-      ...job,
-    },
-    options: {
-      ...yargsJobOptions(ACCOUNT_FLAGS),
-      by: { type: 'string', describe: 'add a statement by run, job, key or day' },
-      left: { type: 'number', describe: "set: credits left on the provider's page" },
-      spent: { type: 'number', describe: "set: credits spent on the provider's page, by everyone" },
-      ...json,
-      ...csv,
-    },
+    positionals: job,
+    options: QUOTA_OPTIONS,
+    subcommands: [
+      {
+        usage: 'quota set [job]',
+        describe: "correct it by the figure on the provider's page",
+        examples: ['quota set nightly.yaml --left 4200', 'quota set --account acme --spent 800'],
+        positionals: job,
+        options: {
+          left: { type: 'number', describe: "credits left on the provider's page" },
+          spent: { type: 'number', describe: "credits spent on the provider's page, by everyone" },
+          ...QUOTA_OPTIONS,
+        },
+        load: async () => (await import('./commands/quota.ts')).quotaSetCommand,
+      },
+    ],
     load: async () => (await import('./commands/quota.ts')).quotaCommand,
   },
   {
@@ -142,47 +157,76 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./commands/topics.ts')).topicsCommand,
   },
   {
-    usage: 'job <action> [file]',
-    describe: 'check FILE: list all errors of a job file; schema: print its JSON Schema',
-    examples: ['job check nightly.yaml', 'job check nightly.yaml --json', 'job schema > job.schema.json'],
-    positionals: {
-      action: { describe: 'check or schema', choices: ['check', 'schema'] },
-      file: { type: 'string', describe: 'check: the job file (.yaml)' },
-    },
-    options: json,
-    load: async () => (await import('./commands/job.ts')).jobCommand,
+    usage: 'job',
+    describe: 'check a job file, or print its JSON Schema',
+    subcommands: [
+      {
+        usage: 'job check [file]',
+        describe: 'list all errors of a job file; spends nothing',
+        examples: ['job check nightly.yaml', 'job check nightly.yaml --json'],
+        positionals: { file: { type: 'string', describe: 'the job file (.yaml)' } },
+        options: json,
+        load: async () => (await import('./commands/job.ts')).jobCheckCommand,
+      },
+      {
+        usage: 'job schema',
+        describe: 'print the JSON Schema of job files, for editors',
+        examples: ['job schema > job.schema.json'],
+        load: async () => (await import('./commands/job.ts')).jobSchemaCommand,
+      },
+    ],
   },
   {
-    usage: 'cache <action> [path]',
-    describe: 'stats, prune, export or import the answers in the store',
-    examples: [
-      'cache stats',
-      'cache prune --older-than 400d',
-      'cache prune --rejected',
-      'cache export > answers.ndjson            (a line an answer)',
-      'cache export --format parquet -o answers (a row a place, in a folder)',
-      'cache import answers                     (of cache export, or another store)',
-    ],
-    positionals: {
-      action: { describe: 'stats, prune, export or import', choices: ['stats', 'prune', 'export', 'import'] },
-      path: { type: 'string', describe: 'import: file or folder of cache export, or the file of another store' },
-    },
-    options: {
-      store: { type: 'string', describe: 'file with answers, ledger and runs' },
-      'older-than': { type: 'string', describe: 'prune: delete answers older than this, e.g. 365d' },
-      rejected: { type: 'boolean', describe: 'prune: delete rejections, so that the locations are asked again (free)' },
-      yes: { alias: 'y', type: 'boolean', describe: 'prune: delete paid answers without asking' },
-      format: {
-        type: 'string',
-        describe: 'export: a row a place as parquet, csv or ndjson (default: by the name of -o)',
+    usage: 'cache',
+    describe: 'show, prune, export or import the answers in the store',
+    subcommands: [
+      {
+        usage: 'cache stats',
+        describe: 'show how many answers the store has, and its size',
+        examples: ['cache stats'],
+        options: STORE_OPTIONS,
+        load: async () => (await import('./commands/cache.ts')).cacheCommands.stats,
       },
-      output: { alias: 'o', type: 'string', describe: 'export: file, or folder for Parquet' },
-      topics: { alias: 't', type: 'string', describe: 'export: topics of the table (default: all with an answer)' },
-      force: { type: 'boolean', describe: 'export: replace an existing file that is no export of Perilbook' },
-      details: { type: 'boolean', describe: 'export: print the details (of run --details keep), not the fields' },
-      ...json,
-    },
-    load: async () => (await import('./commands/cache.ts')).cacheCommand,
+      {
+        usage: 'cache prune',
+        describe: 'delete old answers, or rejections',
+        examples: ['cache prune --older-than 400d', 'cache prune --rejected'],
+        options: {
+          'older-than': { type: 'string', describe: 'delete answers older than this, e.g. 365d' },
+          rejected: { type: 'boolean', describe: 'delete rejections, so that the locations are asked again (free)' },
+          yes: { alias: 'y', type: 'boolean', describe: 'delete paid answers without asking' },
+          ...STORE_OPTIONS,
+        },
+        load: async () => (await import('./commands/cache.ts')).cacheCommands.prune,
+      },
+      {
+        usage: 'cache export',
+        describe: 'print the answers, or write them as a table',
+        examples: [
+          'cache export > answers.ndjson            (a line an answer)',
+          'cache export --format parquet -o answers (a row a place, in a folder)',
+        ],
+        options: {
+          format: { type: 'string', describe: 'a row a place as parquet, csv or ndjson (default: by the name of -o)' },
+          output: { alias: 'o', type: 'string', describe: 'file, or folder for Parquet' },
+          topics: { alias: 't', type: 'string', describe: 'topics of the table (default: all with an answer)' },
+          force: { type: 'boolean', describe: 'replace an existing file that is no export of Perilbook' },
+          details: { type: 'boolean', describe: 'print the details (of run --details keep), not the fields' },
+          ...STORE_OPTIONS,
+        },
+        load: async () => (await import('./commands/cache.ts')).cacheCommands.export,
+      },
+      {
+        usage: 'cache import [path]',
+        describe: 'bring answers that were bought elsewhere into the store',
+        examples: ['cache import answers                     (of cache export, or another store)'],
+        positionals: {
+          path: { type: 'string', describe: 'file or folder of cache export, or the file of another store' },
+        },
+        options: STORE_OPTIONS,
+        load: async () => (await import('./commands/cache.ts')).cacheCommands.import,
+      },
+    ],
   },
   {
     usage: 'places [job]',
@@ -218,44 +262,6 @@ export const COMMANDS: readonly Command[] = [
     },
     load: async () => (await import('./commands/sql.ts')).sqlCommand,
   },
-  {
-    usage: 'data [action] [names..]',
-    describe: "download and load the agencies' public data, without an account; without an action, list it",
-    examples: [
-      'data get natural --for portfolio.csv      (the states of its locations)',
-      'data get all --states VA,MD --dry-run     (addresses, sizes and licences)',
-      'data update                               (downloads only what changed)',
-      'data load sample                          (made-up data for all topics)',
-    ],
-    positionals: {
-      action: {
-        describe: 'get, update, check, remove or load',
-        choices: ['get', 'update', 'check', 'remove', 'load'],
-      },
-      names: { type: 'string', array: true, describe: 'topics, sources, natural or all; load: a loader and its files' },
-    },
-    options: { ...DATA_OPTIONS, ...quiet, ...log, ...json },
-    load: async () => (await import('./commands/data.ts')).dataCommand,
-  },
-  {
-    usage: 'service <action> [what]',
-    describe: 'run your own service: start, check, account, key',
-    examples: [
-      'service account create --account acme --subscription professional',
-      'service key create --account acme --scopes all',
-      'service start --port 8737',
-    ],
-    positionals: {
-      action: {
-        describe: 'start, check, account or key',
-        choices: ['start', 'check', 'account', 'key'],
-      },
-      what: {
-        type: 'string',
-        describe: 'account: create, change, list, statement; key: create, list, rotate, revoke',
-      },
-    },
-    options: { ...SERVICE_OPTIONS, ...log, ...json },
-    load: async () => (await import('./commands/service.ts')).serviceCommand,
-  },
+  DATA_COMMAND,
+  SERVICE_COMMAND,
 ];

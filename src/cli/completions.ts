@@ -4,7 +4,7 @@ import { STATES } from '../data/tables/states.ts';
 import { jobFileJsonSchema } from '../job/settings/job-file.ts';
 import type { SettingsSchema } from '../job/settings/setting-issues.ts';
 import { TOPIC_NAMES } from '../job/settings/topic-choice.ts';
-import { type Command, dashed, nameOfCommand } from './command.ts';
+import { type Command, dashed, nameOfCommand, wordOfCommand } from './command.ts';
 
 /** The values of options that take one of a few and give no setting, by the option's name. */
 export const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -21,13 +21,13 @@ export const LIST_VALUES: Readonly<Record<string, readonly string[]>> = {
 
 const SOURCE_NAMES = SOURCES.map(({ name }) => name);
 
-/** What the names after an action of `data` may be. Files follow the loader of `data load`. */
-const DATA_NAMES: Readonly<Record<string, readonly string[]>> = {
-  get: [...TOPIC_NAMES, ...SOURCE_NAMES],
-  update: SOURCE_NAMES,
-  check: SOURCE_NAMES,
-  remove: SOURCE_NAMES,
-  load: ['sample', ...LOADERS.keys()],
+/** What the names after a command may be. Files follow the loader of `data load`. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  'data get': [...TOPIC_NAMES, ...SOURCE_NAMES],
+  'data update': SOURCE_NAMES,
+  'data check': SOURCE_NAMES,
+  'data remove': SOURCE_NAMES,
+  'data load': ['sample', ...LOADERS.keys()],
 };
 
 /**
@@ -37,9 +37,9 @@ const DATA_NAMES: Readonly<Record<string, readonly string[]>> = {
  * @param words the command line without the program's name; the last one is under the cursor
  */
 export function valueCompletions(words: readonly string[], commands: readonly Command[]): readonly string[] | null {
-  const command = commands.find((one) => nameOfCommand(one) === words[0]);
   const current = words.at(-1) ?? '';
-  if (command === undefined || words.length < 2) return null;
+  const command = commandBefore(words.slice(0, -1), commands);
+  if (command === null) return null;
   const [, written, value] = /^--([a-z-]+)=(.*)$/.exec(current) ?? [];
   if (written !== undefined) return valuesOf(written, value!).map((text) => `--${written}=${text}`);
   // Bash makes three words of --option=value.
@@ -51,9 +51,18 @@ export function valueCompletions(words: readonly string[], commands: readonly Co
   if (option !== undefined && option[1].type !== 'boolean') return valuesOf(option[0], current === '=' ? '' : current);
   if (current.startsWith('-')) return null;
   const starting = (values: readonly string[] = []) => values.filter((text) => text.startsWith(current));
-  if (words.length === 2) return starting(command.positionals?.action?.choices);
-  const isFile = words[1] === 'load' && words.length > 3;
-  return words[0] === 'data' && !isFile ? starting(DATA_NAMES[words[1]!]) : [];
+  if (command.subcommands !== undefined && command.positionals === undefined) {
+    return starting(command.subcommands.map(wordOfCommand));
+  }
+  const name = nameOfCommand(command);
+  const isFile = name === 'data load' && words.length > 3;
+  return isFile ? [] : starting(NAMES[name]);
+}
+
+/** The command that the first words name. */
+function commandBefore([word, ...more]: readonly string[], commands: readonly Command[]): Command | null {
+  const command = commands.find((candidate) => wordOfCommand(candidate) === word);
+  return command === undefined ? null : (commandBefore(more, command.subcommands ?? []) ?? command);
 }
 
 function valuesOf(option: string, begun: string): string[] {

@@ -42,17 +42,18 @@ export function settingOf({ type, value = (given) => given }: JobOption, given: 
   }
 }
 
-/** The options for yargs: all, or those in `flags`. */
+/** The options for yargs: those in `flags`, or all, of which help hides what few people need. */
 export function yargsJobOptions(flags?: readonly string[]): Record<string, Options> {
   return Object.fromEntries(
     JOB_OPTIONS.filter(({ flag }) => flags === undefined || flags.includes(flag)).map(
-      ({ flag, alias, type, help, group }) => [
+      ({ flag, alias, type, help, group, isFrequent }) => [
         flag,
         {
           type: type === 'number' ? type : type === 'switch' ? 'boolean' : 'string',
           describe: help,
           group: `${group}:`,
           ...(alias ? { alias } : {}),
+          ...(flags === undefined && !isFrequent ? { hidden: true } : {}),
         },
       ],
     ),

@@ -1,7 +1,7 @@
-import yargs, { type Argv, type Options, type PositionalOptions } from 'yargs';
+import yargs, { type Argv, type Options } from 'yargs';
 import { PerilbookError } from '../errors.ts';
 import { checkArguments, parseError, unknownCommand } from './check-arguments.ts';
-import { type Command, type Flags, nameOfCommand } from './command.ts';
+import { type Command, commandOf, examplesOf, type Flags, nameOfCommand } from './command.ts';
 import { COMMANDS } from './command-table.ts';
 import { type CliContext, print, say, sayJson } from './context.ts';
 import { errorReport } from './error-report.ts';
@@ -16,9 +16,15 @@ export async function program(surroundings: CliContext, version: string): Promis
   // `help run` is short for `run --help`.
   const args = withoutDashes(first === 'help' ? [...others, '--help'] : context.args);
   const names = [...COMMANDS.map(nameOfCommand), 'completion'];
-  const named = COMMANDS.find((command) => args.includes(nameOfCommand(command))) ?? null;
+  const named = commandOf(args, COMMANDS);
   const parser = parserOf(args, (command, flags) => {
-    checkArguments(command, args, flags);
+    const [first] = nameOfCommand(command).split(' ');
+    checkArguments(
+      command,
+      args,
+      flags,
+      COMMANDS.filter((other) => nameOfCommand(other) === first),
+    );
     refuseUnknownLog(flags.log);
     // Thrown, because yargs formats the command's help behind each handler that returns: 25 ms.
     throw new ChosenCommand(command, flags);
@@ -38,11 +44,11 @@ export async function program(surroundings: CliContext, version: string): Promis
     if (context.args.length === 0) return await (await import('./commands/overview.ts')).overviewCommand(context);
     const parsed = await parse(parser, args);
     if (parsed instanceof ChosenCommand) {
-      const run = await parsed.command.load();
+      const run = await parsed.command.load!();
       return await run({ ...context, version }, parsed.flags);
     }
     if (parsed.output === '') throw unknownCommand(parsed.firstWord, names);
-    print(context, `${isHelp(args) ? exampleLines(args[0]) : ''}${parsed.output}`);
+    print(context, `${isHelp(args) ? exampleLines(args) : ''}${parsed.output}`);
     return EXIT.complete;
   } catch (error) {
     if (context.log === undefined) sayError(context, error);
@@ -68,11 +74,29 @@ function parserOf(args: readonly string[], onCommand: (command: Command, flags: 
     .help()
     .alias('h', 'help')
     .exitProcess(false);
-  for (const command of COMMANDS) {
-    const handler = (flags: Flags) => onCommand(command, flags);
-    parser.command(command.usage, command.describe, (y: Argv) => withArguments(y, command), handler);
-  }
+  for (const command of COMMANDS) addCommand(parser, command, isHelp(args), onCommand);
   return parser;
+}
+
+/** @param isShown help is asked for: it hides the options that few people need */
+function addCommand(
+  parser: Argv,
+  command: Command,
+  isShown: boolean,
+  onCommand: (command: Command, flags: Flags) => void,
+): void {
+  const [, ...words] = nameOfCommand(command).split(' ');
+  const usage = command.usage.split(' ').slice(words.length).join(' ');
+  parser.command(
+    usage,
+    command.describe,
+    (y: Argv) => {
+      addArguments(y, command, isShown);
+      for (const subcommand of command.subcommands ?? []) addCommand(y, subcommand, isShown, onCommand);
+      return y;
+    },
+    (flags: Flags) => onCommand(command, flags),
+  );
 }
 
 /** The script of yargs asks with it for the completions of a command line. */
@@ -138,14 +162,21 @@ async function parse(parser: Argv, args: readonly string[]) {
   }
 }
 
-function withArguments(y: Argv, { positionals = {}, options = {} }: Command): Argv {
-  for (const [name, { choices: _, ...settings }] of Object.entries(positionals)) {
-    y.positional(name, settings as PositionalOptions);
+function addArguments(y: Argv, { positionals = {}, options = {}, subcommands = [] }: Command, isShown: boolean): void {
+  for (const [name, settings] of Object.entries(positionals)) y.positional(name, settings);
+  // Parsed here too, so that options may stand before the subcommand: a boolean one must not take its name as a value.
+  const below = Object.assign({}, ...subcommands.map((subcommand) => subcommand.options));
+  for (const [name, option] of Object.entries<Options>({ ...below, ...options })) {
+    y.option(name, {
+      requiresArg: option.type !== 'boolean',
+      ...option,
+      global: false,
+      hidden: !(name in options) || (isShown && option.hidden === true),
+    });
   }
-  for (const [name, option] of Object.entries(options)) {
-    y.option(name, { requiresArg: option.type !== 'boolean', ...option } satisfies Options);
+  if (isShown && Object.values(options).some(({ hidden }) => hidden)) {
+    y.showHidden('all', `with --help: show all ${Object.keys(options).length} options`);
   }
-  return y;
 }
 
 /** yargs drops words behind `--` when it fills positional arguments. They are paths: `./-x.csv` needs no `--`. */
@@ -169,8 +200,9 @@ const EXAMPLES = [
 const isHelp = (args: readonly string[]) => args.some((arg) => /^(--help|-[a-z]*h|help)$/.test(arg));
 
 /** Help begins with examples: most people look for a line to copy. */
-function exampleLines(name: string | undefined): string {
-  const examples = COMMANDS.find((command) => nameOfCommand(command) === name)?.examples ?? EXAMPLES;
+function exampleLines(args: readonly string[]): string {
+  const command = commandOf(args, COMMANDS);
+  const examples = command === null ? EXAMPLES : examplesOf(command);
   return `Examples:\n${examples.map((example) => `  perilbook ${example}\n`).join('')}\n`;
 }
 

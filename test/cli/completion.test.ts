@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { LIST_VALUES, OPTION_VALUES } from '../../src/cli/completions.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -23,6 +24,9 @@ test('commands, options and actions are completed', async () => {
   assert.deepEqual(await of('run', 'book.csv', '--qu'), ['--quiet']);
   assert.deepEqual(await of('cache', ''), ['stats', 'prune', 'export', 'import']);
   assert.deepEqual(await of('job', 'ch'), ['check']);
+  assert.deepEqual(await of('service', 'key', 'ro'), ['rotate']);
+  assert.deepEqual(await of('cache', 'prune', '--old'), ['--older-than']);
+  assert.deepEqual(await of('cache', 'export', '--old'), []);
 });
 
 test('topics are completed, after a comma too, and none twice', async () => {
@@ -70,7 +74,7 @@ test('a completion runs no command', async (t) => {
 });
 
 test('every option whose values are completed is one of a command', () => {
-  const options = new Set(COMMANDS.flatMap((command) => Object.keys(command.options ?? {})));
+  const options = new Set(runnableCommands(COMMANDS).flatMap((command) => Object.keys(command.options ?? {})));
   const unknown = [...Object.keys(OPTION_VALUES), ...Object.keys(LIST_VALUES)].filter((name) => !options.has(name));
   assert.deepEqual(unknown, []);
 });

@@ -201,11 +201,11 @@ test('a job whose keys spend several accounts: each has its own period, and a co
 const mistakes: readonly [args: string[], says: RegExp][] = [
   [['quota', 'set'], /needs either --left or --spent/],
   [['quota', 'set', '--left', '1', '--spent', '1'], /needs either --left or --spent/],
-  [['quota', '--left', '1'], /are options of quota set/],
+  [['quota', '--left', '1'], /--left; it is an option of quota set/],
   [['quota', 'set', '--left', 'much'], /--left expects a number/],
   [['quota', 'set', '--spent', '-1'], /--spent expects a whole number/],
   [['quota', 'set', '--left', '10001'], /more than the starter subscription's 10,000 credits/],
-  [['quota', 'a.csv', 'b.csv'], /quota takes one job/],
+  [['quota', 'a.csv', 'b.csv'], /Unexpected argument: b\.csv/],
   [['quota', '--by', 'week'], /Unknown statement: --by week/],
   [['quota', '--csv', '--json'], /mutually exclusive/],
   [['status', '--csv', '--json'], /mutually exclusive/],

@@ -139,7 +139,7 @@ test('what cannot be meant is refused: no change, figures by halves, figures of 
   assert.equal((await service('create', '--account', 'acme')).code, 0);
   for (const [args, words] of [
     [[], /nothing to change of account "acme"/],
-    [['--signed-up', '2026-01-31'], /day of sign-up .* cannot be changed/],
+    [['--signed-up', '2026-01-31'], /--signed-up; it is an option of service account create/],
     [['--overages', '--no-overages'], /both given/],
     [['--credits-per-month', '500'], /needs both/],
     [['--credits-per-minute', '500'], /needs both/],

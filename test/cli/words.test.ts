@@ -115,7 +115,7 @@ const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
   ['data laod', /Unknown data action "laod"; did you mean load\?/],
   ['data load hial x.csv --db s.db', /no loader "hial"; did you mean hail\?/],
   ['data load wells book.csv --states CA,XX --db s.db', /"XX" is not the two letters of a state/],
-  ['service key crate --db s.db', /no key action "crate"; did you mean create\?/],
+  ['service key crate --db s.db', /Unknown service key action "crate"; did you mean create\?/],
   ['service account create --account a --subscription profesional --db s.db', /did you mean professional\?/],
   ['service start --prot 80', /did you mean --port\?/],
   ['cache stat', /did you mean stats\?/],

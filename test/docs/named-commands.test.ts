@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { nameOfCommand, runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { ROOT } from '../cli/command-line.ts';
 
@@ -22,10 +23,15 @@ function commandsIn(text: string): string[] {
 
 /** What is wrong with a command line, by the table of commands. */
 function problemOf(line: string): string | null {
-  const [name, ...words] = line.split(/\s+/);
-  const command = COMMANDS.find(({ usage }) => usage.split(' ')[0] === name);
+  const words = line.split(/\s+/);
+  const [name] = words;
+  const commands = runnableCommands(COMMANDS).toSorted((a, b) => b.usage.length - a.usage.length);
+  const command = commands.find((candidate) => `${words.join(' ')} `.startsWith(`${nameOfCommand(candidate)} `));
   if (name === OF_YARGS) return words.find((word) => word.startsWith('-')) ?? null;
-  if (command === undefined) return `no command ${name}`;
+  if (command === undefined) {
+    // A text may name a group of commands: `perilbook service`.
+    return COMMANDS.some((group) => nameOfCommand(group) === name) && words.length < 3 ? null : `no command ${line}`;
+  }
   const known = new Set(COMMON);
   for (const [option, { alias }] of Object.entries(command.options ?? {}) as [string, { alias?: string }][]) {
     known.add(option).add(`no-${option}`);

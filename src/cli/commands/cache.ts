@@ -1,9 +1,9 @@
-import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import type { Job } from '../../job/settings/settings.ts';
 import { isoTime } from '../../job/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
-import type { StoreStats } from '../../store/port.ts';
-import type { Flags } from '../command.ts';
+import type { Store, StoreStats } from '../../store/port.ts';
+import type { Flags, RunCommand } from '../command.ts';
 import { type CliContext, print, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
@@ -13,56 +13,56 @@ import { exportCommand } from './cache-export.ts';
 import { importCommand } from './cache-import.ts';
 import { prune } from './cache-prune.ts';
 
-/** `perilbook cache stats | prune | export | import`. */
-export async function cacheCommand(context: CliContext, flags: Flags): Promise<number> {
-  if (flags.action !== 'import' && flags.path !== undefined) {
-    const hint = `Only cache import takes a path; see perilbook cache --help.`;
-    throw new PerilbookError('USAGE', `Unexpected argument: ${flags.path}`, hint);
+/** A command on the answers of a store. */
+function onStore(act: (context: CliContext, flags: Flags, store: Store, job: Job) => Promise<number>): RunCommand {
+  return async (context, flags) => {
+    // Other options have the names of settings, but are not the job's: --details, --output.
+    const job = anyJobOf(context, undefined, { store: flags.store, topics: flags.topics });
+    await using store = await openStore(context, job);
+    return await act(context, flags, store, job);
+  };
+}
+
+/** The commands of `perilbook cache`. */
+export const cacheCommands = {
+  stats: onStore(showStats),
+  prune: onStore(prune),
+  export: onStore(exportCommand),
+  import: onStore(importCommand),
+} satisfies Readonly<Record<string, RunCommand>>;
+
+async function showStats(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
+  const stats = await store.stats();
+  if (flags.json) {
+    sayJson(context, statsJson(stats));
+    return EXIT.complete;
   }
-  // Other options have the names of settings, but are not the job's: --details, --output.
-  const job = anyJobOf(context, undefined, { store: flags.store, topics: flags.topics });
-  await using store = await openStore(context, job);
-  switch (flags.action) {
-    case 'stats': {
-      const stats = await store.stats();
-      if (flags.json) {
-        sayJson(context, statsJson(stats));
-        return EXIT.complete;
-      }
-      const { calls, credits, details } = stats;
-      const lines = [
-        shownAddress(job.store),
-        ...listed([
-          ['size', byteSize(stats.bytes)],
-          ...stats.sources.map(({ source, cells, answers, oldest }): [string, string] => [
-            source,
-            `${counted(cells, 'place')}, ${counted(answers, 'answer')}${oldest === null ? '' : `, oldest ${dateTime(oldest)}`}`,
+  const { calls, credits, details } = stats;
+  const lines = [
+    shownAddress(job.store),
+    ...listed([
+      ['size', byteSize(stats.bytes)],
+      ...stats.sources.map(({ source, cells, answers, oldest }): [string, string] => [
+        source,
+        `${counted(cells, 'place')}, ${counted(answers, 'answer')}${oldest === null ? '' : `, oldest ${dateTime(oldest)}`}`,
+      ]),
+      [
+        'calls',
+        `${grouped(calls.charged)} charged, ${grouped(calls.free)} free, ${grouped(calls.unknown)} unknown, ${grouped(calls.sent)} in flight`,
+      ],
+      ...(details.answers === 0
+        ? []
+        : [
+            [
+              'details',
+              `of ${counted(details.answers, 'answer')}, ${byteSize(details.bytes)} (${byteSize(details.jsonBytes)} as JSON)`,
+            ] satisfies [string, string],
           ]),
-          [
-            'calls',
-            `${grouped(calls.charged)} charged, ${grouped(calls.free)} free, ${grouped(calls.unknown)} unknown, ${grouped(calls.sent)} in flight`,
-          ],
-          ...(details.answers === 0
-            ? []
-            : [
-                [
-                  'details',
-                  `of ${counted(details.answers, 'answer')}, ${byteSize(details.bytes)} (${byteSize(details.jsonBytes)} as JSON)`,
-                ] satisfies [string, string],
-              ]),
-          ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
-        ]),
-      ];
-      print(context, lines.join('\n'));
-      return EXIT.complete;
-    }
-    case 'prune':
-      return await prune(context, flags, store);
-    case 'import':
-      return await importCommand(context, flags, store, job);
-    default:
-      return await exportCommand(context, flags, store, job);
-  }
+      ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
+    ]),
+  ];
+  print(context, lines.join('\n'));
+  return EXIT.complete;
 }
 
 /** The figures under the names that `quota --json` and `status --json` use too. */

@@ -24,7 +24,7 @@ import { byteSize, listed, table, timeSpan } from '../messages/format.ts';
 /** `perilbook data`: lists the loaded data by topic, and what is missing with the command that gets it. */
 export function listAction(
   context: CliContext,
-  { sources, downloads, file }: DataSettings,
+  { sources, downloads, file }: Omit<DataSettings, 'open'>,
   database: DataDatabase | null,
   flags: Flags,
 ): number {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type DataDatabase, openDataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
-import type { Flags } from '../command.ts';
+import type { Flags, RunCommand } from '../command.ts';
 import { type CliContext, dataFolder } from '../context.ts';
 import { type DataSettings, refuseMissing, sourcesOf } from '../data-settings.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
@@ -9,32 +9,49 @@ import { getAction, updateAction } from './data-get.ts';
 import { listAction } from './data-list.ts';
 import { loadAction } from './data-load.ts';
 
-/** `perilbook data [get | update | check | remove | load]`: the agencies' data on this machine. */
-export async function dataCommand(loud: CliContext, flags: Flags): Promise<number> {
-  const context = { ...loud, isQuiet: flags.quiet === true };
-  using opened = new DisposableStack();
-  const file = resolve(context.workingFolder, (flags.db as string | undefined) ?? `${dataFolder(context)}/service.db`);
-  let database: DataDatabase | undefined;
-  const open = (): DataDatabase => {
-    mkdirSync(dirname(file), { recursive: true });
-    database ??= opened.use(openDataDatabase(file));
-    return database;
+/** An action on the data, with the names that follow it. */
+type DataAction = (
+  context: CliContext,
+  settings: DataSettings,
+  names: readonly string[],
+  flags: Flags,
+) => Promise<number> | number;
+
+/** A command that opens the data file for writing when it needs it, and closes it. */
+function onData(act: DataAction): RunCommand {
+  return async (loud, flags) => {
+    const context = { ...loud, isQuiet: flags.quiet === true };
+    using opened = new DisposableStack();
+    const file = fileOf(context, flags);
+    let database: DataDatabase | undefined;
+    const open = (): DataDatabase => {
+      mkdirSync(dirname(file), { recursive: true });
+      database ??= opened.use(openDataDatabase(file));
+      return database;
+    };
+    const names = ((flags.names as string[] | undefined) ?? []).map(String);
+    return await act(context, { ...sourcesOf(context, flags), file, open }, names, flags);
   };
-  const surroundings: DataSettings = { ...sourcesOf(context, flags), file, open };
-  const names = ((flags.names as string[] | undefined) ?? []).map(String);
-  switch (flags.action) {
-    case 'get':
-      return await getAction(context, surroundings, names, flags);
-    case 'update':
-      return await updateAction(context, surroundings, names, flags);
-    case 'check':
-      return await checkSourcesAction(context, surroundings, names, flags);
-    case 'remove':
-      return removeAction(context, surroundings, names, flags);
-    case 'load':
-      return await loadAction(context, surroundings, names, flags);
-    default:
-      if (flags.db !== undefined) refuseMissing(file, '--db');
-      return listAction(context, surroundings, existsSync(file) ? opened.use(openDataReadOnly(file)) : null, flags);
-  }
 }
+
+async function listCommand(context: CliContext, flags: Flags): Promise<number> {
+  const file = fileOf(context, flags);
+  const sources = sourcesOf(context, flags);
+  if (flags.db !== undefined) refuseMissing(file, '--db');
+  using opened = new DisposableStack();
+  return listAction(context, { ...sources, file }, existsSync(file) ? opened.use(openDataReadOnly(file)) : null, flags);
+}
+
+function fileOf(context: CliContext, { db }: Flags): string {
+  return resolve(context.workingFolder, (db as string | undefined) ?? `${dataFolder(context)}/service.db`);
+}
+
+/** The commands of `perilbook data`: the agencies' data on this machine. */
+export const dataCommands = {
+  list: listCommand,
+  get: onData(getAction),
+  update: onData(updateAction),
+  check: onData(checkSourcesAction),
+  remove: onData(removeAction),
+  load: onData(loadAction),
+} satisfies Readonly<Record<string, RunCommand>>;

@@ -10,12 +10,14 @@ import { type CliContext, connectionContext, print, sayJson } from '../context.t
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
 
-/** `perilbook job check FILE | schema`: lists all errors of a job file; spends nothing, opens no store. */
-export async function jobCommand(context: CliContext, flags: Flags): Promise<number> {
-  if (flags.action === 'schema') {
-    sayJson(context, jobFileJsonSchema());
-    return EXIT.complete;
-  }
+/** `perilbook job schema`. */
+export async function jobSchemaCommand(context: CliContext): Promise<number> {
+  sayJson(context, jobFileJsonSchema());
+  return EXIT.complete;
+}
+
+/** `perilbook job check FILE`: lists all errors of a job file; spends nothing, opens no store. */
+export async function jobCheckCommand(context: CliContext, flags: Flags): Promise<number> {
   const file = flags.file as string | undefined;
   if (file === undefined) {
     throw new PerilbookError('USAGE', 'Missing job file', 'Name it: perilbook job check FILE.yaml');

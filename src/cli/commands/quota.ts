@@ -4,7 +4,7 @@ import { accountState } from '../../job/planning/account-state.ts';
 import type { JobAccount } from '../../job/settings/account-settings.ts';
 import type { JobFile } from '../../job/settings/job-file.ts';
 import type { Store } from '../../store/port.ts';
-import type { Flags } from '../command.ts';
+import type { Flags, RunCommand } from '../command.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, saidWithoutJobFile } from '../job-of-options.ts';
@@ -12,18 +12,20 @@ import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages
 import { statementBy, statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
 import { openStore } from '../open-store.ts';
 
-/** `perilbook quota [JOB]`: the billing period by the ledger (the service has no endpoint for it); with `--by` a statement
- * below. `perilbook quota set` corrects it by the figure on the provider's page. */
-export async function quotaCommand(context: CliContext, flags: Flags): Promise<number> {
-  const isSet = flags.set === 'set';
-  const target = targetOf(flags, isSet);
+/** `perilbook quota [JOB]`: the billing period by the ledger (the service has no endpoint for it); with `--by` a statement below. */
+export const quotaCommand: RunCommand = (context, flags) => showQuota(context, flags, false);
+
+/** `perilbook quota set`: corrects it by the figure on the provider's page. */
+export const quotaSetCommand: RunCommand = (context, flags) => showQuota(context, flags, true);
+
+async function showQuota(context: CliContext, flags: Flags, isSet: boolean): Promise<number> {
+  const target = flags.job as string | undefined;
   const by = statementBy(flags.by) ?? (flags.csv ? 'run' : null);
   await using store = await openStore(context, anyJobOf(context, target, flags));
   const now = context.clock.now();
   const accounts = await chosenAccounts(context, target, flags, store);
   if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
-  const correction = spentAtProvider(accounts[0]!, flags, isSet);
-  if (correction !== null) await recordCorrection(context, store, accounts[0]!, correction);
+  if (isSet) await recordCorrection(context, store, accounts[0]!, spentAtProvider(accounts[0]!, flags));
   const sheets = [];
   for (const { isKnown, ...account } of accounts) {
     const state = await accountState(account, store, now);
@@ -123,30 +125,15 @@ async function recordCorrection(
   say(context, `Recorded for ${account.name}, period until ${dateTime(period.end)}: ${counts}.`);
 }
 
-function targetOf(flags: Flags, isSet: boolean): string | undefined {
-  if (isSet) return flags.job as string | undefined;
-  if (flags.job === undefined) return flags.set as string | undefined;
-  throw new PerilbookError(
-    'USAGE',
-    `quota takes one job, not ${flags.set} and ${flags.job}`,
-    'Use perilbook quota JOB, or perilbook quota set JOB --left N.',
-  );
-}
-
 /** Credits that the provider has counted in this period: `--spent`, or the allowance less `--left`. */
-function spentAtProvider(
-  { subscription, name: account, isKnown }: ChosenAccount,
-  flags: Flags,
-  isSet: boolean,
-): number | null {
+function spentAtProvider({ subscription, name: account, isKnown }: ChosenAccount, flags: Flags): number {
   const left = flags.left as number | undefined;
   const spent = flags.spent as number | undefined;
-  if (!isSet && left === undefined && spent === undefined) return null;
   const value = left ?? spent;
-  if (!isSet || value === undefined || (left !== undefined && spent !== undefined)) {
+  if (value === undefined || (left !== undefined && spent !== undefined)) {
     throw new PerilbookError(
       'USAGE',
-      isSet ? 'quota set needs either --left or --spent' : '--left and --spent are options of quota set',
+      'quota set needs either --left or --spent',
       "Copy the figure from the provider's page: perilbook quota set JOB --left 4200.",
     );
   }

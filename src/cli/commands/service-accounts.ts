@@ -13,23 +13,8 @@ import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
-/** `perilbook service account create --account NAME …`, `account change`, `account list` and `account statement`. */
-export async function accountAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  switch (flags.what) {
-    case 'create':
-      return createAction(context, accounts, flags);
-    case 'change':
-      return changeAction(context, accounts, flags);
-    case 'list':
-      return listAction(context, accounts, flags);
-    case 'statement':
-      return statementAction(context, accounts, flags);
-    default:
-      throw unknownAction('account', flags.what, 'create, change, list, statement');
-  }
-}
-
-async function createAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+/** `perilbook service account create`. */
+export async function createAccount(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const signedUpAt = dayOf(flags, 'signed-up');
   const account = await accounts.createAccount({
     name: needed(flags, 'account'),
@@ -42,15 +27,8 @@ async function createAction(context: CliContext, accounts: ServiceAccounts, flag
 }
 
 /** The plan of an account is upgraded, or its overages are turned on or off: by the contract, the account manager does this. */
-async function changeAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+export async function changeAccount(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const name = needed(flags, 'account');
-  if (flags['signed-up'] !== undefined) {
-    throw new PerilbookError(
-      'USAGE',
-      'The day of sign-up of an account cannot be changed: its billing periods begin on it',
-      'Leave out --signed-up, or make another account.',
-    );
-  }
   const [subscription, overages] = [subscriptionOf(flags), overagesOf(flags)];
   if (subscription === undefined && overages === undefined) {
     throw new PerilbookError(
@@ -72,7 +50,8 @@ async function changeAction(context: CliContext, accounts: ServiceAccounts, flag
   return EXIT.complete;
 }
 
-async function listAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+/** `perilbook service account list`. */
+export async function listAccounts(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const listed = await withStatements(accounts, await accounts.listAccounts());
   if (flags.json) {
     sayJson(context, listed);
@@ -106,7 +85,7 @@ async function withStatements(
 }
 
 /** What each account, or one, owes by billing period: all periods, or the one that holds a day. */
-async function statementAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+export async function accountStatement(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const name = flags.account as string | undefined;
   const day = dayOf(flags, 'period');
   const chosen = name === undefined ? await accounts.listAccounts() : [await accounts.findAccount(name)];
@@ -147,45 +126,46 @@ function dayOf(flags: Flags, name: string): number | undefined {
   throw new PerilbookError('USAGE', `--${name} ${text} is not a day`, 'Write it like 2026-01-31.');
 }
 
-/** `perilbook service key create | list | rotate | revoke`. A new key is written to stdout, once. */
-export async function keyAction(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  switch (flags.what) {
-    case 'create': {
-      const life = flags['expires-in'] as string | undefined;
-      const ms = life === undefined ? undefined : durationMs(life);
-      if (ms === null)
-        throw new PerilbookError('USAGE', `--expires-in ${life} is not a duration`, 'Write it like 90d.');
-      showOnce(context, await accounts.createKey(needed(flags, 'account'), scopesOf(flags), ms ?? null));
-      return EXIT.complete;
-    }
-    case 'rotate': {
-      const grace = (flags.grace as number | undefined) ?? 0;
-      showOnce(context, await accounts.rotateKey(keyNumber(flags), grace));
-      say(context, `The old key works for ${counted(grace, 'more second')}.`);
-      return EXIT.complete;
-    }
-    case 'revoke':
-      await accounts.revokeKey(keyNumber(flags));
-      say(context, 'Revoked: the next request with it is refused.');
-      return EXIT.complete;
-    case 'list': {
-      const keys = await accounts.listKeys(flags.account as string | undefined);
-      if (flags.json) sayJson(context, keys);
-      else {
-        const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [
-          String(id),
-          account,
-          state,
-          expiresAt === null ? '' : dateTime(expiresAt),
-          scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
-        ]);
-        print(context, table(['key', 'account', 'state', 'expires', 'scopes'], rows, '').join('\n'));
-      }
-      return EXIT.complete;
-    }
-    default:
-      throw unknownAction('key', flags.what, 'create, list, rotate, revoke');
+/** `perilbook service key create`. The new key is written to stdout, once. */
+export async function createKey(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+  const life = flags['expires-in'] as string | undefined;
+  const ms = life === undefined ? undefined : durationMs(life);
+  if (ms === null) throw new PerilbookError('USAGE', `--expires-in ${life} is not a duration`, 'Write it like 90d.');
+  showOnce(context, await accounts.createKey(needed(flags, 'account'), scopesOf(flags), ms ?? null));
+  return EXIT.complete;
+}
+
+/** `perilbook service key rotate`. The new key is written to stdout, once. */
+export async function rotateKey(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+  const grace = (flags.grace as number | undefined) ?? 0;
+  showOnce(context, await accounts.rotateKey(keyNumber(flags), grace));
+  say(context, `The old key works for ${counted(grace, 'more second')}.`);
+  return EXIT.complete;
+}
+
+/** `perilbook service key revoke`. */
+export async function revokeKey(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+  await accounts.revokeKey(keyNumber(flags));
+  say(context, 'Revoked: the next request with it is refused.');
+  return EXIT.complete;
+}
+
+/** `perilbook service key list`. */
+export async function listKeys(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+  const keys = await accounts.listKeys(flags.account as string | undefined);
+  if (flags.json) {
+    sayJson(context, keys);
+    return EXIT.complete;
   }
+  const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [
+    String(id),
+    account,
+    state,
+    expiresAt === null ? '' : dateTime(expiresAt),
+    scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
+  ]);
+  print(context, table(['key', 'account', 'state', 'expires', 'scopes'], rows, '').join('\n'));
+  return EXIT.complete;
 }
 
 function showOnce(context: CliContext, { id, key }: NewKey): void {
@@ -253,12 +233,4 @@ function needed(flags: Flags, name: string): string {
   const value = flags[name];
   if (typeof value === 'string' && value !== '') return value;
   throw new PerilbookError('USAGE', `--${name} is missing`, 'perilbook service --help shows the options.');
-}
-
-function unknownAction(what: string, action: unknown, known: string): PerilbookError {
-  return new PerilbookError(
-    'USAGE',
-    `There is no ${what} action ${JSON.stringify(action ?? '')}${didYouMean(String(action ?? ''), known.split(', '))}`,
-    `The actions are: ${known}.`,
-  );
 }

@@ -44,7 +44,7 @@ const MAX_REASON = 400;
 
 /** `perilbook service check [JOB.yaml]`: checks a service against docs/developer/service-api.md, statement by statement. What it spends
  * is in the ledger of the account's store, like everything else that is bought. */
-export async function checkAction(context: CliContext, flags: Flags): Promise<number> {
+export async function checkCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags);
   const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
@@ -139,7 +139,7 @@ function jobOf(context: CliContext, flags: Flags): Job {
     ofMonth === undefined || ofMinute === undefined
       ? {}
       : { subscription: { credits_per_month: ofMonth, credits_per_minute: ofMinute } };
-  const file = flags.what as string | undefined;
+  const file = flags.file as string | undefined;
   return jobOfAccount(context, file, { ...said, 'api-key-file': flags['key-file'] })({
     ...{ name: JOB_NAME, input: '-' },
     ...subscription,

@@ -8,34 +8,56 @@ import type { ServiceAccounts } from '../../service/accounts/port.ts';
 import { openPostgresAccounts } from '../../service/accounts/postgres/open-accounts.ts';
 import { accountsFileFor, openAccounts } from '../../service/accounts/sqlite/accounts-database.ts';
 import { sqliteAccounts } from '../../service/accounts/sqlite/sqlite-accounts.ts';
-import { type MetricsAddress, metricsAddress, startMetricsServer } from '../../service/http/metrics-server.ts';
+import { metricsAddress, startMetricsServer } from '../../service/http/metrics-server.ts';
 import { startService } from '../../service/http/start-service.ts';
 import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
-import type { Flags } from '../command.ts';
+import type { Flags, RunCommand } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
 import { refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { portOf } from '../option-values.ts';
 import { notifySystemd, socketOfSystemd } from '../systemd.ts';
-import { accountAction, keyAction } from './service-accounts.ts';
-import { checkAction } from './service-check.ts';
-import { keepUpdated, type ServiceUpdates, serviceUpdatesOf } from './service-updates.ts';
+import {
+  accountStatement,
+  changeAccount,
+  createAccount,
+  createKey,
+  listAccounts,
+  listKeys,
+  revokeKey,
+  rotateKey,
+} from './service-accounts.ts';
+import { checkCommand } from './service-check.ts';
+import { keepUpdated, serviceUpdatesOf } from './service-updates.ts';
 
 const DEFAULT_PORT = 8737;
 
-/** `perilbook service start | check | account … | key …`. */
-export async function serviceCommand(context: CliContext, flags: Flags): Promise<number> {
-  if (flags.action === 'check') return checkAction(context, flags);
-  const port = portOf(flags) ?? DEFAULT_PORT;
-  const files = filesOf(context, flags);
-  if (flags.action === 'start') {
-    const metrics = typeof flags.metrics === 'string' ? metricsAddress(flags.metrics) : null;
-    return await startAction(context, files, { port, metrics, updates: serviceUpdatesOf(context, flags) });
-  }
-  if (NEEDS_ACCOUNTS.includes(String(flags.what))) refuseNoAccounts(files, flags);
-  await using accounts = await openAccountsOf(context, files);
-  return await (flags.action === 'account' ? accountAction : keyAction)(context, accounts, flags);
+/** An action on the accounts of a service. */
+type AccountsCommand = (context: CliContext, accounts: ServiceAccounts, flags: Flags) => Promise<number>;
+
+/** A command that opens the accounts; but for the first ones, they must be there. */
+function onAccounts(act: AccountsCommand, isFirst = false): RunCommand {
+  return async (context, flags) => {
+    const files = filesOf(context, flags);
+    if (!isFirst) refuseNoAccounts(files, flags);
+    await using accounts = await openAccountsOf(context, files);
+    return await act(context, accounts, flags);
+  };
 }
+
+/** The commands of `perilbook service`. */
+export const serviceCommands = {
+  start: startCommand,
+  check: checkCommand,
+  createAccount: onAccounts(createAccount, true),
+  changeAccount: onAccounts(changeAccount),
+  listAccounts: onAccounts(listAccounts),
+  accountStatement: onAccounts(accountStatement),
+  createKey: onAccounts(createKey, true),
+  listKeys: onAccounts(listKeys),
+  rotateKey: onAccounts(rotateKey),
+  revokeKey: onAccounts(revokeKey),
+} satisfies Readonly<Record<string, RunCommand>>;
 
 /** Where the data and the accounts of a service are. */
 interface ServiceFiles {
@@ -73,9 +95,6 @@ function placeOf({ accounts }: ServiceFiles): string {
   return accounts.kind === 'file' ? accounts.path : shownAddress(accounts.url);
 }
 
-/** Actions that only make sense where there are accounts. */
-const NEEDS_ACCOUNTS = ['change', 'list', 'statement', 'rotate', 'revoke'];
-
 /** A misspelled name must not make an empty file, whose list of accounts is empty. */
 function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: Flags): void {
   if (accounts.kind === 'postgres') return;
@@ -83,17 +102,11 @@ function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: Flags): void 
   else if (flags.db !== undefined && !existsSync(accounts.path)) refuseMissing(data, '--db');
 }
 
-interface StartSettings {
-  readonly port: number;
-  readonly metrics: MetricsAddress | null;
-  readonly updates: ServiceUpdates | null;
-}
-
-async function startAction(
-  context: CliContext,
-  files: ServiceFiles,
-  { port, metrics: metricsAt, updates }: StartSettings,
-): Promise<number> {
+async function startCommand(context: CliContext, flags: Flags): Promise<number> {
+  const port = portOf(flags) ?? DEFAULT_PORT;
+  const files = filesOf(context, flags);
+  const metricsAt = typeof flags.metrics === 'string' ? metricsAddress(flags.metrics) : null;
+  const updates = serviceUpdatesOf(context, flags);
   const descriptor = socketOfSystemd(context, process.pid) ?? undefined;
   const metrics = metricsAt && (await import('../../service/http/service-metrics.ts')).createServiceMetrics();
   await using accounts = await openAccountsOf(context, files);

@@ -1,0 +1,181 @@
+import type { Command } from './command.ts';
+import { mirror } from './data-commands.ts';
+import { yargsJobOptions } from './job-options.ts';
+import { json, log } from './message-options.ts';
+
+const files = {
+  db: { type: 'string', describe: "the service's data file (default: service.db in the data folder)" },
+  accounts: {
+    type: 'string',
+    describe:
+      'file of accounts, keys and charges (default: beside the data file, service-accounts.db for service.db), or postgres://role@host/database for instances on several machines',
+  },
+} as const;
+
+const account = { account: { type: 'string', describe: 'name of the account' } } as const;
+
+const figures = {
+  'credits-per-month': { type: 'number', describe: 'of a custom subscription' },
+  'credits-per-minute': { type: 'number', describe: 'of a custom subscription' },
+} as const;
+
+const terms = {
+  subscription: { type: 'string', describe: 'starter or professional' },
+  ...figures,
+  'overage-rate': { type: 'number', describe: 'of a custom subscription: US dollars per credit beyond the quota' },
+  overages: { type: 'boolean', describe: 'serve calls beyond the quota, billed per credit' },
+  'no-overages': { type: 'boolean', describe: 'refuse calls beyond the quota (the default of a new account)' },
+} as const;
+
+const key = { key: { type: 'number', describe: 'number of a key, from key list' } } as const;
+
+const START: Command = {
+  usage: 'service start',
+  describe: 'answer requests until it is stopped',
+  examples: ['service start --port 8737', 'service start --update-every 1h --metrics 127.0.0.1:9464'],
+  options: {
+    port: { type: 'number', describe: 'port to listen on (default 8737)' },
+    ...files,
+    'update-every': {
+      type: 'string',
+      describe: 'update the near real-time sources that are downloaded at this interval, e.g. 1h',
+    },
+    mirror: { type: 'string', describe: `--update-every: ${mirror.mirror.describe}` },
+    sources: {
+      type: 'string',
+      describe: '--update-every: file with other addresses of sources (default: sources.yaml in the data folder)',
+    },
+    metrics: {
+      type: 'string',
+      describe: 'serve OpenMetrics under /metrics at this address of this machine, e.g. 127.0.0.1:9464 (default off)',
+    },
+    ...log,
+  },
+  load: async () => (await import('./commands/service.ts')).serviceCommands.start,
+};
+
+const CHECK: Command = {
+  usage: 'service check [file]',
+  describe: 'check that a service keeps the contract; spends credits',
+  examples: [
+    'service check --base-url http://127.0.0.1:8737 --key-file key',
+    'service check nightly.yaml --budget 200',
+  ],
+  positionals: { file: { type: 'string', describe: 'job file (.yaml) with the service and the account' } },
+  options: {
+    lat: { type: 'string', describe: 'latitude of the place that it asks for' },
+    lng: { type: 'string', describe: 'longitude of the place that it asks for' },
+    'key-file': { type: 'string', describe: 'file that holds a key' },
+    'narrow-key-file': { type: 'string', describe: 'a key with the scope of one topic' },
+    ...yargsJobOptions([
+      ...['base-url', 'budget', 'account', 'subscription', 'anniversary-day', 'reserve', 'spent-elsewhere', 'store'],
+    ]),
+    ...figures,
+    yes: { alias: 'y', type: 'boolean', describe: 'spend without asking' },
+    ...{ ...log, ...json },
+  },
+  load: async () => (await import('./commands/service.ts')).serviceCommands.check,
+};
+
+const ACCOUNT: Command = {
+  usage: 'service account',
+  describe: 'make, change or list accounts, and what they owe',
+  subcommands: [
+    {
+      usage: 'service account create',
+      describe: 'make an account',
+      examples: ['service account create --account acme --subscription professional'],
+      options: {
+        ...{ ...account, ...terms },
+        'signed-up': {
+          type: 'string',
+          describe:
+            'day of sign-up, e.g. 2026-01-31 (default: today); billing periods begin on it, so it cannot be changed',
+        },
+        ...{ ...files, ...log },
+      },
+      load: async () => (await import('./commands/service.ts')).serviceCommands.createAccount,
+    },
+    {
+      usage: 'service account change',
+      describe: 'change its subscription, or turn overages on or off',
+      examples: ['service account change --account acme --subscription professional --overages'],
+      options: { ...account, ...terms, ...files, ...log },
+      load: async () => (await import('./commands/service.ts')).serviceCommands.changeAccount,
+    },
+    {
+      usage: 'service account list',
+      describe: 'list the accounts and what they spent',
+      examples: ['service account list'],
+      options: { ...files, ...log, ...json },
+      load: async () => (await import('./commands/service.ts')).serviceCommands.listAccounts,
+    },
+    {
+      usage: 'service account statement',
+      describe: 'show what accounts owe by billing period',
+      examples: ['service account statement --account acme --period 2026-03-15'],
+      options: {
+        ...account,
+        period: { type: 'string', describe: 'a day of the billing period, e.g. 2026-03-15 (default: all periods)' },
+        ...{ ...files, ...log, ...json },
+      },
+      load: async () => (await import('./commands/service.ts')).serviceCommands.accountStatement,
+    },
+  ],
+};
+
+const KEY: Command = {
+  usage: 'service key',
+  describe: 'make, list, rotate or revoke keys',
+  subcommands: [
+    {
+      usage: 'service key create',
+      describe: 'make a key and print it, once',
+      examples: ['service key create --account acme --scopes all'],
+      options: {
+        ...account,
+        scopes: { type: 'string', describe: 'bundle and topics, separated by commas; all for every scope' },
+        'expires-in': { type: 'string', describe: 'lifetime of the key, e.g. 90d (default: forever)' },
+        ...{ ...files, ...log },
+      },
+      load: async () => (await import('./commands/service.ts')).serviceCommands.createKey,
+    },
+    {
+      usage: 'service key list',
+      describe: 'list the keys',
+      examples: ['service key list --account acme'],
+      options: { ...account, ...files, ...log, ...json },
+      load: async () => (await import('./commands/service.ts')).serviceCommands.listKeys,
+    },
+    {
+      usage: 'service key rotate',
+      describe: 'replace a key by a new one',
+      examples: ['service key rotate --key 3 --grace 3600'],
+      options: {
+        ...key,
+        grace: { type: 'number', describe: 'seconds for which the old key goes on working (default 0)' },
+        ...{ ...files, ...log },
+      },
+      load: async () => (await import('./commands/service.ts')).serviceCommands.rotateKey,
+    },
+    {
+      usage: 'service key revoke',
+      describe: 'end a key',
+      examples: ['service key revoke --key 3'],
+      options: { ...key, ...files, ...log },
+      load: async () => (await import('./commands/service.ts')).serviceCommands.revokeKey,
+    },
+  ],
+};
+
+/** `perilbook service`. */
+export const SERVICE_COMMAND: Command = {
+  usage: 'service',
+  describe: 'run your own lookup service: start it, check it, manage accounts and keys',
+  examples: [
+    'service account create --account acme --subscription professional',
+    'service key create --account acme --scopes all',
+    'service start --port 8737',
+  ],
+  subcommands: [START, CHECK, ACCOUNT, KEY],
+};

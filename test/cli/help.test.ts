@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkArguments } from '../../src/cli/check-arguments.ts';
+import { nameOfCommand, optionNames, runnableCommands } from '../../src/cli/command.ts';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { perilbook } from './command-line.ts';
+
+const HELP = ['--help', '--version', '--all'];
+
+async function helpOf(words: readonly string[], columns?: number): Promise<string> {
+  const { code, stdout, stderr } = await perilbook([...words, '--help'], columns === undefined ? {} : { columns });
+  assert.deepEqual([code, stderr], [0, '']);
+  return stdout;
+}
+
+/** The long options that a help text lists. */
+const listed = (help: string) => [...help.matchAll(/^ +(?:-\w, )?(--[a-z-]+)/gm)].map(([, name]) => name!);
+
+const headings = (help: string) => [...help.matchAll(/^(\w[\w ]+):$/gm)].map(([, name]) => name!);
+
+test('help of run shows the ten options that most people need, by group; --all shows the rest', async () => {
+  const few = await helpOf(['run']);
+  assert.equal(listed(few).filter((name) => !HELP.includes(name)).length, 10);
+  assert.match(few, /--all +with --help: show all \d+ options/);
+  const all = await helpOf(['run', '--all']);
+  const { options } = COMMANDS.find(({ usage }) => usage.startsWith('run '))!;
+  assert.deepEqual(
+    listed(all)
+      .filter((name) => !HELP.includes(name))
+      .toSorted(),
+    Object.keys(options!)
+      .map((name) => `--${name}`)
+      .toSorted(),
+  );
+  assert.deepEqual(headings(all), [
+    ...['Examples', 'Positionals', 'Input', 'Columns and locations', 'What to ask', 'Where answers come from'],
+    ...['Money and time', 'Output', 'Store', 'Options'],
+  ]);
+  assert.equal((await perilbook(['run', '--all'])).code, 2);
+});
+
+const commands = runnableCommands(COMMANDS);
+
+test('the help of a subcommand lists its options, and those of no other', async () => {
+  for (const command of commands.filter((one) => nameOfCommand(one).includes(' '))) {
+    const help = await helpOf(nameOfCommand(command).split(' '));
+    const own = Object.keys(command.options ?? {}).map((name) => `--${name}`);
+    assert.deepEqual(listed(help).toSorted(), [...own, '--help', '--version'].toSorted());
+  }
+});
+
+test('an option that has no effect for a subcommand is refused, and the one that has it is named', async () => {
+  for (const command of commands) {
+    const words = nameOfCommand(command).split(' ');
+    const top = COMMANDS.filter((other) => nameOfCommand(other) === words[0]);
+    const others = runnableCommands(top).flatMap((other) => Object.keys(other.options ?? {}));
+    for (const name of others) {
+      if (optionNames(command.options).includes(name)) continue;
+      assert.throws(() => checkArguments(command, [], { _: words, [name]: 'x' }, top), {
+        code: 'USAGE',
+        message: new RegExp(`^Unknown option: --${name}; it is an option of ${words[0]}`),
+      });
+    }
+  }
+  const { code, stderr } = await perilbook(['cache', 'export', '--older-than', '3d']);
+  assert.equal(code, 2);
+  assert.equal(
+    stderr,
+    'perilbook: Unknown option: --older-than; it is an option of cache prune\n  See perilbook cache export --help. [USAGE]\n',
+  );
+});
+
+test('no help breaks inside a word on a terminal of 60 columns', async () => {
+  const names = [
+    ...[
+      '',
+      'run --all',
+      'report --all',
+      'quota',
+      'quota set',
+      'sql',
+      'ui',
+      'data',
+      'data get',
+      'data load',
+      'cache',
+      'cache export',
+    ],
+    ...[
+      'cache prune',
+      'service',
+      'service start',
+      'service check',
+      'service account',
+      'service account create',
+      'service key create',
+    ],
+  ];
+  // yargs puts the type of a value at the end of a line, sometimes without a space.
+  const wordsOf = (help: string) => help.replace(/\[\w+\]$/gm, '').split(/\s+/);
+  for (const name of names) {
+    const words = name.split(' ').filter(Boolean);
+    const wide = new Set(wordsOf(await helpOf(words, 300)));
+    const broken = wordsOf(await helpOf(words, 60)).filter((word) => !wide.has(word));
+    assert.deepEqual(broken, [], name);
+  }
+});
