@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { type FileHandle, open } from 'node:fs/promises';
 import { PerilbookError } from '../../errors.ts';
 import { type ByteSource, chunksFrom } from '../../formats/bytes/byte-source.ts';
@@ -104,30 +103,6 @@ async function* fileInZip(archive: string, name: string): AsyncGenerator<Buffer,
   const names = zip.files.map(({ fileName }) => fileName).join(', ');
   if (entry === undefined) throw invalidFile(archive, `it has no "${name}"`, `It has: ${names}.`);
   yield* zip.unpacked(entry);
-}
-
-/** The text of a file in blocks, which may end anywhere. UTF-8; a block that is not is read as Windows-1252, which the agencies'
- * spreadsheets write. */
-export async function* textBlocks(file: string): AsyncGenerator<string, void, void> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const block of textBytes(file)) {
-    const bytes = rest.length === 0 ? block : Buffer.concat([rest, block]);
-    const end = endOfLastAscii(bytes);
-    if (end > 0) yield decoded(bytes.subarray(0, end));
-    rest = bytes.subarray(end);
-  }
-  if (rest.length > 0) yield decoded(rest);
-}
-
-/** A cut after an ASCII byte never splits a UTF-8 character. */
-function endOfLastAscii(bytes: Buffer): number {
-  let end = bytes.length;
-  while (end > 0 && bytes[end - 1]! >= 0x80) end -= 1;
-  return end;
-}
-
-function decoded(bytes: Buffer): string {
-  return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
 }
 
 const ZIP_MARK = Buffer.from([0x50, 0x4b, 0x03, 0x04]);

@@ -1,10 +1,17 @@
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
+import {
+  listElements,
+  memberTexts,
+  NotJson,
+  objectMembers,
+  skipSpace,
+  withMembers,
+} from '../../formats/json/json-members.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
-import { listElements, memberTexts, NotJson, objectMembers, skipSpace, withMembers } from './json-members.ts';
 import { isObject, type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
 import { addPieces } from './ndjson-row-file.ts';
 

@@ -1,12 +1,12 @@
 import { PerilbookError } from '../../errors.ts';
+import { memberTexts, type Piece, withMembers } from '../../formats/json/json-members.ts';
+import { type LineBatch, lineBatches } from '../../formats/json/ndjson-lines.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
-import { memberTexts, type Piece, withMembers } from './json-members.ts';
 import { type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
-import { type LineBatch, lineBatches } from './ndjson-lines.ts';
 
 /** Types of objects that are whole documents, and not rows, even on one line. */
 const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];

@@ -1,7 +1,7 @@
+import { jsonLine } from '../../formats/json/json-members.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import type { NewTable, TableTarget, WriteResult } from '../port.ts';
-import { jsonLine } from './json-members.ts';
 
 /** Writes a table as a new file with an object a line. */
 export async function writeNewNdjson(

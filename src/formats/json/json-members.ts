@@ -1,4 +1,4 @@
-import type { Value } from '../../formats/typed-value.ts';
+import type { Value } from '../typed-value.ts';
 
 /** Finds the members and elements of JSON in its bytes, so that members can be added and all other bytes stay. The bytes are
  * parsed elsewhere: here only the ends of values are looked for. */
@@ -21,11 +21,11 @@ export function objectMembers(bytes: Buffer, at: number): { members: Member[]; c
   const members: Member[] = [];
   const close = eachPart(bytes, at, OPEN_OBJECT, CLOSE_OBJECT, (from) => {
     if (bytes[from] !== QUOTE) throw new NotJson();
-    const nameEnd = endOfText(bytes, from);
+    const nameEnd = wholeValue(bytes, from);
     const colon = skipSpace(bytes, nameEnd);
     if (bytes[colon] !== COLON) throw new NotJson();
     const valueFrom = skipSpace(bytes, colon + 1);
-    const valueTo = endOfValue(bytes, valueFrom);
+    const valueTo = wholeValue(bytes, valueFrom);
     members.push({ name: nameOf(bytes, from, nameEnd), from, valueFrom, valueTo });
     return valueTo;
   });
@@ -36,7 +36,7 @@ export function objectMembers(bytes: Buffer, at: number): { members: Member[]; c
 export function listElements(bytes: Buffer, at: number): { from: number; to: number }[] {
   const elements: { from: number; to: number }[] = [];
   eachPart(bytes, at, OPEN_LIST, CLOSE_LIST, (from) => {
-    const to = endOfValue(bytes, from);
+    const to = wholeValue(bytes, from);
     elements.push({ from, to });
     return to;
   });
@@ -70,12 +70,19 @@ function nameOf(bytes: Buffer, from: number, to: number): string {
   }
 }
 
+/** The first byte behind the text that begins at `from`, or -1. */
 function endOfText(bytes: Buffer, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     if (bytes[at] === BACKSLASH) at++;
     else if (bytes[at] === QUOTE) return at + 1;
   }
-  throw new NotJson();
+  return -1;
+}
+
+function wholeValue(bytes: Buffer, from: number): number {
+  const to = endOfValue(bytes, from);
+  if (to < 0) throw new NotJson();
+  return to;
 }
 
 /** Letters, digits, signs, points: the bytes of numbers, `true`, `false` and `null`. */
@@ -87,7 +94,8 @@ function isOfScalar(byte: number): boolean {
   );
 }
 
-function endOfValue(bytes: Buffer, from: number): number {
+/** The first byte behind the value that begins at `from`; -1 where the bytes end before it. @throws NotJson where no value begins */
+export function endOfValue(bytes: Buffer, from: number): number {
   const first = bytes[from];
   if (first === QUOTE) return endOfText(bytes, from);
   if (first !== OPEN_OBJECT && first !== OPEN_LIST) {
@@ -99,11 +107,13 @@ function endOfValue(bytes: Buffer, from: number): number {
   let depth = 0;
   for (let at = from; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (byte === QUOTE) at = endOfText(bytes, at) - 1;
-    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+    if (byte === QUOTE) {
+      at = endOfText(bytes, at) - 1;
+      if (at < 0) return -1;
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
     else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return at + 1;
   }
-  throw new NotJson();
+  return -1;
 }
 
 /** A row as one line of JSON; an empty text is null, as everywhere. */

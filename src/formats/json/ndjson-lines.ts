@@ -1,6 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
-import { type ReadWindow, readWindow } from '../../formats/bytes/byte-source.ts';
-import type { InputFile } from '../files/input-file.ts';
+import type { PerilbookError } from '../../errors.ts';
+import { type ByteSource, type ReadWindow, readWindow } from '../bytes/byte-source.ts';
 
 /** Some neighbouring lines. Valid until the next batch is asked for. */
 export interface LineBatch {
@@ -21,13 +20,13 @@ const NEW_LINE = 10;
 
 /** Streams the lines of a file, behind a byte order mark if there is one. Memory is bounded by the window, which grows
  * only for a line that is longer than it. */
-export async function* lineBatches(input: InputFile, signal?: AbortSignal): AsyncGenerator<LineBatch> {
-  await using pass = await input.startPass();
+export async function* lineBatches(source: ByteSource, signal?: AbortSignal): AsyncGenerator<LineBatch> {
+  await using pass = await source.startPass();
   const window = readWindow(pass, Buffer.allocUnsafe(WINDOW_BYTES));
   let firstLine = 1;
   while (!window.atEnd || window.from < window.to) {
     signal?.throwIfAborted();
-    if (window.to - window.from > LONGEST_LINE) throw tooLong(input.name, firstLine);
+    if (window.to - window.from > LONGEST_LINE) throw tooLong(source, firstLine);
     await window.refill();
     for (;;) {
       const batch = takeLines(window, firstLine);
@@ -53,11 +52,7 @@ function takeLines({ bytes, from, to, atEnd }: ReadWindow, firstLine: number): L
   return { bytes, lines, firstLine, from, to: at };
 }
 
-function tooLong(file: string, line: number): PerilbookError {
-  return new PerilbookError(
-    'INPUT_UNREADABLE',
-    `${file} has a line ${line} without an end`,
-    'Perilbook reads JSON with one object a line, or a GeoJSON FeatureCollection.',
-    { file, line },
-  );
+function tooLong(source: ByteSource, line: number): PerilbookError {
+  const hint = 'Perilbook reads JSON with one object a line, or a GeoJSON FeatureCollection.';
+  return source.refused(`has a line ${line} without an end`, hint);
 }
