@@ -31,7 +31,7 @@ export interface RunFacts {
   readonly budget: number | null;
   /** Credits a billing period, of all accounts together. */
   readonly allowance: number;
-  /** Credits a minute, of all accounts together. */
+  /** Credits a minute, of all accounts together; Infinity for the sample, which keeps no minute. */
   readonly creditsPerMinute: number;
   readonly anniversaryDays: readonly number[];
   /** When `max_minutes` ends the buying, on the monotonic clock; null: never. */
@@ -39,7 +39,8 @@ export interface RunFacts {
   readonly waitsForQuota: boolean;
 }
 
-export function runFacts({ job, plan, summary, freshness }: Prepared, clock: Clock): RunFacts {
+export function runFacts({ job, plan, summary, freshness, connection }: Prepared, clock: Clock): RunFacts {
+  const perMinute = job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
   return {
     startedAt: steadyTime(clock),
     rows: summary.rows,
@@ -48,7 +49,7 @@ export function runFacts({ job, plan, summary, freshness }: Prepared, clock: Clo
     value: plan.scan.cells.total(),
     budget: job.budget,
     allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
-    creditsPerMinute: job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0),
+    creditsPerMinute: connection.sample ? Number.POSITIVE_INFINITY : perMinute,
     anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
     deadline: deadlineOf(job, freshness.startedAt, clock),
     waitsForQuota: job.onQuota === 'wait',

@@ -8,7 +8,7 @@ import { buyInRounds } from './buying/buying-rounds.ts';
 import { type Progress, record } from './buying/progress.ts';
 import { RunTimes } from './buying/run-times.ts';
 import { type Stop, stopFor, storeMovedStop } from './buying/stop.ts';
-import type { ServiceConnection } from './connection-kinds.ts';
+import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
 import { lookUp } from './lookup/look-up.ts';
 import { checkOutputs } from './parts/part-outputs.ts';
 import { writeParts } from './parts/write-parts.ts';
@@ -94,7 +94,7 @@ export async function getAnswers(prepared: Prepared, surroundings: RunSurroundin
 }
 
 async function buy(
-  { job, plan, source, apiKeys, freshness, approved }: Prepared,
+  { job: planned, plan, source, apiKeys, freshness, approved }: Prepared,
   connection: ServiceConnection,
   { store, effects, progress, interrupt }: RunSurroundings,
   run: number,
@@ -102,6 +102,7 @@ async function buy(
   if (plan.order.length === 0) return null;
   const { clock, random, trace } = effects;
   const { baseUrl } = connection;
+  const job = purchaseJob(planned, connection);
   const secrets = connection.keys.map(({ secret }) => secret);
   await using opened = new AsyncDisposableStack();
   const client = opened.use(

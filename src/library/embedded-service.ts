@@ -6,6 +6,7 @@ import { CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import { addSample, lacksSample, refreshSampleReadings } from '../data/sample/add-sample.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
+import { purchaseJob } from '../job/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../job/planning/api-keys.ts';
 import type { Job, Surroundings } from '../job/settings/settings.ts';
 import { createAccount, listAccounts } from '../service/accounts/sqlite/accounts.ts';
@@ -76,7 +77,7 @@ function embeddedDatabaseFile(context: Pick<Surroundings, 'dataFolder'>, job: Jo
 /** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is
  * using it. */
 function embeddedAccount(accounts: AccountsDatabase, job: Job, clock: Clock): string {
-  const { name: account, subscription, anniversaryDay } = job.account;
+  const { name: account, subscription, anniversaryDay } = purchaseJob(job, { sample: true }).account;
   const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;
   const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
   // January has all 31 days, so that a sign-up on the 31st stays one.

@@ -116,6 +116,7 @@ const FACTS = runFacts(
     },
     summary: { rows: 10, cells_cached: 0 },
     freshness: { startedAt: 0 },
+    connection: { sample: false },
   } as unknown as Prepared,
   { now: () => 0, sleep: async () => {} },
 );

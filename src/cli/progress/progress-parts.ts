@@ -96,7 +96,7 @@ export function rateParts({ progress, facts, last, steady }: ProgressView, color
   const pause = pauseReason(progress, facts!, last, steady);
   const slowed = slowedUntil > steady ? `; resuming in ${Math.ceil((slowedUntil - steady) / 1_000)} s` : '';
   return [
-    `${grouped(Math.min(last.credits, limit))} of ${grouped(limit)} credits in the last minute`,
+    `${grouped(Math.min(last.credits, limit))}${Number.isFinite(limit) ? ` of ${grouped(limit)}` : ''} credits in the last minute`,
     pause === null || pause === 'slowed_down' ? `${callsInFlight} in flight` : pauseWords(pause, progress, steady),
     retries > 0 ? counted(retries, 'retry', 'retries') : '',
     slowedDown > 0 ? color('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',

@@ -62,7 +62,10 @@ function purchaseFacts(live) {
     ['Budget', `${grouped(credits_spent)} of ${grouped(budget)}`],
     ['Value', live.value_done === null ? null : `${percent(live.value_done)} done`],
     ['This period', `${grouped(Math.max(0, period_left - credits_spent))} credits left`],
-    ['Last minute', `${grouped(last_minute)} of ${grouped(per_minute_limit)} credits`],
+    [
+      'Last minute',
+      `${grouped(last_minute)}${per_minute_limit === null ? '' : ` of ${grouped(per_minute_limit)}`} credits`,
+    ],
     ['Calls', live.pause === null ? `${grouped(in_flight)} in flight` : PAUSES[live.pause]],
     ['Failures', grouped(failures)],
     ['Asked to slow down', slowed_down > 0 ? counted(slowed_down, 'time') : null],

@@ -63,7 +63,8 @@ export interface RunUpdate {
   /** Credits of the period that were left when the run began. */
   readonly period_left: number;
   readonly last_minute: number;
-  readonly per_minute_limit: number;
+  /** Null: the sample keeps no minute. */
+  readonly per_minute_limit: number | null;
   /** Why no call is sent now. */
   readonly pause: ReturnType<typeof pauseReason>;
   readonly minutes_left: number | null;
@@ -104,7 +105,7 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
     budget,
     period_left: available,
     last_minute: Math.round(Math.min(last?.credits ?? 0, limit)),
-    per_minute_limit: limit,
+    per_minute_limit: Number.isFinite(limit) ? limit : null,
     pause: isBuying ? pauseReason(progress, facts, last!, time.steady) : null,
     minutes_left: isBuying ? minutesLeft(run, facts, last!, time) : null,
     calls: progress.calls,
