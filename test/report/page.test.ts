@@ -70,32 +70,57 @@ test('the columns by which people know a location', () => {
 
 const CSS = readFileSync(new URL('../../src/report/page/assets/colours.css', import.meta.url), 'utf8');
 
-/** Relative luminance (WCAG 2.2) of the custom property `name` in a part of the style sheet. */
-function luminance(part: string, name: string): number {
+/** How red, green and blue are seen, as linear light (Machado, Oliveira and Fernandes 2009, full severity). */
+const SIGHTS = {
+  normal: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+  protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+  deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+  tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+} as const;
+
+/** The custom property `name` in a part of the style sheet, as someone sees it, in CIELAB. */
+function seen(part: string, name: string, sight: readonly number[]): number[] {
   const [, hex] = new RegExp(`--${name}: #([0-9a-f]{6});`).exec(part)!;
-  const [red, green, blue] = [0, 2, 4]
+  const light = [0, 2, 4]
     .map((at) => Number.parseInt(hex!.slice(at, at + 2), 16) / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+  const [r, g, b] = [0, 3, 6].map((row) =>
+    Math.min(
+      1,
+      Math.max(
+        0,
+        light.reduce((sum, c, at) => sum + c * sight[row + at]!, 0),
+      ),
+    ),
+  ) as [number, number, number];
+  const root = (t: number) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116);
+  const x = root((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047);
+  const y = root(0.2126 * r + 0.7152 * g + 0.0722 * b);
+  const z = root((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883);
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
-for (const [mode, part, sign] of [
-  ['light', CSS.slice(0, CSS.indexOf('@media')), -1],
-  ['dark', CSS.slice(CSS.indexOf('@media')), 1],
+/** A difference of 2 is just seen side by side; 15 is seen across a map. */
+const APART = 15;
+
+for (const [mode, part] of [
+  ['light', CSS.slice(0, CSS.indexOf('@media'))],
+  ['dark', CSS.slice(CSS.indexOf('@media'))],
 ] as const) {
-  test(`the scale in ${mode} can be told apart by lightness alone, whatever colours someone sees`, () => {
-    const tones = [1, 2, 3, 4, 5, 6].map((tone) => luminance(part, `t${tone}`));
-    for (let index = 1; index < tones.length; index++) {
-      const [a, b] = [tones[index - 1]! + 0.05, tones[index]! + 0.05];
-      assert.ok((sign > 0 ? b / a : a / b) > 1.3, `${index} and ${index + 1}: ${a / b}`);
-    }
+  for (const [name, sight] of Object.entries(SIGHTS)) {
+    test(`in ${mode} with ${name} sight neighbouring classes stay apart, and all stand out from the land`, () => {
+      const [land, ...tones] = ['land', 't1', 't2', 't3', 't4', 't5', 't6'].map((tone) => seen(part, tone, sight));
+      for (const [index, tone] of tones.entries()) {
+        const apart = (other: readonly number[]) => Math.hypot(...tone.map((at, axis) => at - other[axis]!));
+        assert.ok(apart(land!) > APART, `${index + 1} and the land: ${apart(land!)}`);
+        if (index > 0)
+          assert.ok(apart(tones[index - 1]!) > APART, `${index} and ${index + 1}: ${apart(tones[index - 1]!)}`);
+      }
+    });
+  }
+  test(`in ${mode} cool is low and warm is high`, () => {
+    // b* of CIELAB is below 0 for blue, a* above 0 for red.
+    const [low, , , , high] = ['t1', 't2', 't3', 't4', 't5'].map((tone) => seen(part, tone, SIGHTS.normal));
+    assert.ok(low![2]! < -10 && high![1]! > 30, `${low} ${high}`);
   });
 }
-
-test('in the dark the lowest classes stand apart from the land', () => {
-  const dark = CSS.slice(CSS.indexOf('@media'));
-  for (const tone of ['t1', 't2']) {
-    const ratio = (luminance(dark, tone) + 0.05) / (luminance(dark, 'land') + 0.05);
-    assert.ok(ratio > 1.9, `${tone}: ${ratio}`);
-  }
-});
