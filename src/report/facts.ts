@@ -1,7 +1,7 @@
 import type { CallKind } from '../contract/credits.ts';
 import type { Category, TopicSlug } from '../contract/topics.ts';
 import type { RowPlace } from '../job/noted-rows.ts';
-import { type Comparison, comparisonJson } from './compare/comparison.ts';
+import type { Comparison } from './compare/comparison.ts';
 import type { Units } from './scales.ts';
 import type { Rated, Sum } from './sums.ts';
 
@@ -185,7 +185,7 @@ interface RunLine {
 
 /** Facts as `--json` prints them: the same names in snake case. */
 export function factsJson(facts: Facts): object {
-  return { ...(snakeCased(facts) as object), changes: facts.changes && comparisonJson(facts.changes) };
+  return snakeCased(facts) as object;
 }
 
 function snakeCased(data: unknown): unknown {

@@ -34,9 +34,20 @@ async function folderAfterRun(t: TestContext, rows: string): Promise<string> {
 
 const ALL_KNOWN = { without_value: 0, other_currencies: [] };
 
-interface Side {
-  readonly at_risk: { readonly rows: number; readonly value: number };
-  readonly ratings: Readonly<Record<string, { readonly rows: number; readonly value: number }>>;
+interface Sum {
+  readonly rows: number;
+  readonly value: number;
+}
+
+interface Bridge {
+  readonly before: Sum;
+  readonly steps: readonly {
+    readonly step: string;
+    readonly rows: number;
+    readonly change: Sum;
+    readonly examples: readonly { readonly line: number; readonly part?: string; readonly key: string }[];
+  }[];
+  readonly now: Sum;
 }
 
 interface Compared {
@@ -49,20 +60,25 @@ interface Compared {
     readonly new: unknown;
     readonly gone: unknown;
     readonly relocated: { readonly rows: number };
+    readonly bridge: Bridge;
     readonly topics: readonly {
       readonly topic: string;
-      readonly before: Side;
-      readonly now: Side;
-      readonly moved: readonly {
+      readonly bridge: Bridge;
+      readonly moved: readonly (Sum & {
         readonly from: string;
         readonly to: string;
-        readonly rows: number;
-        readonly value: number;
-      }[];
-      readonly newly_answered: { readonly rows: number };
+        readonly is_worse: boolean;
+        readonly is_high: boolean;
+      })[];
+      readonly answered_then: Sum;
+      readonly answered_now: Sum;
     }[];
   };
 }
+
+/** The first rows behind a step of all value. */
+const rowsOf = ({ bridge }: Compared['changes'], wanted: string) =>
+  bridge.steps.find(({ step }) => step === wanted)?.examples ?? [];
 
 async function compared(folder: string, ...more: string[]): Promise<Compared['changes']> {
   const { code, stdout, stderr } = await perilbook(['report', ...WORDS, '--json', ...more], { folder });
@@ -93,20 +109,38 @@ test('report --compare: new and gone rows, ratings that moved, value before and 
       'policyID',
       { rows: 3, value: 700, ...ALL_KNOWN },
       { rows: 3, value: 400, ...ALL_KNOWN },
-      { rows: 1, value: 50, ...ALL_KNOWN, examples: [{ line: 2, key: 'd' }] },
-      { rows: 1, value: 400, ...ALL_KNOWN, examples: [{ line: 4, key: 'c' }] },
+      { rows: 1, value: 50, ...ALL_KNOWN },
+      { rows: 1, value: 400, ...ALL_KNOWN },
       0,
     ],
   );
   assert.equal(found.currency, 'USD');
   const topic = (name: string) => found.topics.find((one) => one.topic === name)!;
-  assert.deepEqual(topic('hail').moved, [{ from: other, to: was, rows: 1, value: 150 }]);
-  assert.deepEqual([topic('wildfire').moved, topic('wildfire').newly_answered.rows], [[], 1]);
-  assert.equal(topic('hail').before.ratings[other]!.rows >= 1, true);
-  const valueOfAll = Object.values(topic('hurricane').now.ratings).reduce((sum, { value }) => sum + value, 0);
-  assert.equal(valueOfAll, 400, 'independent of the classes');
+  assert.deepEqual([rowsOf(found, 'new'), rowsOf(found, 'gone')], [[{ line: 2, key: 'd' }], [{ line: 4, key: 'c' }]]);
+  assert.deepEqual(found.bridge, {
+    before: { rows: 3, value: 700 },
+    steps: [
+      { step: 'gone', rows: 1, change: { rows: -1, value: -400 }, examples: [{ line: 4, key: 'c' }] },
+      { step: 'new', rows: 1, change: { rows: 1, value: 50 }, examples: [{ line: 2, key: 'd' }] },
+      { step: 'revalued', rows: 1, change: { rows: 0, value: 50 }, examples: [{ line: 4, key: 'a' }] },
+    ],
+    now: { rows: 3, value: 400 },
+  });
+  const isWorse = was === 'Very High';
+  assert.deepEqual(
+    topic('hail').moved.map(({ is_high: _, ...move }) => move),
+    [{ from: other, to: was, rows: 1, value: 150, is_worse: isWorse }],
+  );
+  assert.deepEqual(
+    [topic('wildfire').moved, topic('wildfire').answered_then, topic('wildfire').answered_now],
+    [[], { rows: 2, value: 500 }, { rows: 3, value: 400 }],
+  );
   const page = readFileSync(join(folder, 'page.html'), 'utf8');
-  for (const said of ['<h2 id="changes-title">Changes</h2>', '<b>New</b> 1 row ($50)', '<b>Gone</b> 1 row ($400)']) {
+  for (const said of [
+    '<h2 id="changes-title">Changes</h2>',
+    '<b>New</b> 1 row ($50); <b>gone</b> 1 row ($400)',
+    '<th scope="row">All value</th><td class="n">$700</td><td class="n">−$400</td><td class="n">+$50</td><td class="n">+$50</td>',
+  ]) {
     assert.ok(page.includes(said), said);
   }
 });
@@ -122,7 +156,7 @@ test('a policy number identifies a row too', async (t) => {
   const { stdout, stderr } = await perilbook(words, { folder });
   const { changes: comparison } = JSON.parse(stdout);
   assert.deepEqual(
-    [comparison.matched_by, comparison.new.examples, comparison.gone.examples],
+    [comparison.matched_by, rowsOf(comparison, 'new'), rowsOf(comparison, 'gone')],
     ['policy', [{ line: 3, key: 'c' }], [{ line: 2, key: 'a' }]],
     stderr,
   );
@@ -151,13 +185,10 @@ test('rows with one id are matched by their places first: one that goes does not
   const found = await compared(folder, '--compare', 'earlier.csv');
   assert.deepEqual(
     [found.new, found.gone, found.relocated.rows],
-    [
-      { rows: 0, value: 0, ...ALL_KNOWN, examples: [] },
-      { rows: 1, value: 1, ...ALL_KNOWN, examples: [{ line: 2, key: 'p' }] },
-      1,
-    ],
+    [{ rows: 0, value: 0, ...ALL_KNOWN }, { rows: 1, value: 1, ...ALL_KNOWN }, 1],
     'q has moved',
   );
+  assert.deepEqual(rowsOf(found, 'gone'), [{ line: 2, key: 'p' }]);
 });
 
 test('without an id rows are matched by place and order', async (t) => {
@@ -168,10 +199,11 @@ test('without an id rows are matched by place and order', async (t) => {
   assert.deepEqual(
     [found.new, found.gone],
     [
-      { rows: 0, value: 0, ...ALL_KNOWN, examples: [] },
-      { rows: 1, value: 2, ...ALL_KNOWN, examples: [{ line: 3, key: 'place: 34.0522, -118.2437' }] },
+      { rows: 0, value: 0, ...ALL_KNOWN },
+      { rows: 1, value: 2, ...ALL_KNOWN },
     ],
   );
+  assert.deepEqual(rowsOf(found, 'gone'), [{ line: 3, key: 'place: 34.0522, -118.2437' }]);
   assert.ok(found.topics.every(({ moved }) => moved.length === 0));
 });
 
@@ -197,13 +229,11 @@ test('values of new and gone rows: by currency, and not known is not zero', asyn
   copyFileSync(join(folder, 'out.csv'), join(folder, 'earlier.csv'));
   writeFileSync(join(folder, 'book.csv'), `${HEADER}a,${LA},100,USD\ne,${LA},7,EUR\nf,${LA},9,\ng,${LA},many,USD\n`);
   const found = await compared(folder, '--compare', 'earlier.csv', '--report', 'page.html');
-  const { examples: _, ...gone } = found.gone as { examples: unknown };
-  assert.deepEqual(gone, {
+  assert.deepEqual(found.gone, {
     ...{ rows: 3, value: 2, without_value: 1 },
     other_currencies: [{ currency: 'CAD', rows: 1, value: 5 }],
   });
-  const { examples: __, ...added } = found.new as { examples: unknown };
-  assert.deepEqual(added, {
+  assert.deepEqual(found.new, {
     ...{ rows: 3, value: null, without_value: 1 },
     other_currencies: [
       { currency: 'EUR', rows: 1, value: 7 },
@@ -212,7 +242,7 @@ test('values of new and gone rows: by currency, and not known is not zero', asyn
   });
   const page = readFileSync(join(folder, 'page.html'), 'utf8');
   for (const said of [
-    '<b>Gone</b> 3 rows ($2, CAD 5, 1 without a value)',
+    '<b>gone</b> 3 rows ($2, CAD 5, 1 without a value)',
     '<b>New</b> 3 rows (EUR 7, 9 without a currency, 1 without a value)',
   ]) {
     assert.ok(page.includes(said), said);
@@ -222,7 +252,7 @@ test('values of new and gone rows: by currency, and not known is not zero', asyn
     `${HEADER}a,${LA},100,USD\nb,${HOUSTON},,USD\nc,${MIAMI},5,CAD\nd,${MIAMI},2,USD\nh,${LA},,USD\n`,
   );
   await compared(folder, '--compare', 'earlier.csv', '--report', 'page.html');
-  assert.ok(readFileSync(join(folder, 'page.html'), 'utf8').includes('<b>New</b> 1 row (no value known): '));
+  assert.ok(readFileSync(join(folder, 'page.html'), 'utf8').includes('<b>New</b> 1 row (no value known); '));
 });
 
 test('part files on both sides: by folder, by the number of the run, by the name of its job', async (t) => {
@@ -251,12 +281,13 @@ test('part files on both sides: by folder, by the number of the run, by the name
     [
       { rows: 3, value: 700, ...ALL_KNOWN },
       { rows: 3, value: 350, ...ALL_KNOWN },
-      { rows: 1, value: 50, ...ALL_KNOWN, examples: [{ line: 2, part: '2.csv', key: 'd' }] },
-      { rows: 1, value: 400, ...ALL_KNOWN, examples: [{ line: 2, part: '2.csv', key: 'c' }] },
+      { rows: 1, value: 50, ...ALL_KNOWN },
+      { rows: 1, value: 400, ...ALL_KNOWN },
     ],
   );
   const page = readFileSync(join(folder, 'page.html'), 'utf8');
-  assert.ok(page.includes('lines of the earlier output 2.csv:2</li>'));
+  assert.deepEqual(rowsOf(found, 'new'), [{ line: 2, part: '2.csv', key: 'd' }]);
+  assert.ok(page.includes('of the earlier output: 2.csv:2 <bdi>c</bdi>'));
   for (const said of ['1', 'nightly', 'out', 'earlier/*.csv']) {
     const { earlier: _, ...same } = (await byFolder(said)) as Compared['changes'] & { earlier: string };
     const { earlier: __, ...first } = found as Compared['changes'] & { earlier: string };

@@ -88,11 +88,11 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
   // Some places of the made-up file lie beyond the border of the county that their rows name.
   const areas = [...facts.counties.largest, ...(facts.counties.others ? [facts.counties.others] : [])];
   assert.ok(counties.length > 10 && facts.counties.largest[0]!.name === 'Miami-Dade, Florida');
-  for (const of of ['locations', 'value'] as const) {
+  for (const part of ['locations', 'value'] as const) {
     assert.equal(
-      areas.reduce((sum, area) => sum + area[of]!, 0),
-      facts.all[of],
-      `counties by ${of}`,
+      areas.reduce((sum, area) => sum + area[part]!, 0),
+      facts.all[part],
+      `counties by ${part}`,
     );
   }
   const [top] = [...facts.topics].sort((a, b) => b.classes[4]!.value! - a.classes[4]!.value!);

@@ -18,8 +18,8 @@ import { CellClasses, ratedTopics } from '../cell-classes.ts';
 import { currenciesOf } from '../currencies.ts';
 import { labelColumns } from '../location-labels.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../scales.ts';
-import type { ComparedRow, Comparison } from './comparison.ts';
-import { matchRows } from './match-rows.ts';
+import type { Comparison } from './comparison.ts';
+import { type ComparedRow, matchRows } from './match-rows.ts';
 
 const UNANSWERED = CLASS_LETTERS[unansweredClass(HIGHEST)]!;
 
@@ -109,9 +109,8 @@ export async function compareWithOutput(
   return {
     earlier: name,
     currency: shown,
-    decimals,
-    idColumn: isById ? input.columns[idNow]! : null,
-    ...(await matchRows(earlierRows(), currentRows(), topics)),
+    matchedBy: isById ? input.columns[idNow]! : 'place',
+    ...(await matchRows(earlierRows(), currentRows(), topics, decimals)),
     notCompared: natural.filter((slug) => !topics.includes(slug)),
   };
 }

@@ -1,14 +1,29 @@
-import type { TopicSlug } from '../../contract/topics.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { valueOfUnits } from '../../job/scan/value.ts';
 import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../scales.ts';
-import { ClassSums } from '../sums.ts';
-import type { ComparedRow, ComparedSum, Comparison, TopicChanges } from './comparison.ts';
-
-const EXAMPLES = 10;
+import { BridgeSums, type CountedBridge, isAtRisk, type RowExample, type RowState, severity } from './bridge.ts';
+import type { Bridge, ComparedSum, Comparison, RatingMove, RowSum, TopicChanges } from './comparison.ts';
 
 type Side = AsyncIterable<readonly ComparedRow[]>;
 
-type Matched = Pick<Comparison, 'before' | 'now' | 'added' | 'gone' | 'relocated' | 'topics'>;
+/** One row of a side. */
+export interface ComparedRow {
+  /** Identifies the row: rows with equal keys are matched in their order. */
+  readonly key: string;
+  readonly line: number;
+  readonly part: string | null;
+  /** Equal for equal places; '' without a usable location. */
+  readonly place: string;
+  /** In units; null where it is empty or not a number. */
+  readonly value: number | null;
+  /** The currency where it is another than that of the comparison, '' where the row names none; else null. */
+  readonly otherCurrency: string | null;
+  /** A class letter for each compared topic. */
+  readonly classes: string;
+}
+
+type Matched = Pick<Comparison, 'before' | 'now' | 'new' | 'gone' | 'relocated' | 'bridge' | 'topics'>;
 
 const TABLES = `
   CREATE TABLE earlier_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT);
@@ -40,8 +55,15 @@ const NUMBERED = [
 /**
  * Matches the rows of both sides in a temporary SQLite file: maps of millions of keys would not fit into memory.
  * Both sides are read once.
+ *
+ * @param decimals of the units in which rows have their values
  */
-export async function matchRows(earlier: Side, current: Side, topics: readonly TopicSlug[]): Promise<Matched> {
+export async function matchRows(
+  earlier: Side,
+  current: Side,
+  topics: readonly TopicSlug[],
+  decimals: number,
+): Promise<Matched> {
   using database = openTemporarySqlite();
   database.exec(TABLES);
   const fill = async (table: 'earlier_rows' | 'current_rows', rows: Side) => {
@@ -56,138 +78,150 @@ export async function matchRows(earlier: Side, current: Side, topics: readonly T
   await fill('earlier_rows', earlier);
   await fill('current_rows', current);
   database.exec(NUMBERED);
-  const sums = topics.map((slug) => new TopicSums(slug));
-  const [before, now, relocated] = [new ComparedSums(), new ComparedSums(), new ComparedSums()];
-  const earlierRows = all<Pick<ComparedRow, 'value' | 'otherCurrency' | 'classes'>>(
-    'SELECT value, otherCurrency, classes FROM earlier',
-  );
-  for (const row of earlierRows) {
-    before.add(row);
-    for (const [index, topic] of sums.entries()) topic.before.add(classAt(row.classes, index), 1, countedValue(row));
-  }
-  const pairs = all<ComparedRow & { was: string | null; placeThen: string | null }>(
-    `SELECT c.value, c.otherCurrency, c.classes, c.place, e.classes AS was, e.place AS placeThen
-     FROM current c LEFT JOIN earlier e ON e.key = c.key AND e.n = c.n`,
-  );
-  for (const row of pairs) {
-    const { classes, place, was, placeThen } = row;
-    const value = countedValue(row);
-    now.add(row);
-    if (was !== null && place !== placeThen) relocated.add(row);
-    for (const [index, topic] of sums.entries()) {
-      topic.now.add(classAt(classes, index), 1, value);
-      if (was !== null) topic.compare(classAt(was, index), classAt(classes, index), value);
-    }
-  }
-  const onlyIn = (table: string, other: string) => {
-    const missing = `FROM ${table} a WHERE NOT EXISTS (SELECT 1 FROM ${other} b WHERE b.key = a.key AND b.n = a.n)`;
-    const total = new ComparedSums();
-    for (const row of all<ComparedRow>(`SELECT value, otherCurrency ${missing}`)) total.add(row);
-    const examples = all<ComparedRow>(`SELECT key, line, part ${missing} ORDER BY a.position LIMIT ${EXAMPLES}`);
-    const placed = [...examples].map(({ part, ...row }) => (part === null ? row : { ...row, part }));
-    return { ...total.sum(), examples: placed };
+  const [before, now, added, gone, relocated] = [0, 1, 2, 3, 4].map(() => new ComparedSums(decimals)) as [
+    ComparedSums,
+    ComparedSums,
+    ComparedSums,
+    ComparedSums,
+    ComparedSums,
+  ];
+  const all = new BridgeSums(() => true);
+  const sums = topics.map((slug) => new TopicSums(slug, decimals));
+  const pass = (then: ComparedRow | null, is: ComparedRow | null) => {
+    const hasMoved = then !== null && is !== null && then.place !== is.place;
+    const { key, line, part } = (is ?? then)!;
+    const example = () => ({ key, line, ...(part !== null && { part }) });
+    if (then !== null) before.add(then);
+    if (is !== null) now.add(is);
+    if (then === null) added.add(is!);
+    if (is === null) gone.add(then!);
+    if (hasMoved) relocated.add(is!);
+    all.add(stateOf(then), stateOf(is), hasMoved, example);
+    for (const [topic, sum] of sums.entries()) sum.add(stateOf(then, topic), stateOf(is, topic), hasMoved, example);
   };
+  const pairs = database.prepare(
+    `SELECT c.*, e.key IS NOT NULL AS matched, e.place AS placeThen, e.value AS valueThen, e.otherCurrency AS otherThen, e.classes AS classesThen
+     FROM current c LEFT JOIN earlier e ON e.key = c.key AND e.n = c.n ORDER BY c.position`,
+  );
+  for (const row of pairs.iterate() as IterableIterator<RowPair>) {
+    const { placeThen: place, valueThen: value, otherThen: otherCurrency, classesThen: classes } = row;
+    pass(row.matched === 1 ? { ...row, place, value, otherCurrency, classes } : null, row);
+  }
+  const onlyEarlier = database.prepare(
+    'SELECT * FROM earlier a WHERE NOT EXISTS (SELECT 1 FROM current b WHERE b.key = a.key AND b.n = a.n) ORDER BY a.position',
+  );
+  for (const row of onlyEarlier.iterate() as IterableIterator<ComparedRow>) pass(row, null);
   return {
-    ...{ before: before.sum(), now: now.sum(), relocated: relocated.sum() },
-    added: onlyIn('current', 'earlier'),
-    gone: onlyIn('earlier', 'current'),
+    ...{ before: before.sum(), now: now.sum(), new: added.sum(), gone: gone.sum(), relocated: relocated.sum() },
+    bridge: inCurrency(all.bridge(), decimals),
     topics: sums.map((topic) => topic.changes()),
   };
+}
 
-  function all<Row>(sql: string): IterableIterator<Row> {
-    return database.prepare(sql).iterate() as IterableIterator<Row>;
-  }
+interface RowPair extends ComparedRow {
+  readonly matched: 0 | 1;
+  readonly placeThen: string;
+  readonly valueThen: number | null;
+  readonly otherThen: string | null;
+  readonly classesThen: string;
 }
 
 const UNANSWERED = unansweredClass(HIGHEST);
 
-type Valued = Pick<ComparedRow, 'value' | 'otherCurrency'>;
+/** Values in other currencies, and those that are not known, count as 0. */
+function stateOf(row: ComparedRow | null, topic?: number): RowState | null {
+  if (row === null) return null;
+  return {
+    value: row.otherCurrency === null ? (row.value ?? 0) : 0,
+    rating: topic === undefined ? 0 : CLASS_LETTERS.indexOf(row.classes[topic]!),
+  };
+}
 
-/** The value in the currency of the comparison; 0 for none. */
-function countedValue({ value, otherCurrency }: Valued): number {
-  return otherCurrency === null ? (value ?? 0) : 0;
+function inCurrency({ before, steps, now }: CountedBridge, decimals: number): Bridge {
+  const sum = ({ rows, value }: RowSum) => ({ rows, value: valueOfUnits(value, decimals) });
+  return { before: sum(before), steps: steps.map((step) => ({ ...step, change: sum(step.change) })), now: sum(now) };
 }
 
 class ComparedSums {
+  readonly #decimals: number;
   #rows = 0;
   #withoutValue = 0;
   /** By currency; null is that of the comparison. */
   readonly #totals = new Map<string | null, { rows: number; value: number }>();
 
-  add({ value, otherCurrency }: Valued): void {
+  constructor(decimals: number) {
+    this.#decimals = decimals;
+  }
+
+  add({ value, otherCurrency }: ComparedRow): void {
     this.#rows++;
     if (value === null) {
       this.#withoutValue++;
       return;
     }
-    const total = this.#totals.get(otherCurrency) ?? none();
-    count(total, value);
+    const total = this.#totals.get(otherCurrency) ?? { rows: 0, value: 0 };
+    total.rows++;
+    total.value += value;
     this.#totals.set(otherCurrency, total);
   }
 
   sum(): ComparedSum {
-    const others = [...this.#totals].flatMap(([code, total]) =>
-      code === null ? [] : [{ currency: code || null, ...total }],
-    );
+    const totals = [...this.#totals].map(([code, { rows, value }]) => ({
+      ...{ code, rows },
+      value: valueOfUnits(value, this.#decimals),
+    }));
+    const own = totals.find(({ code }) => code === null);
     return {
       rows: this.#rows,
-      value: this.#totals.get(null)?.value ?? (this.#rows === 0 ? 0 : null),
+      value: own?.value ?? (this.#rows === 0 ? 0 : null),
       withoutValue: this.#withoutValue,
-      others: others.sort((a, b) => b.rows - a.rows),
+      otherCurrencies: totals
+        .flatMap(({ code, ...total }) => (code === null ? [] : [{ currency: code || null, ...total }]))
+        .sort((a, b) => b.rows - a.rows),
     };
   }
 }
 
-const none = () => ({ rows: 0, value: 0 });
-
-function count(sum: { rows: number; value: number }, value: number): void {
-  sum.rows++;
-  sum.value += value;
-}
-
-const classAt = (classes: string, index: number): number => CLASS_LETTERS.indexOf(classes[index]!);
-
 class TopicSums {
   readonly #slug: TopicSlug;
-  readonly before = new ClassSums(HIGHEST.classes.length);
-  readonly now = new ClassSums(HIGHEST.classes.length);
-  readonly #moved = new Map<string, { from: string; to: string; rows: number; value: number }>();
-  readonly #newlyAnswered = none();
-  readonly #noLongerAnswered = none();
+  readonly #decimals: number;
+  readonly #atRisk = new BridgeSums(isAtRisk);
+  readonly #answered = new BridgeSums((rating) => rating !== UNANSWERED);
+  readonly #moved = new Map<number, { rows: number; value: number }>();
 
-  constructor(slug: TopicSlug) {
+  constructor(slug: TopicSlug, decimals: number) {
     this.#slug = slug;
+    this.#decimals = decimals;
   }
 
-  compare(was: number, is: number, value: number): void {
-    if (was === is) return;
-    // No answer is not a rating: these rows did not move.
-    if (was === UNANSWERED) {
-      count(this.#newlyAnswered, value);
-      return;
-    }
-    if (is === UNANSWERED) {
-      count(this.#noLongerAnswered, value);
-      return;
-    }
-    const key = `${was} ${is}`;
-    const sum = this.#moved.get(key) ?? { from: nameOf(was), to: nameOf(is), ...none() };
-    count(sum, value);
+  add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
+    this.#atRisk.add(then, now, hasMoved, example);
+    this.#answered.add(then, now, hasMoved, example);
+    // No answer is not a rating: these rows did not change theirs.
+    if (then === null || now === null || then.rating === now.rating) return;
+    if (then.rating === UNANSWERED || now.rating === UNANSWERED) return;
+    const key = then.rating * HIGHEST.classes.length + now.rating;
+    const sum = this.#moved.get(key) ?? { rows: 0, value: 0 };
+    sum.rows++;
+    sum.value += now.value;
     this.#moved.set(key, sum);
   }
 
   changes(): TopicChanges {
+    const answered = inCurrency(this.#answered.bridge(), this.#decimals);
+    const moved = [...this.#moved].map(([key, { rows, value }]): RatingMove => {
+      const [from, to] = [Math.floor(key / HIGHEST.classes.length), key % HIGHEST.classes.length];
+      return {
+        ...{ from: HIGHEST.classes[from]!.name, to: HIGHEST.classes[to]!.name },
+        ...{ rows, value: valueOfUnits(value, this.#decimals) },
+        ...{ isWorse: severity(to) > severity(from), isHigh: isAtRisk(from) || isAtRisk(to) },
+      };
+    });
     return {
-      slug: this.#slug,
-      before: { rows: [...this.before.rows], value: [...this.before.value] },
-      now: { rows: [...this.now.rows], value: [...this.now.value] },
-      moved: [...this.#moved.values()].sort((a, b) => b.rows - a.rows),
-      newlyAnswered: this.#newlyAnswered,
-      noLongerAnswered: this.#noLongerAnswered,
+      ...{ topic: this.#slug, title: topicOf(this.#slug).title },
+      bridge: inCurrency(this.#atRisk.bridge(), this.#decimals),
+      moved: moved.sort((a, b) => b.rows - a.rows),
+      ...{ answeredThen: answered.before, answeredNow: answered.now },
     };
   }
-}
-
-function nameOf(index: number): string {
-  return HIGHEST.classes[index]!.name;
 }

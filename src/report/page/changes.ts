@@ -1,128 +1,152 @@
 import { topicOf } from '../../contract/topics.ts';
 import { amount, counted, grouped } from '../../format-numbers.ts';
-import { valueOfUnits } from '../../job/scan/value.ts';
-import type { ComparedSum, Comparison, TopicChanges } from '../compare/comparison.ts';
+import type { StepName } from '../compare/bridge.ts';
+import type { Bridge, ComparedSum, RatingMove, RowSum } from '../compare/comparison.ts';
 import type { Facts } from '../facts.ts';
 import { placeText } from '../numbers.ts';
-import { HIGH, HIGHEST, VERY_HIGH } from '../scales.ts';
-import { answeredOf, type CountedSum } from '../sums.ts';
 import { type Html, html, quoted } from './html.ts';
-import { block, section } from './section.ts';
+import { block, scrolling, section } from './section.ts';
 
 const MOVES_SHOWN = 40;
 
+const STEP_NAMES: Readonly<Record<StepName, string>> = {
+  gone: 'Gone',
+  new: 'New',
+  moved: 'Moved to another place',
+  revalued: 'Revalued',
+  rated_worse: 'Rated worse',
+  rated_better: 'Rated better',
+  newly_answered: 'Newly answered',
+  no_longer_answered: 'No longer answered',
+};
+
 /** What changed since an earlier output. */
 export function changesSection(facts: Facts): Html | null {
-  const { changes: comparison } = facts;
-  if (comparison === null) return null;
-  const measure = countedMeasure(facts, comparison.decimals);
-  const { earlier, idColumn, before, now, added, gone, relocated, notCompared } = comparison;
-  const size = (sum: ComparedSum) =>
-    `${counted(sum.rows, 'row')}${measure.by === 'value' && sum.rows > 0 ? ` (${valuesOf(sum, measure, comparison.decimals)})` : ''}`;
-  const examples = ({ examples: list, rows }: Comparison['added'], file: string) =>
-    list.length > 0 &&
-    html`: ${facts.unit}s of ${file} ${list.map(placeText).join(' · ')}${rows > list.length && ' …'}`;
+  const { changes } = facts;
+  if (changes === null) return null;
+  const { earlier, matchedBy, before, now, topics, notCompared, relocated } = changes;
+  const changed = topics.filter(({ bridge }) => bridge.steps.length > 0);
+  const same = topics.filter(({ bridge }) => bridge.steps.length === 0);
+  const all = facts.valueName === null ? 'All rows' : 'All value';
+  const bridges = [{ title: all, bridge: changes.bridge }, ...changed];
+  const title = 'From then to now';
   return section(
     'changes',
     'Changes',
-    html`<p class="says">Since ${quoted(earlier)}. Rows are matched by ${idColumn === null ? 'place and order' : html`the column ${quoted(idColumn)}`}.</p>
+    html`<p class="says">Since ${quoted(earlier)}. Rows are matched by ${matchedBy === 'place' ? 'place and order' : html`the column ${quoted(matchedBy)}`}.</p>
 <ul class="plain">
-<li><b>Then</b> ${size(before)}; <b>now</b> ${size(now)}.</li>
-<li><b>New</b> ${size(added)}${examples(added, 'the input')}</li>
-<li><b>Gone</b> ${size(gone)}${examples(gone, 'the earlier output')}</li>
-${relocated.rows > 0 && html`<li><b>Moved to another place</b> ${size(relocated)}; their ratings may differ for that reason.</li>`}
+<li><b>Then</b> ${sizeOf(before, facts)}; <b>now</b> ${sizeOf(now, facts)}.</li>
+<li><b>New</b> ${sizeOf(changes.new, facts)}; <b>gone</b> ${sizeOf(changes.gone, facts)}.</li>
+${relocated.rows > 0 && html`<li><b>Moved to another place</b> ${sizeOf(relocated, facts)}; their ratings may differ for that reason.</li>`}
 ${notCompared.length > 0 && html`<li>Not in the earlier output: ${notCompared.map((slug) => topicOf(slug).title).join(', ')}.</li>`}
 </ul>
-${comparison.topics.length > 0 && html`${byPeril(comparison, measure)}${moves(comparison, measure)}`}`,
+${block(title, html`Each line adds up: what was there then, the changes, what is there now. Perils: what is rated Relatively High or Very High.`, bridgeTable(facts, title, bridges))}
+${same.length > 0 && html`<p class="without"><b>Nothing changed above Moderate:</b> <small>${same.map(({ title: name }) => name).join(', ')}</small></p>`}
+${rowsOfSteps(facts, bridges)}
+${movesTables(facts)}`,
   );
 }
 
-interface ChangeMeasure {
-  readonly by: 'value' | 'rows';
-  readonly name: string;
-  readonly of: (sum: CountedSum) => number;
-  readonly shown: (counted: number) => string;
+function shownSum(facts: Facts, { rows, value }: RowSum): string {
+  return facts.valueName === null ? grouped(rows) : amount(value, facts.currency);
 }
 
-function countedMeasure({ valueName, currency }: Facts, decimals: number): ChangeMeasure {
-  if (valueName === null) return { by: 'rows', name: 'Rows', of: ({ rows }) => rows, shown: grouped };
-  const name = currency === null ? 'Value' : `Value, ${currency}`;
-  return {
-    by: 'value',
-    name,
-    of: ({ value }) => value,
-    shown: (units) => amount(valueOfUnits(units, decimals), currency),
-  };
+function signed(facts: Facts, { rows, value }: RowSum): string {
+  const measured = facts.valueName === null ? rows : value;
+  const sign = measured > 0 ? '+' : measured < 0 ? '−' : '';
+  return `${sign}${shownSum(facts, { rows: Math.abs(rows), value: Math.abs(value) })}`;
 }
 
-/** The values of rows by currency, and how many have none. */
-function valuesOf(
-  { rows, value, withoutValue, others }: ComparedSum,
-  measure: ChangeMeasure,
-  decimals: number,
-): string {
-  const totals = others.map(
-    ({ currency: code, value: total }) =>
-      `${amount(valueOfUnits(total, decimals), code)}${code === null ? ' without a currency' : ''}`,
+/** Rows, with their values by currency and how many have none. */
+function sizeOf({ rows, value, withoutValue, otherCurrencies }: ComparedSum, { valueName, currency }: Facts): string {
+  const size = counted(rows, 'row');
+  if (valueName === null || rows === 0) return size;
+  const own = value === null ? [] : [amount(value, currency)];
+  const totals = otherCurrencies.map(
+    ({ currency: code, value: total }) => `${amount(total, code)}${code === null ? ' without a currency' : ''}`,
   );
-  const own = value === null ? [] : [measure.shown(value)];
-  const lacking =
-    withoutValue === 0 ? [] : [withoutValue === rows ? 'no value known' : `${grouped(withoutValue)} without a value`];
-  return [...own, ...totals, ...lacking].join(', ');
+  const lacking = withoutValue === rows ? 'no value known' : `${grouped(withoutValue)} without a value`;
+  return `${size} (${[...own, ...totals, ...(withoutValue === 0 ? [] : [lacking])].join(', ')})`;
 }
 
-function byPeril({ topics }: Comparison, measure: ChangeMeasure): Html {
-  const title = `${measure.by === 'value' ? 'Value' : 'Rows'} at risk by peril, then and now`;
-  const atRisk = ({ rows, value }: TopicChanges['before']) => {
-    const sums = measure.by === 'value' ? value : rows;
-    return sums[HIGH]! + sums[VERY_HIGH]!;
-  };
-  const answered = ({ rows }: TopicChanges['before']) => grouped(answeredOf(rows, HIGHEST));
-  const signed = (difference: number) =>
-    difference === 0 ? '0' : `${difference > 0 ? '+' : '−'}${measure.shown(Math.abs(difference))}`;
-  return block(
-    title,
-    false,
-    html`<table class="then-now">
+interface NamedBridge {
+  readonly title: string;
+  readonly bridge: Bridge;
+}
+
+function bridgeTable(facts: Facts, title: string, bridges: readonly NamedBridge[]): Html {
+  const used = (Object.keys(STEP_NAMES) as StepName[]).filter((name) =>
+    bridges.some(({ bridge }) => bridge.steps.some(({ step }) => step === name)),
+  );
+  return html`<table class="bridge">
 <caption class="unseen">${title}</caption>
-<thead><tr><th scope="col">Peril</th><th scope="col" class="n">Then</th><th scope="col" class="n">Now</th><th scope="col" class="n">Change</th><th scope="col" class="n">Rows answered then</th><th scope="col" class="n">Now</th><th scope="col" class="n">Rows newly answered</th><th scope="col" class="n">No longer answered</th></tr></thead>
+<thead><tr><th scope="col">Peril</th><th scope="col" class="n">Then</th>${used.map((name) => html`<th scope="col" class="n">${STEP_NAMES[name]}</th>`)}<th scope="col" class="n">Now</th></tr></thead>
 <tbody>
-${[...topics]
-  .sort((a, b) => atRisk(b.now) - atRisk(a.now))
-  .map(
-    (
-      topic,
-    ) => html`<tr><th scope="row">${topicOf(topic.slug).title}</th><td class="n">${measure.shown(atRisk(topic.before))}</td><td class="n"><b>${measure.shown(atRisk(topic.now))}</b></td><td class="n">${signed(atRisk(topic.now) - atRisk(topic.before))}</td><td class="n">${answered(topic.before)}</td><td class="n">${answered(topic.now)}</td><td class="n">${grouped(topic.newlyAnswered.rows)}</td><td class="n">${grouped(topic.noLongerAnswered.rows)}</td></tr>
-`,
-  )}</tbody>
-</table>`,
-  );
+${bridges.map(({ title: name, bridge: { before, steps, now } }) => {
+  const cells = used.map((wanted) => {
+    const taken = steps.find(({ step }) => step === wanted);
+    return html`<td class="n">${taken === undefined ? '·' : signed(facts, taken.change)}</td>`;
+  });
+  return html`<tr><th scope="row">${name}</th><td class="n">${shownSum(facts, before)}</td>${cells}<td class="n"><b>${shownSum(facts, now)}</b></td></tr>
+`;
+})}</tbody>
+</table>`;
 }
 
-function moves({ topics }: Comparison, measure: ChangeMeasure): Html {
-  const all = topics
-    .flatMap(({ slug, moved }) => moved.map((move) => ({ slug, ...move })))
-    .sort((a, b) => measure.of(b) - measure.of(a) || b.rows - a.rows);
-  if (all.length === 0) return html`<p>No rating of a row in both files changed.</p>`;
-  const title = 'Ratings that changed';
-  return block(
-    title,
-    false,
-    html`<table class="moves">
-<caption class="unseen">${title}</caption>
-<thead><tr><th scope="col">Peril</th><th scope="col">From</th><th scope="col">To</th><th scope="col" class="n">Rows</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}</tr></thead>
+/** Which rows stand behind each step: lines and ids. */
+function rowsOfSteps(facts: Facts, bridges: readonly NamedBridge[]): Html {
+  const lines = bridges.flatMap(({ title, bridge }) => bridge.steps.map((step) => ({ title, ...step })));
+  const name = 'Rows behind each step';
+  return html`<details class="numbers"><summary>${name}</summary>
+${scrolling(
+  name,
+  html`<table>
+<caption class="unseen">${name}</caption>
+<thead><tr><th scope="col">Peril</th><th scope="col">Step</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Change</th><th scope="col">The first of them, by ${facts.unit} and id</th></tr></thead>
 <tbody>
-${all.slice(0, MOVES_SHOWN).map(
-  ({
-    slug,
-    from,
-    to,
-    rows,
-    value,
-  }) => html`<tr><th scope="row">${topicOf(slug).title}</th><td>${from}</td><td>${to}</td><td class="n">${grouped(rows)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(value)}</td>`}</tr>
+${lines.map(
+  ({ title, step, rows, change, examples }) =>
+    html`<tr><th scope="row">${title}</th><td>${STEP_NAMES[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${placeText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>
 `,
 )}</tbody>
 </table>`,
-    all.length > MOVES_SHOWN && html`<p>and ${counted(all.length - MOVES_SHOWN, 'smaller change')}</p>`,
-  );
+)}</details>
+`;
+}
+
+/** Ratings of rows in both files that changed: those that got worse, those that got better, and folded those below Relatively High. */
+function movesTables(facts: Facts): Html {
+  const moves = facts
+    .changes!.topics.flatMap(({ title, moved }) => moved.map((move) => ({ title, ...move })))
+    .sort((a, b) => b.value - a.value || b.rows - a.rows);
+  if (moves.length === 0) return html`<p>No rating of a row in both files changed.</p>`;
+  const high = moves.filter(({ isHigh }) => isHigh);
+  const low = moves.filter(({ isHigh }) => !isHigh);
+  const part = (title: string, list: typeof moves) =>
+    list.length > 0 && block(title, false, movesTable(facts, title, list), more(list));
+  return html`${part(
+    'Ratings that got worse',
+    high.filter(({ isWorse }) => isWorse),
+  )}${part(
+    'Ratings that got better',
+    high.filter(({ isWorse }) => !isWorse),
+  )}${low.length > 0 && html`<details class="numbers"><summary>${counted(low.length, 'change')} below Relatively High</summary>${scrolling('Changes below Relatively High', movesTable(facts, 'Changes below Relatively High', low))}${more(low)}</details>`}`;
+}
+
+function more(list: readonly unknown[]): Html | false {
+  return list.length > MOVES_SHOWN && html`<p>and ${counted(list.length - MOVES_SHOWN, 'smaller change')}</p>`;
+}
+
+function movesTable(facts: Facts, title: string, moves: readonly (RatingMove & { readonly title: string })[]): Html {
+  const valued = facts.valueName !== null;
+  return html`<table class="moves">
+<caption class="unseen">${title}</caption>
+<thead><tr><th scope="col">Peril</th><th scope="col">From</th><th scope="col">To</th><th scope="col" class="n">Rows</th>${valued && html`<th scope="col" class="n">Value</th>`}</tr></thead>
+<tbody>
+${moves.slice(0, MOVES_SHOWN).map(
+  ({ title: peril, from, to, rows, value }) =>
+    html`<tr><th scope="row">${peril}</th><td>${from}</td><td>${to}</td><td class="n">${grouped(rows)}</td>${valued && html`<td class="n">${amount(value, facts.currency)}</td>`}</tr>
+`,
+)}</tbody>
+</table>`;
 }

@@ -1,0 +1,140 @@
+import type { RowPlace } from '../../job/noted-rows.ts';
+import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../scales.ts';
+import type { CountedSum } from '../sums.ts';
+
+/** What may lie between then and now, in the order in which it is counted. */
+const STEPS = [
+  'gone',
+  'new',
+  'moved',
+  'revalued',
+  'rated_worse',
+  'rated_better',
+  'newly_answered',
+  'no_longer_answered',
+] as const;
+export type StepName = (typeof STEPS)[number];
+
+/** One row on one side: its value, and its class on the scale of ratings. */
+export interface RowState {
+  readonly value: number;
+  readonly rating: number;
+}
+
+/** A named row of a file. */
+export interface RowExample extends RowPlace {
+  readonly key: string;
+}
+
+const EXAMPLES = 10;
+
+const UNANSWERED = unansweredClass(HIGHEST);
+
+/** Whether a class counts as at risk: Relatively High or Very High. */
+export function isAtRisk(rating: number): boolean {
+  return rating === HIGH || rating === VERY_HIGH;
+}
+
+/**
+ * Where a change of what is counted comes from: the parts of one row, which add up to its change. A row that moved has a rating for
+ * another place, so what changes in its rating is the move's.
+ *
+ * @param isCounted whether a class belongs to what is counted
+ */
+export function stepsOf(
+  then: RowState | null,
+  now: RowState | null,
+  hasMoved: boolean,
+  isCounted: (rating: number) => boolean,
+): readonly (readonly [step: StepName, change: number])[] {
+  const worth = (rating: number, value: number) => (isCounted(rating) ? value : 0);
+  if (then === null) return now === null ? [] : [['new', worth(now.rating, now.value)]];
+  if (now === null) return [['gone', -worth(then.rating, then.value)]];
+  const rerated = (value: number) => worth(now.rating, value) - worth(then.rating, value);
+  if (hasMoved) {
+    return [
+      ['moved', rerated(then.value)],
+      ['revalued', worth(now.rating, now.value) - worth(now.rating, then.value)],
+    ];
+  }
+  return [
+    ['revalued', worth(then.rating, now.value) - worth(then.rating, then.value)],
+    [ratingStep(then.rating, now.rating), rerated(now.value)],
+  ];
+}
+
+/** Classes without an order are below all ratings. */
+export function severity(rating: number): number {
+  return rating < HIGHEST.ordered ? rating : -1;
+}
+
+function ratingStep(then: number, now: number): StepName {
+  if (then === UNANSWERED) return 'newly_answered';
+  if (now === UNANSWERED) return 'no_longer_answered';
+  return severity(now) > severity(then) ? 'rated_worse' : 'rated_better';
+}
+
+/** The way from a sum then to the same sum now, in whole units. */
+export interface CountedBridge {
+  readonly before: CountedSum;
+  /** Those that some row takes part in; their changes add up to the difference, to the unit. */
+  readonly steps: readonly CountedStep[];
+  readonly now: CountedSum;
+}
+
+interface CountedStep {
+  readonly step: StepName;
+  /** Rows that take part. */
+  readonly rows: number;
+  /** By how much the sum changes: rows, and their value. */
+  readonly change: CountedSum;
+  /** The first of them, with their lines in the input; of those gone in the earlier output. */
+  readonly examples: readonly RowExample[];
+}
+
+/** Adds up the bridge of one sum, row by row. */
+export class BridgeSums {
+  readonly #isCounted: (rating: number) => boolean;
+  readonly #then = { rows: 0, value: 0 };
+  readonly #now = { rows: 0, value: 0 };
+  readonly #steps = new Map<
+    StepName,
+    { rows: number; change: { rows: number; value: number }; examples: RowExample[] }
+  >();
+
+  constructor(isCounted: (rating: number) => boolean) {
+    this.#isCounted = isCounted;
+  }
+
+  add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
+    for (const [side, state] of [
+      [this.#then, then],
+      [this.#now, now],
+    ] as const) {
+      if (state === null || !this.#isCounted(state.rating)) continue;
+      side.rows++;
+      side.value += state.value;
+    }
+    // Rows are counted as values of 1.
+    const alone = (state: RowState | null) => state && { ...state, value: 1 };
+    const byRows = stepsOf(alone(then), alone(now), hasMoved, this.#isCounted);
+    for (const [index, [step, value]] of stepsOf(then, now, hasMoved, this.#isCounted).entries()) {
+      const rows = byRows[index]![1];
+      if (rows === 0 && value === 0) continue;
+      const sum = this.#steps.get(step) ?? { rows: 0, change: { rows: 0, value: 0 }, examples: [] };
+      sum.rows++;
+      sum.change.rows += rows;
+      sum.change.value += value;
+      if (sum.examples.length < EXAMPLES) sum.examples.push(example());
+      this.#steps.set(step, sum);
+    }
+  }
+
+  bridge(): CountedBridge {
+    const steps = STEPS.flatMap((step) => {
+      const sum = this.#steps.get(step);
+      return sum === undefined ? [] : [{ step, ...sum }];
+    });
+    return { before: this.#then, steps, now: this.#now };
+  }
+}
