@@ -87,7 +87,7 @@ async function secondsOfPlan(folder: string, store: Store, cached: number): Prom
   let [scanned, planned] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < ROUNDS; round++) {
     const begun = performance.now();
-    using prepared = await prepare(job, { connection, store, effects, takeComplete: null });
+    using prepared = await prepare(job, { connection, store, effects, onComplete: null });
     const both = performance.now() - begun;
     const again = performance.now();
     const asOf = prepared.freshness.startedAt;
@@ -98,7 +98,7 @@ async function secondsOfPlan(folder: string, store: Store, cached: number): Prom
       store,
       asOf,
       approved: null,
-      takeComplete: null,
+      onComplete: null,
     });
     const alone = performance.now() - again;
     if (plan.cellsCached !== cached) throw new Error(`${plan.cellsCached} cells were found in the store`);

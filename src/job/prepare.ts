@@ -6,7 +6,7 @@ import type { PriceList } from '../plan/cheapest-calls.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { PartFiles } from '../rows/parts/part-files.ts';
 import type { RowFile } from '../rows/port.ts';
-import type { CompleteCell, Store } from '../store/port.ts';
+import type { Store } from '../store/port.ts';
 import { type ApprovedPlan, checkApproved, creditsLeft } from './approved-plan.ts';
 import { LEASE_MS } from './buying/claim-limits.ts';
 import { type Progress, record } from './buying/progress.ts';
@@ -17,7 +17,7 @@ import { loadedSince, localNotes, type OriginNotes } from './lookup/local-data.t
 import { openJobInput } from './parts/job-input.ts';
 import { ApiKeys } from './planning/api-keys.ts';
 import { type Freshness, freshnessOf } from './planning/freshness.ts';
-import { makePlan, type Plan } from './planning/planning.ts';
+import { makePlan, type Plan, type PlanRequest } from './planning/planning.ts';
 import { priceListOf } from './planning/price-list.ts';
 import { SampleRows } from './sample-rows.ts';
 import { type Scan, scan } from './scan/scan-input.ts';
@@ -83,34 +83,36 @@ export interface PrepareOptions {
   readonly rowFile?: RowFile;
   /** The rows are a batch of a run that began at `asOf`: what failed in it is not tried again, since it may have been charged. */
   readonly isContinued?: boolean;
-  /** Makes what takes the complete cells as the plan reads them, instead of the cache of the pass that writes. Null: no pass follows. */
-  readonly takeComplete?: TakeComplete | null;
+  /** Gets the complete cells as the plan reads them, instead of the cache of the pass that writes. Null: no pass follows. */
+  readonly onComplete?: PlanRequest['onComplete'];
 }
-
-/** Called when the scan is done; what it returns gets each complete cell. */
-export type TakeComplete = (scan: Scan) => (cell: number, found: CompleteCell) => void;
 
 /**
  * Scans and prices a job; spends nothing.
  * @throws INPUT_*, SCOPE_MISSING, STORE_*; PLAN_MISMATCH where the job is not the one that was approved
  */
 export async function prepare(job: Job, options: PrepareOptions): Promise<OpenedJob> {
-  const { connection, store, effects, progress, approved = null, isContinued = false, takeComplete } = options;
-  const { asOf = startOf(connection, effects.clock) } = options;
+  const scanned = await scanJob(job, options);
+  using opened = new DisposableStack();
+  opened.use(scanned.scan);
+  const prepared = await priced(scanned);
+  const owned = opened.move();
+  return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
+}
+
+/** The first half of `prepare`. The caller disposes of the scan. */
+export async function scanJob(job: Job, options: PrepareOptions): Promise<ScannedJob> {
+  const { connection, effects, progress, asOf = startOf(connection, effects.clock) } = options;
   // Local answers cost nothing: areas spare none of them.
   const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
   using boundaries = openAreas(scannedFor, effects);
   const rowFile = options.rowFile ?? (await openJobInput(job, effects.streams));
-  using opened = new DisposableStack();
   const onRows = (rows: number) => {
     if (progress) record(progress, 'rowsScanned', rows);
   };
-  const scanned = opened.use(await scan(rowFile, scannedFor, onRows, boundaries?.find, effects.rowThreads));
+  const scanned = await scan(rowFile, scannedFor, onRows, boundaries?.find, effects.rowThreads);
   if (progress) record(progress, 'phase', 'pricing');
-  const toPrice = { job, connection, rowFile, scan: scanned, store, asOf, approved, isContinued };
-  const prepared = await priced({ ...toPrice, ...(takeComplete !== undefined && { takeComplete }) });
-  const owned = opened.move();
-  return { ...prepared, [Symbol.dispose]: () => owned.dispose() };
+  return { ...options, job, rowFile, scan: scanned, asOf };
 }
 
 function openAreas(job: Job, effects: Effects): OpenedAreas | null {
@@ -128,7 +130,7 @@ function openAreas(job: Job, effects: Effects): OpenedAreas | null {
 export async function prepareAgain(
   { job, connection, rowFile, plan, freshness, origin }: Prepared,
   store: Store,
-  options: Pick<PrepareOptions, 'approved' | 'takeComplete'> = {},
+  options: Pick<PrepareOptions, 'approved' | 'onComplete'> = {},
 ): Promise<Prepared> {
   const scanned = { job, connection, rowFile, scan: plan.scan, store, asOf: freshness.startedAt, origin };
   return await priced({ ...scanned, ...options });
@@ -140,7 +142,7 @@ interface ScannedJob extends Pick<Prepared, 'job' | 'connection' | 'rowFile'> {
   readonly asOf: number;
   readonly approved?: ApprovedPlan | null;
   readonly isContinued?: boolean;
-  readonly takeComplete?: TakeComplete | null;
+  readonly onComplete?: PlanRequest['onComplete'];
   /** Left out: it is made from the scan. */
   readonly origin?: OriginNotes | null;
 }
@@ -162,7 +164,7 @@ function originOf({ topics, counts }: Job, connection: Connection, { cells }: Sc
 
 /** Prices a scanned input; the topics may differ from those that it was scanned for. */
 export async function priced(scanned: ScannedJob): Promise<Prepared> {
-  const { job, connection, rowFile, scan, store, asOf, approved = null, isContinued = false, takeComplete } = scanned;
+  const { job, connection, rowFile, scan, store, asOf, approved = null, isContinued = false } = scanned;
   const source = await store.source(connection.source);
   const isLocal = connection.kind === 'local';
   const apiKeys = await ApiKeys.open(isLocal ? [] : connection.keys, store, source);
@@ -171,7 +173,10 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const { origin = originOf(job, connection, scan) } = scanned;
   const sampleRows = await SampleRows.open(connection, store, source);
   const cells = new CellCache(completeCellFields(job, sampleRows.has, origin));
-  const take = takeComplete?.(scan);
+  const keep: PlanRequest['onComplete'] = (cell, complete) => {
+    if (cells.hasRoom) cells.putComplete(cell, complete);
+  };
+  const { onComplete = keep } = scanned;
   const latest = isLocal ? [] : await store.callTimes(source, LEASE_MS);
   const times = callTimes(
     latest,
@@ -180,13 +185,7 @@ export async function priced(scanned: ScannedJob): Promise<Prepared> {
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const plan = await makePlan({
     ...{ job, scan, store, source, priceList, times, apiKeys, freshness, approvedCredits, isLocal, isContinued },
-    onComplete:
-      takeComplete === null
-        ? null
-        : (cell, complete) => {
-            if (take) take(cell, complete);
-            else if (cells.hasRoom) cells.putComplete(cell, complete);
-          },
+    onComplete,
   });
   const summary = planSummary({ plan, job, connection, priceList, origin, sample: sampleRows.any, rows: rowFile });
   const parts = {

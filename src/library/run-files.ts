@@ -45,7 +45,7 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
   const progress = newProgress();
   using _ = reportProgress(progress, onEvent);
   using prepared = await prepare(resolved, {
-    ...{ connection: unopenedConnection(context, resolved), store, effects, progress, takeComplete: null },
+    ...{ connection: unopenedConnection(context, resolved), store, effects, progress, onComplete: null },
   });
   return prepared.summary;
 }

@@ -1,5 +1,6 @@
 import type { Connection } from '../job/connection-kinds.ts';
-import { type Effects, type Prepared, prepare, type TakeComplete } from '../job/prepare.ts';
+import type { PlanRequest } from '../job/planning/planning.ts';
+import { type Effects, type Prepared, priced, scanJob } from '../job/prepare.ts';
 import type { Job } from '../job/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { CellClasses, ratedTopics } from './cell-classes.ts';
@@ -32,17 +33,15 @@ export async function reportOfLatestRun(
 ): Promise<MadeReport> {
   const now = effects.clock.now();
   const run = await latestRun(job, store);
-  let complete: CellClasses | undefined;
-  const takeComplete: TakeComplete = ({ cells }) => {
-    const taken = new CellClasses(ratedTopics(job), cells.size);
-    complete = taken;
-    return (cell, { asOf, fields }) => taken.putComplete(cell, asOf, fields());
-  };
   // Threads would take 25 MB more, and save a second of a million rows.
   const alone = { ...effects, rowThreads: 0 };
-  using prepared = await prepare(job, { connection, store, effects: alone, asOf: run?.startedAt ?? now, takeComplete });
-  const comparison = compare && (await compare(prepared, complete!));
-  const { facts, map } = await gatherFacts(prepared, store, now, { comparison, complete: complete! });
+  const scanned = await scanJob(job, { connection, store, effects: alone, asOf: run?.startedAt ?? now });
+  using _scan = scanned.scan;
+  const complete = new CellClasses(ratedTopics(job), scanned.scan.cells.size);
+  const onComplete: PlanRequest['onComplete'] = (cell, { asOf, fields }) => complete.putComplete(cell, asOf, fields());
+  const prepared = await priced({ ...scanned, onComplete });
+  const comparison = compare && (await compare(prepared, complete));
+  const { facts, map } = await gatherFacts(prepared, store, now, { comparison, complete });
   return { page: reportPage(facts, map), facts };
 }
 

@@ -1,4 +1,4 @@
-import type { PlainError } from './plain-error.ts';
+import { type ErrorCode, PerilbookError } from '../errors.ts';
 
 /** What a thread is told. Each task and each end is answered, in their order. */
 export type ThreadRequest =
@@ -21,3 +21,26 @@ export interface TaskRunner<Task, Result> {
 export type InThread<Setup, Task, Result> = (
   setup: Setup,
 ) => TaskRunner<Task, Result> | Promise<TaskRunner<Task, Result>>;
+
+/** An error as a message carries it: the copy of an error loses its class and code. */
+interface PlainError {
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly known: {
+    readonly code: ErrorCode;
+    readonly hint: string;
+    readonly context: PerilbookError['context'];
+  } | null;
+}
+
+export function plainError(error: unknown): PlainError {
+  if (!(error instanceof Error)) return { message: String(error), stack: undefined, known: null };
+  const { message, stack } = error;
+  const known = error instanceof PerilbookError ? { code: error.code, hint: error.hint, context: error.context } : null;
+  return { message, stack, known };
+}
+
+export function errorOf({ message, stack, known }: PlainError): Error {
+  if (known !== null) return new PerilbookError(known.code, message, known.hint, known.context);
+  return Object.assign(new Error(message), { stack });
+}

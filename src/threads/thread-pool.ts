@@ -3,8 +3,7 @@ import { availableParallelism } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { PerilbookError } from '../errors.ts';
-import { errorOf } from './plain-error.ts';
-import type { ThreadReply, ThreadRequest } from './thread-messages.ts';
+import { errorOf, type ThreadReply, type ThreadRequest } from './thread-messages.ts';
 
 /** More threads than this gain nothing: one thread writes what the others make. */
 const MOST_THREADS = 3;

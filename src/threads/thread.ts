@@ -1,7 +1,6 @@
 /** The module of all threads: begins works as the main thread asks (`thread-pool.ts`), and runs their tasks. */
 import { parentPort } from 'node:worker_threads';
-import { plainError } from './plain-error.ts';
-import type { InThread, TaskRunner, ThreadReply, ThreadRequest } from './thread-messages.ts';
+import { type InThread, plainError, type TaskRunner, type ThreadReply, type ThreadRequest } from './thread-messages.ts';
 
 type AnyRunner = TaskRunner<unknown, unknown>;
 

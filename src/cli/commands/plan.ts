@@ -35,6 +35,6 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
     using show = await showProgress(context, context.stderr.isTTY !== true);
     const connection = unopenedConnection(connectionContext(context), job);
     const effects = runEffects(context, show.say);
-    return await prepare(job, { connection, store, effects, progress: show.progress, takeComplete: null });
+    return await prepare(job, { connection, store, effects, progress: show.progress, onComplete: null });
   }
 }

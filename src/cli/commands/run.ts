@@ -151,7 +151,7 @@ function plansOf({ workingFolder }: CliContext, { plan }: Flags): ProtectedFile[
 
 /** Credits that the missing answers cost now, by what the run has learned of the service's bundles. */
 async function costOfRest(prepared: Prepared, store: Store): Promise<number> {
-  return (await prepareAgain(prepared, store, { takeComplete: null })).plan.price.credits;
+  return (await prepareAgain(prepared, store, { onComplete: null })).plan.price.credits;
 }
 
 function messageColor(context: CliContext): Color {
