@@ -1,7 +1,7 @@
 import { type CompleteFields, completeFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, LOOKED_UP, type RowStatus } from '../columns/row-status.ts';
 import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
-import { putPlace } from '../rows/placed-fields.ts';
+import { putFields } from '../rows/placed-fields.ts';
 import type { PlaceSink } from '../rows/port.ts';
 import type { CompleteCell, FieldUnpacker, Store } from '../store/port.ts';
 import type { OriginNotes } from './lookup/local-data.ts';
@@ -131,12 +131,11 @@ export class CellCache {
     const from = place % BLOCK_BYTES;
     // What the note says of topics without data is known only behind them.
     if (!block || this.#form!.packer.hasNull(block, from, complete.firsts)) {
-      putPlace(sink, this.fields(cell));
+      putFields(sink, this.fields(cell));
       return;
     }
     for (const field of complete.leading(this.#times[cell]!)) sink.put(field);
     this.#form!.packer.put(block, from, this.#form!.width, sink);
-    sink.endPlace();
   }
 
   /** Gives its memory back: who asks for a cell later reads it from the store. */
@@ -187,12 +186,14 @@ function grown<A extends Uint32Array | Float64Array>(old: A, next: A): A {
 }
 
 /** Gives the fields of some cells to a sink, in the order asked: those that are not in the cache are read.
+ * @param end gives the fields that come behind those of a cell, and ends its place
  * @returns the cells that were read, with their fields */
 export async function putCells(
   numbers: readonly number[],
   cache: Pick<CellCache, 'has' | 'putFields'>,
   readCells: CellReader,
   sink: PlaceSink,
+  end: (number: number) => void = () => sink.endPlace(),
 ): Promise<ReadonlyMap<number, CellFields>> {
   const unread = numbers.filter((number) => !cache.has(number));
   const fields = await readCells(unread);
@@ -200,7 +201,8 @@ export async function putCells(
   for (const number of numbers) {
     const made = read.get(number);
     if (made === undefined) cache.putFields(number, sink);
-    else putPlace(sink, made());
+    else putFields(sink, made());
+    end(number);
   }
   return read;
 }

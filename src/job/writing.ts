@@ -1,13 +1,14 @@
 import { addedColumns, bareFields, geometryColumn } from '../columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { CellRecord } from '../contract/answer.ts';
+import { locationOf } from '../geo/coordinates.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
-import { putPlace } from '../rows/placed-fields.ts';
+import { pointText } from '../rows/parquet/geo-metadata.ts';
+import { putFields } from '../rows/placed-fields.ts';
 import type { PlacedFields, PlaceSink, RowFile, WriteResult } from '../rows/port.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
 import { type CellCache, type CellReader, type CellSource, cellReader, putCells } from './cell-fields.ts';
 import { type Freshness, missingTopics } from './planning/freshness.ts';
-import { withPoints } from './point-fields.ts';
 import { ratingCounter, type TopicRatings } from './rating-counts.ts';
 import { otherRows, type Unlocated } from './scan/row-places.ts';
 import type { Scan } from './scan/scan-input.ts';
@@ -123,20 +124,30 @@ export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SI
     bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
   );
   const { counting, ratings } = ratingCounter(job, cells);
-  const counted = counting(withPoints(job, cells, sink));
-  await endCells(ends, job.tiers.length, cache, readCells, counted);
-  for (const fields of bare) putPlace(counted, fields);
+  /** The point that was looked up, where the job asks for it, is behind the other fields; rows without a location have none. */
+  const ending = (to: PlaceSink) => (place: number) => {
+    if (job.geoparquet) to.put(place < cells.size ? pointOf(cells, place) : null);
+    to.endPlace();
+  };
+  const counted = counting(sink);
+  await endCells(ends, job.tiers.length, cache, readCells, counted, ending(counted));
+  for (const [index, fields] of bare.entries()) {
+    putFields(counted, fields);
+    ending(counted)(cells.size + index);
+  }
   const given = {
     has: (place: number) => place >= cells.size || cache.has(place),
     putFields: (place: number, to: PlaceSink) => {
       if (place < cells.size) cache.putFields(place, to);
-      else putPlace(to, bare[place - cells.size]!);
+      else putFields(to, bare[place - cells.size]!);
     },
   };
   const all = cells.size + bare.length;
   const give: PlacedFields['give'] = async (to, numbers) => {
-    if (numbers !== undefined)
-      return void (await putCells(numbers, given, readCells, withPoints(job, cells, to, numbers)));
+    if (numbers !== undefined) {
+      await putCells(numbers, given, readCells, to, ending(to));
+      return;
+    }
     for (let from = 0; from < all; from += CELLS_PER_READ) {
       await give(to, range(from, Math.min(all, from + CELLS_PER_READ)));
     }
@@ -146,6 +157,12 @@ export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SI
 
 const statusOf = ({ finding }: Unlocated): RowStatus =>
   finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
+
+/** The location of a cell, rounded as it was looked up. */
+function pointOf(cells: Scan['cells'], number: number): string {
+  const { lat, lng } = locationOf(cells.cell(number));
+  return pointText(lat, lng);
+}
 
 /** What became of each cell. */
 interface CellEnds {
@@ -162,13 +179,14 @@ async function endCells(
   cache: CellCache,
   readCells: CellReader,
   sink: PlaceSink,
+  end: (cell: number) => void,
 ): Promise<void> {
   const cells = ends.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
     const numbers = range(from, Math.min(cells, from + CELLS_PER_READ));
     // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
     for (const cell of numbers) if (cache.has(cell)) ends.tiers[cell] = tierCount;
-    const read = await putCells(numbers, cache, readCells, sink);
+    const read = await putCells(numbers, cache, readCells, sink, end);
     for (const [cell, fields] of read) cache.put(cell, fields);
   }
 }

@@ -86,8 +86,12 @@ export function placeFields(take: (place: number, fields: readonly Field[]) => v
 
 /** Puts all fields of a place. */
 export function putPlace(sink: PlaceSink, fields: readonly Field[]): void {
-  for (const field of fields) sink.put(field);
+  putFields(sink, fields);
   sink.endPlace();
+}
+
+export function putFields(sink: PlaceSink, fields: readonly Field[]): void {
+  for (const field of fields) sink.put(field);
 }
 
 /** Makes a function that gives the fields of the next rows as arrays; neighbours of one place share one.
