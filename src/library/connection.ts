@@ -125,12 +125,12 @@ export interface OpenConnection extends AsyncDisposable {
  * Opens what a job's answers come from. `sample` starts our own service on loopback with sample data, the job's account, and a key that is
  * revoked at the end.
  *
- * @param tell prints a message before a step that takes seconds
+ * @param notice prints a message before a step that takes seconds
  */
 export async function connect(
   context: ConnectionContext,
   job: Job,
-  tell: (line: string) => void = context.notice,
+  notice: (line: string) => void = context.notice,
 ): Promise<OpenConnection> {
   const local = localConnection(context, job);
   if (local !== null) return { connection: local, [Symbol.asyncDispose]: async () => {} };
@@ -145,7 +145,7 @@ export async function connect(
   }
   // Most commands need no service of their own: they do not wait for the web framework.
   const { startEmbeddedService } = await import('./embedded-service.ts');
-  const service = await startEmbeddedService(context, job, tell);
+  const service = await startEmbeddedService(context, job, notice);
   const { baseUrl, keys } = service;
   return {
     connection: { kind: 'service', baseUrl, source: EMBEDDED_SOURCE, sample: true, keys },

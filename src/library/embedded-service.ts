@@ -24,12 +24,12 @@ export interface EmbeddedService extends AsyncDisposable {
 /**
  * Starts our own service on loopback with sample data for a job's topics, the job's account, and a key that is revoked at the end.
  *
- * @param tell prints a message before a step that takes seconds
+ * @param notice prints a message before a step that takes seconds
  */
 export async function startEmbeddedService(
   context: Pick<Surroundings, 'dataFolder'> & { readonly clock: Clock },
   job: Job,
-  tell: (line: string) => void,
+  notice: (line: string) => void,
 ): Promise<EmbeddedService> {
   const file = embeddedDatabaseFile(context, job);
   mkdirSync(dirname(file), { recursive: true });
@@ -37,7 +37,7 @@ export async function startEmbeddedService(
   await using opened = new AsyncDisposableStack();
   const data = opened.use(openDataDatabase(file));
   if (lacksSample(data, topics)) {
-    tell('Creating the sample data of the embedded service (once, takes seconds) …');
+    notice('Creating the sample data of the embedded service (once, takes seconds) …');
     addSample(data, topics, context.clock);
   }
   const accounts = opened.use(openAccounts(accountsFileFor(file)));

@@ -34,21 +34,21 @@ export function reportProgress(
   onEvent: (event: RunEvent) => void,
   rows?: () => number,
 ): Disposable {
-  const tell = () => {
+  const emit = () => {
     const { phase, cells, cellsDone, creditsSpent, creditsUnknown, calls, callsInFlight } = progress;
     onEvent({
       ...{ type: 'progress', phase, rows: rows?.() ?? progress.rows, places: cells, placesDone: cellsDone },
       ...{ creditsSpent, creditsUnknown, calls, callsInFlight },
     });
   };
-  progress.onChange = tell;
-  const timer = setInterval(tell, EVERY_MS);
+  progress.onChange = emit;
+  const timer = setInterval(emit, EVERY_MS);
   timer.unref();
   return {
     [Symbol.dispose]() {
       clearInterval(timer);
       progress.onChange = null;
-      tell();
+      emit();
     },
   };
 }

@@ -193,3 +193,21 @@ test('a plan that does not fit into its window does not say that it fits', async
   const planned = await harness.plan({ topics: ['wildfire'], max_minutes: 2 });
   assert.deepEqual([planned.minutes, planned.fits], [9, false]);
 });
+
+test('a run with nothing to buy prints one line and the result; what is wrong with rows is still told', async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n34.0522,-118.2437\n');
+  const run = ['run', 'b.csv', '--topics', 'hail', '--store', 'store.db', '--service', 'sample', '--yes'];
+  assert.match((await perilbook(run, { folder })).stderr, /\n\n {2}credits +calls .*way to buy\n/);
+  const { stderr } = await perilbook(run, { folder });
+  assert.match(stderr, /^b\.csv: 2 rows, 2 located\. 0 credits: all answers are in the store\.\n.*writing/m);
+  assert.match(stderr, /^wrote +b\.hazards\.csv: 2 rows \(2 ok\)$/m);
+  assert.doesNotMatch(stderr, /way to buy|under a minute|quota|Defaults used/);
+  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\nx,y\n');
+  const invalid = await perilbook(run, { folder });
+  assert.match(
+    invalid.stderr,
+    /^b\.csv: 2 rows, 1 located, 1 invalid\. 0 credits: [^\n]*\n[\s\S]*cannot be looked up/m,
+  );
+});

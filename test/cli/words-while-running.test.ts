@@ -129,8 +129,7 @@ test('on a terminal the block is drawn at a change, makes room for words and for
   assert.match(screen(), /pricing/);
   show.pause();
   assert.ok(!screen().includes('pricing'), 'only wiped');
-  show.know(FACTS);
-  show.resume();
+  show.resume(FACTS);
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
   record(show.progress, 'phase', 'buying');
   assert.match(screen(), /░ {2}0 of 4 places · 0 %[\s\S]*left {6}/);
@@ -148,7 +147,7 @@ test('off a terminal being asked to slow down is told, but not a thousand times,
   stderr.isTTY = false;
   const show = await showProgress(setup);
   t.after(() => show[Symbol.dispose]());
-  show.know(FACTS);
+  show.resume(FACTS);
   record(show.progress, 'phase', 'buying');
   Object.assign(show.progress, { slowedDown: 1, slowedUntil: systemClock.steady!() + 30_000 });
   for (let times = 0; times < 1_000; times++) show.progress.onChange!();
@@ -164,7 +163,8 @@ test('a terminal that becomes narrower: what it folded is wiped, and nothing dra
   const { setup, stderr, screen } = terminal(100, { NO_COLOR: '1' });
   const show = await showProgress(setup);
   t.after(() => show[Symbol.dispose]());
-  show.know(FACTS);
+  show.resume(FACTS);
+  screen();
   Object.assign(show.progress, { cells: 4, creditsPlanned: 60 });
   record(show.progress, 'phase', 'buying');
   const drawn = screen()

@@ -20,7 +20,7 @@ import type { RunOutcome } from '../finish/finished-run.ts';
 import { jobOf, jobWords } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
-import { planMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
+import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
 import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
 import { valueName } from '../messages/value-name.ts';
@@ -52,7 +52,7 @@ async function runJob(
   flags: Flags,
   job: Job,
 ): Promise<Extract<RunOutcome, { readonly kind: 'ended' }>> {
-  const talk = flags.quiet ? () => {} : (lines: readonly string[]) => say(context, lines.join('\n'));
+  const messages = { ...context, isQuiet: flags.quiet === true };
   if (flags.json && job.output === '-') {
     throw new PerilbookError(
       'USAGE',
@@ -74,7 +74,7 @@ async function runJob(
   const rows = rowsOutput(job.output, job.reading, () => writtenOutputs(store, job));
   const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
   await checkFiles(flags, job, outputs, job.parts === null ? plans : [...plans, ...(await outputsOf(job))]);
-  await using opened = await connect(connectionContext(context), job, (line) => talk([line]));
+  await using opened = await connect(connectionContext(context), job, (line) => say(messages, line));
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   using owned = new DisposableStack();
   const { prepared, ended, progress } = await planAndRun();
@@ -85,7 +85,7 @@ async function runJob(
       report,
       await makeReport(await prepareAgain(prepared, store), store, context.clock.now()),
     );
-    talk([`Wrote the report to ${shownPath(report, context.workingFolder)}`]);
+    say(messages, `Wrote the report to ${shownPath(report, context.workingFolder)}`);
   }
   // After the report: `--json` prints one value, and an error of the report would be a second.
   if (flags.json) sayJson(context, ended.summary);
@@ -109,7 +109,8 @@ async function runJob(
     const { findings: found, currency } = findingsOfRun(prepared, ended.ratings);
     const findings = findingMessages(found, currency, style.width, valueName(job));
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
-    talk([...facts, ...findings, ...(reported === null ? [] : [`For the report: ${reported}`]), ...next, ...sample]);
+    const ofReport = reported === null ? [] : [`For the report: ${reported}`];
+    say(context, [...facts, ...findings, ...ofReport, ...next, ...sample].join('\n'));
   } else if (isWrong) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
   return { kind: 'ended', ended, progress, exitCode };
 
@@ -119,11 +120,10 @@ async function runJob(
     const { connection } = opened;
     const prepared = owned.use(await prepare(job, { connection, store, effects, progress: show.progress, approved }));
     show.pause();
-    if (context.log === undefined) talk([...planMessages(prepared, context.workingFolder, style), '']);
+    if (context.log === undefined) say(messages, runPlanMessages(prepared, context.workingFolder, style).join('\n'));
     else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
     if (approved === null) await approve(context, flags, prepared);
-    show.know(runFacts(prepared, context.clock));
-    show.resume();
+    show.resume(runFacts(prepared, context.clock));
     const { progress } = show;
     return {
       prepared,

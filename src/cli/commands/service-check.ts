@@ -97,7 +97,7 @@ export async function checkCommand(context: CliContext, flags: Flags): Promise<n
       ...(flags.json ? {} : { onStatement: (checked) => print(context, lineOf(checked)) }),
     });
     state = limits.reached === null ? 'complete' : 'paused';
-    await tell(context, flags, result, store, run);
+    await sayResult(context, flags, result, store, run);
     if (limits.reached !== null) {
       say(context, `${limits.reached.message}; the skipped statements were not checked. ${limits.reached.hint}`);
       return EXIT.paused;
@@ -119,7 +119,13 @@ async function end(client: Client, store: Store, run: number | null, state: EndS
 }
 
 /** Prints the result, with what was spent according to the ledger. */
-async function tell(context: CliContext, flags: Flags, result: CheckResult, store: Store, run: number): Promise<void> {
+async function sayResult(
+  context: CliContext,
+  flags: Flags,
+  result: CheckResult,
+  store: Store,
+  run: number,
+): Promise<void> {
   const { charged, unknown } = await store.runSpending(run);
   if (flags.json) sayJson(context, { ...result, creditsSpent: charged, creditsUnknown: unknown });
   const { passed, failed, skipped } = result;

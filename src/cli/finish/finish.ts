@@ -3,8 +3,8 @@ import type { Job } from '../../job/settings/settings.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say } from '../context.ts';
+import { openFinishHook } from './finish-hook-call.ts';
 import { finishedRun, type RunOutcome } from './finished-run.ts';
-import { openFinishHook } from './tell-finish.ts';
 
 /** Called once, when a run has ended or an error has ended it: writes the metrics, then calls the hook. Never rejects. */
 export type Finish = (outcome: RunOutcome) => Promise<void>;
@@ -25,7 +25,7 @@ export async function openFinish(
   const { clock, version = '' } = context;
   const { metrics } = job;
   const startedAt = clock.now();
-  const tell = openFinishHook(context, job);
+  const callHook = openFinishHook(context, job);
   // They are written after an error too: before anything else, they must not replace what the run reads or writes.
   if (metrics !== null) await checkFiles(flags, job, [metricsOutput(metrics)], files);
   return async (outcome) => {
@@ -38,6 +38,6 @@ export async function openFinish(
     } catch (error) {
       say(context, `perilbook: The metrics were not written: ${error instanceof Error ? error.message : error}`);
     }
-    await tell?.(finishedRun(outcome, { version, job: job.name, ...times }));
+    await callHook?.(finishedRun(outcome, { version, job: job.name, ...times }));
   };
 }

@@ -22,9 +22,43 @@ export interface OutputStyle {
 }
 
 /** The plan for people; the most important line comes first. */
-export function planMessages(prepared: Prepared, folder: string, { width, color }: OutputStyle): string[] {
+export function planMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
+  const { job, summary, connection } = prepared;
+  const { width } = style;
+  const lines = inputMessages(prepared, folder, style, false);
+  lines.push('', `${counted(job.topics.length, 'topic')}: ${topicsMessage(job.topics)}`);
+  lines.push(...defaultsMessage(prepared));
+  lines.push(...listed(cellPairs(prepared), '  ', width));
+  if (connection.kind === 'local') lines.push('', ...localSourceLines(prepared, folder, width));
+  else {
+    lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
+    for (const note of [...summary.scopes, ...missingBoundariesMessage(prepared, folder)]) lines.push(note);
+    lines.push('', ...listed(accountPairs(prepared), '  ', width), ...sampleCreditsMessage(prepared));
+  }
+  return fittingLines(lines, width);
+}
+
+/** The plan of a run that begins now. Where nothing is to be bought, the input in one line, without a table of zeros. */
+export function runPlanMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
+  const { connection, plan, summary } = prepared;
+  const isPriced = summary.credits > 0 || plan.price.unobtainable.size > 0;
+  if (connection.kind === 'local' || isPriced) return [...planMessages(prepared, folder, style), ''];
+  return fittingLines(inputMessages(prepared, folder, style, true), style.width);
+}
+
+function fittingLines(lines: readonly string[], width: number): string[] {
+  const tooWide = (line: string) => stringWidth(line) > width;
+  return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
+}
+
+/** The input and what is done with it, in one line or two; then what is wrong with its rows. */
+function inputMessages(
+  prepared: Prepared,
+  folder: string,
+  { width, color }: OutputStyle,
+  isOneLine: boolean,
+): string[] {
   const { job, plan, summary, connection } = prepared;
-  const isLocal = connection.kind === 'local';
   const lines: string[] = [];
   if (connection.sample) {
     lines.push(SAMPLE_DATA);
@@ -32,9 +66,10 @@ export function planMessages(prepared: Prepared, folder: string, { width, color 
   } else if (summary.sample_data)
     lines.push('The service last answered with sample data, which is made up: do not base decisions on it.');
   const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
-  lines.push(`${shownPath(job.input, folder)}: ${parts}${rowsMessage(summary)}`);
-  const first = isLocal ? localVerdict(prepared) : verdict(prepared);
-  for (const line of [first, ...invalidRowsMessage(summary)]) lines.push(color('bold', line));
+  const rows = `${shownPath(job.input, folder)}: ${parts}${rowsMessage(summary)}`;
+  const first = color('bold', connection.kind === 'local' ? localVerdict(prepared) : verdict(prepared));
+  lines.push(...(isOneLine ? [`${rows}. ${first}`] : [rows, first]));
+  for (const line of invalidRowsMessage(summary)) lines.push(color('bold', line));
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
@@ -44,17 +79,7 @@ export function planMessages(prepared: Prepared, folder: string, { width, color 
   const table = { unit, placeOf, width };
   lines.push(...findingLines('Rows that cannot be looked up', findings.get(false) ?? [], table));
   lines.push(...findingLines('Rows that are looked up, but have a problem', findings.get(true) ?? [], table));
-  lines.push('', `${counted(job.topics.length, 'topic')}: ${topicsMessage(job.topics)}`);
-  lines.push(...defaultsMessage(prepared));
-  lines.push(...listed(cellPairs(prepared), '  ', width));
-  if (isLocal) lines.push('', ...localSourceLines(prepared, folder, width));
-  else {
-    lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
-    for (const note of [...summary.scopes, ...missingBoundariesMessage(prepared, folder)]) lines.push(note);
-    lines.push('', ...listed(accountPairs(prepared), '  ', width), ...sampleCreditsMessage(prepared));
-  }
-  const tooWide = (line: string) => stringWidth(line) > width;
-  return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
+  return lines;
 }
 
 /** Printed wherever answers of the embedded service are shown. */

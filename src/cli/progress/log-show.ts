@@ -45,12 +45,11 @@ export function logShow(context: CliContext, log: Log): ProgressShow {
   timer.unref();
   return {
     progress,
-    know: (known) => {
-      facts = known;
-    },
     say: (text) => say(context, text),
     pause: () => {},
-    resume: () => {},
+    resume: (known) => {
+      facts = known;
+    },
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }

@@ -6,9 +6,8 @@ export interface ProgressShow extends Disposable {
   readonly progress: Progress;
   /** Prints a message above the progress. */
   readonly say: (text: string) => void;
-  /** Call it when the input is priced: more can be shown. */
-  know(facts: RunFacts): void;
-  /** Hides the progress until `resume`. */
+  /** Hides the progress while the price is shown and approved. */
   pause(): void;
-  resume(): void;
+  /** Shows it again, with what the price told of the run. */
+  resume(facts: RunFacts): void;
 }

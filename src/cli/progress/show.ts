@@ -23,7 +23,6 @@ function quietShow(context: CliContext): ProgressShow {
   return {
     progress: newProgress(),
     say: (text) => say(context, text),
-    know: nothing,
     pause: nothing,
     resume: nothing,
     [Symbol.dispose]: nothing,
@@ -37,7 +36,7 @@ function viewer(context: CliContext) {
   let facts: RunFacts | null = null;
   return {
     progress,
-    know: (known: RunFacts) => {
+    learn: (known: RunFacts) => {
       facts = known;
     },
     view: () => {
@@ -49,38 +48,37 @@ function viewer(context: CliContext) {
 }
 
 function lineShow(context: CliContext): ProgressShow {
-  const { progress, know, view } = viewer(context);
+  const { progress, learn, view } = viewer(context);
   let saidAt = steadyTime(context.clock);
-  const tell = (line: string | null) => {
+  const sayLine = (line: string | null) => {
     if (line === null) return;
     saidAt = steadyTime(context.clock);
     say(context, `perilbook: ${line}`);
   };
-  let toldSlow = Number.NEGATIVE_INFINITY;
-  let toldPhase: Phase = progress.phase;
+  let slowSaidAt = Number.NEGATIVE_INFINITY;
+  let saidPhase: Phase = progress.phase;
   progress.onChange = () => {
     const { phase, slowedUntil } = progress;
     const now = steadyTime(context.clock);
-    if (phase !== toldPhase) {
-      toldPhase = phase;
-      return tell(changeLine(view()));
+    if (phase !== saidPhase) {
+      saidPhase = phase;
+      return sayLine(changeLine(view()));
     }
     // A service that refuses one call in ten would otherwise print thousands of lines.
-    if (now - toldSlow < ELSEWHERE_MS) return;
-    toldSlow = now;
-    tell(`the service asks to slow down; resuming in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
+    if (now - slowSaidAt < ELSEWHERE_MS) return;
+    slowSaidAt = now;
+    sayLine(`the service asks to slow down; resuming in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
   };
   const timer = setInterval(() => {
     const seen = view();
-    if (steadyTime(context.clock) - saidAt >= ELSEWHERE_MS) tell(progressLine(seen));
+    if (steadyTime(context.clock) - saidAt >= ELSEWHERE_MS) sayLine(progressLine(seen));
   }, LOOK_MS);
   timer.unref();
   return {
     progress,
-    know,
     say: (text) => say(context, text),
     pause: () => {},
-    resume: () => {},
+    resume: learn,
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }
@@ -88,7 +86,7 @@ function lineShow(context: CliContext): ProgressShow {
 async function blockShow(context: CliContext): Promise<ProgressShow> {
   const { createLogUpdate } = await import('log-update');
   const { stderr } = context;
-  const { progress, know, view } = viewer(context);
+  const { progress, learn, view } = viewer(context);
   // A hidden cursor would stay hidden after a kill.
   const render = createLogUpdate(stderr, { showCursor: true });
   const color = colorFor(context, stderr);
@@ -127,14 +125,14 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
   timer.unref();
   return {
     progress,
-    know,
     say(text) {
       clear();
       say(context, text);
       show();
     },
     pause,
-    resume() {
+    resume(facts) {
+      learn(facts);
       isPaused = false;
       show();
     },

@@ -103,7 +103,7 @@ async function attemptCall(
 
 async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): Promise<Attempt> {
   const { job, service, effects, progress } = buying.context;
-  const { clock, times, random, notice: tell } = effects;
+  const { clock, times, random } = effects;
   const { call, wanted, work, tried, policy } = claimed;
   const location = locationOf(work.cell);
   const sentAt = steadyTime(clock);
@@ -135,7 +135,7 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
     const remaining = verdict.rate.remaining + claimed.byOthers;
     service.throttles.get(claimed.account.name)!.correct(remaining, verdict.rate.resetMs, permit);
   }
-  for (const message of [verdict.discrepancy, notice]) if (message !== null) tell(message);
+  for (const message of [verdict.discrepancy, notice]) if (message !== null) effects.notice(message);
   return { ...carryOut(buying, claimed, consequence), credits };
 }
 
