@@ -14,10 +14,7 @@ import { prepare } from '../src/job/prepare.ts';
 import { type RunEnded, run } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
 import type { RateWindow } from '../src/service/accounts/limits.ts';
-import { createAccount } from '../src/service/accounts/sqlite/accounts.ts';
-import { accountsFileFor, openAccounts } from '../src/service/accounts/sqlite/accounts-database.ts';
-import { createKey } from '../src/service/accounts/sqlite/keys.ts';
-import { sqliteAccounts } from '../src/service/accounts/sqlite/sqlite-accounts.ts';
+import { accountsFileFor, openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { usage } from '../test/service/account-usage.ts';
@@ -72,12 +69,10 @@ export async function openBenchHarness({
   const database = openDataDatabase(join(folder, 'service.db'));
   const accounts = openAccounts(accountsFileFor(join(folder, 'service.db')));
   for (const delivery of deliveries()) importDataset(database, delivery, clock);
-  const { name: account } = createAccount(accounts, { name: 'bench', subscription, signedUpAt: SIGNED_UP }, clock);
-  const { key } = createKey(accounts, account, ['bundle', ...TOPIC_SLUGS], clock);
-  const service = await startService({
-    ...{ data: database, accounts: sqliteAccounts(accounts, clock) },
-    ...{ port: 0, rateWindow },
-  });
+  const port = sqliteAccounts(accounts, clock);
+  const { name: account } = await port.createAccount({ name: 'bench', subscription, signedUpAt: SIGNED_UP });
+  const { key } = await port.createKey(account, ['bundle', ...TOPIC_SLUGS], null);
+  const service = await startService({ ...{ data: database, accounts: port }, ...{ port: 0, rateWindow } });
   const way: LongWay | null = answersLateMs > 0 ? await openLongWay(service.url, answersLateMs) : null;
   const store = openSqliteStore(join(folder, 'store.db'), clock, { name: 'bench', isAlive: () => true });
   const connection: Connection = {

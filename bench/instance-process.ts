@@ -4,9 +4,7 @@ import { systemClock } from '../src/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataReadOnly } from '../src/data/tables/data-database.ts';
-import { openPostgresAccounts } from '../src/service/accounts/postgres/open-accounts.ts';
-import { openAccounts } from '../src/service/accounts/sqlite/accounts-database.ts';
-import { sqliteAccounts } from '../src/service/accounts/sqlite/sqlite-accounts.ts';
+import { openAccounts, openPostgresAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 import { isPostgresAddress } from '../src/sql/postgres-address.ts';
 

@@ -5,20 +5,17 @@ import { systemClock } from '../src/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
-import { createAccount } from '../src/service/accounts/sqlite/accounts.ts';
-import { accountsFileFor, openAccounts } from '../src/service/accounts/sqlite/accounts-database.ts';
-import { createKey } from '../src/service/accounts/sqlite/keys.ts';
-import { sqliteAccounts } from '../src/service/accounts/sqlite/sqlite-accounts.ts';
+import { accountsFileFor, openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 
 /** What the parent asks of this process. */
 export type Order = { readonly body: { readonly name: string; readonly text: string } } | { readonly memory: true };
 
 const database = openDataDatabase(process.argv[2]!);
-const accounts = openAccounts(accountsFileFor(process.argv[2]!));
-createAccount(accounts, { name: 'bench', subscription: customSubscription(1e12, 1e12), overages: false }, systemClock);
-const { key } = createKey(accounts, 'bench', ['bundle', ...TOPIC_SLUGS], systemClock);
-const service = await startService({ data: database, accounts: sqliteAccounts(accounts, systemClock), port: 0 });
+const accounts = sqliteAccounts(openAccounts(accountsFileFor(process.argv[2]!)), systemClock);
+await accounts.createAccount({ name: 'bench', subscription: customSubscription(1e12, 1e12) });
+const { key } = await accounts.createKey('bench', ['bundle', ...TOPIC_SLUGS], null);
+const service = await startService({ data: database, accounts, port: 0 });
 
 const bodies = new Map<string, string>();
 const bare = fastify({ logger: false });

@@ -9,10 +9,8 @@ import { openDataDatabase } from '../data/tables/data-database.ts';
 import { purchaseJob } from '../job/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../job/planning/api-keys.ts';
 import type { Job, Surroundings } from '../job/settings/settings.ts';
-import { createAccount, listAccounts } from '../service/accounts/sqlite/accounts.ts';
-import { type AccountsDatabase, accountsFileFor, openAccounts } from '../service/accounts/sqlite/accounts-database.ts';
-import { createKey, revokeKey } from '../service/accounts/sqlite/keys.ts';
-import { sqliteAccounts } from '../service/accounts/sqlite/sqlite-accounts.ts';
+import { accountsFileFor, openAccounts, sqliteAccounts } from '../service/accounts/open-accounts.ts';
+import type { ServiceAccounts } from '../service/accounts/port.ts';
 import { startService } from '../service/http/start-service.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 
@@ -40,12 +38,12 @@ export async function startEmbeddedService(
     notice('Creating the sample data of the embedded service (once, takes seconds) …');
     addSample(data, topics, context.clock);
   }
-  const accounts = opened.use(openAccounts(accountsFileFor(file)));
+  const accounts = sqliteAccounts(opened.use(openAccounts(accountsFileFor(file))), context.clock);
   refreshSampleReadings(data, context.clock);
-  const account = embeddedAccount(accounts, job, context.clock);
-  const { key: secret, id } = createKey(accounts, account, ['bundle', ...TOPIC_SLUGS], context.clock);
-  opened.defer(() => revokeKey(accounts, id, context.clock));
-  const service = opened.use(await startService({ data, accounts: sqliteAccounts(accounts, context.clock), port: 0 }));
+  const account = await embeddedAccount(accounts, job);
+  const { key: secret, id } = await accounts.createKey(account, ['bundle', ...TOPIC_SLUGS], null);
+  opened.defer(() => accounts.revokeKey(id));
+  const service = opened.use(await startService({ data, accounts, port: 0 }));
   const running = opened.move();
   return {
     baseUrl: service.url,
@@ -76,17 +74,19 @@ function embeddedDatabaseFile(context: Pick<Surroundings, 'dataFolder'>, job: Jo
 
 /** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is
  * using it. */
-function embeddedAccount(accounts: AccountsDatabase, job: Job, clock: Clock): string {
+async function embeddedAccount(accounts: ServiceAccounts, job: Job): Promise<string> {
   const { name: account, subscription, anniversaryDay } = purchaseJob(job, { sample: true }).account;
   const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;
   const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
   // January has all 31 days, so that a sign-up on the 31st stays one.
   const signedUpAt = billingPeriod(anniversaryDay, Date.UTC(2024, 0, 31)).start;
-  const isThere = () => listAccounts(accounts).some((one) => one.name === name);
-  // In one transaction: two runs may start at the same time.
-  const create = accounts.transaction(
-    () => isThere() || createAccount(accounts, { name, subscription, signedUpAt }, clock),
-  );
-  create.immediate();
+  const isThere = async () => (await accounts.listAccounts()).some((one) => one.name === name);
+  if (await isThere()) return name;
+  try {
+    await accounts.createAccount({ name, subscription, signedUpAt });
+  } catch (error) {
+    // Another run that starts at the same time may have made it.
+    if (!(await isThere())) throw error;
+  }
   return name;
 }

@@ -92,6 +92,45 @@ export function* read<Statements extends readonly SqlStatement[]>(
   return (yield { statements, isRead: true }) as unknown as RowsOf<Statements>;
 }
 
+/** Statements, and what is made of their rows. */
+export interface SqlReading<T> {
+  readonly statements: readonly SqlStatement[];
+  take(rows: readonly (readonly object[])[]): T;
+}
+
+export function rowsOf<Row extends object>(one: SqlStatement<Row>): SqlReading<Row[]> {
+  return { statements: [one], take: ([rows]) => rows as Row[] };
+}
+
+type ResultsOf<Readings extends readonly SqlReading<unknown>[]> = {
+  [At in keyof Readings]: Readings[At] extends SqlReading<infer T> ? T : never;
+};
+
+/** Several readings as one, in their order. */
+export function together<Readings extends readonly SqlReading<unknown>[]>(
+  ...readings: Readings
+): SqlReading<ResultsOf<Readings>> {
+  return {
+    statements: readings.flatMap(({ statements }) => statements),
+    take(rows) {
+      let first = 0;
+      return readings.map(({ statements, take }) => {
+        const taken = take(rows.slice(first, first + statements.length));
+        first += statements.length;
+        return taken;
+      }) as unknown as ResultsOf<Readings>;
+    },
+  };
+}
+
+/** Does several readings in one round trip. */
+export function* readTogether<Readings extends readonly SqlReading<unknown>[]>(
+  ...readings: Readings
+): SqlWork<ResultsOf<Readings>> {
+  const { statements, take } = together(...readings);
+  return take(yield { statements, isRead: true });
+}
+
 /** Sends statements whose rows nobody needs: PostgreSQL gets them together with what follows, at the end of the work with COMMIT. All of the
  * transaction is undone if one fails. */
 export function* write(...statements: readonly SqlStatement[]): SqlWork<void> {

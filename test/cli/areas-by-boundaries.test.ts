@@ -11,11 +11,10 @@ import { openDataDatabase, openDataReadOnly } from '../../src/data/tables/data-d
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { cellOf, type Location } from '../../src/geo/coordinates.ts';
-import { createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
-import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { copySampleDatabase, provideSampleData } from '../sample-database.ts';
 import { usage } from '../service/account-usage.ts';
+import { createAccount, createKey } from '../service/file-accounts.ts';
 import { AREAS, info, openAccountsOf, openDatabase, releaseLater, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';

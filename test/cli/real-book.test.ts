@@ -9,8 +9,7 @@ import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
-import { openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
-import { sqliteAccounts } from '../../src/service/accounts/sqlite/sqlite-accounts.ts';
+import { openAccounts, sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { FastClock } from '../fast-clock.ts';
 import { noRealData, realFile } from '../real-data.ts';

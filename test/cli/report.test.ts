@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { openAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { usage } from '../service/account-usage.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { changeAccount } from '../../src/service/accounts/sqlite/accounts.ts';
+import { changeAccount } from '../service/file-accounts.ts';
 import { HERE, NOON, pathTo, request, StillClock, setUp } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';

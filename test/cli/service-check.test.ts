@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { CREDITS_NEEDED } from '../../src/service/conformance/run-checks.ts';
 import { STATEMENTS } from '../../src/service/conformance/statement-table.ts';
 import { FastClock } from '../fast-clock.ts';
 import { keyFinder } from '../faults/key-traces.ts';
+import { createKey } from '../service/file-accounts.ts';
 import { HERE, NOON, releaseLater, setUp } from '../service/small-data.ts';
 import { type Ended, perilbook as runCommand, type SetupOptions } from './command-line.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { accountsFileFor, openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { accountsFileFor, openAccounts } from '../../src/service/accounts/open-accounts.ts';
 
 /* Writes to the accounts of a data file in transactions of some milliseconds until it is told to end. Runs in a thread of
  * its own: SQLite blocks the thread that waits for the lock. */

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { createKey, revokeKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { usage } from '../service/account-usage.ts';
+import { createKey, revokeKey } from '../service/file-accounts.ts';
 import { openAccountsOf, openDatabase, pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
 import { BUNDLE_KINDS, callsOfEndpoints } from './service-endpoints.ts';
 

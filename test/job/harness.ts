@@ -17,13 +17,12 @@ import { type Effects, prepare, prepareAgain } from '../../src/job/prepare.ts';
 import { type RunEnded, run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/job/settings/settings.ts';
-import { createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
-import type { AccountsDatabase } from '../../src/service/accounts/sqlite/accounts-database.ts';
-import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { usage } from '../service/account-usage.ts';
+import { createAccount, createKey } from '../service/file-accounts.ts';
 import { openAccountsOf, openSmallData, releaseLater, type StartOptions, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
-import { revokeKey } from '../../src/service/accounts/sqlite/keys.ts';
+import { revokeKey } from '../service/file-accounts.ts';
 import { openHarness, places } from './harness.ts';
 
 const fifteen = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche').slice(0, 15);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
-import { revokeKey } from '../../src/service/accounts/sqlite/keys.ts';
+import { revokeKey } from '../service/file-accounts.ts';
 import { casesOf } from '../tier.ts';
 import { standBetween } from './between.ts';
 import { type Harness, openHarness, places } from './harness.ts';

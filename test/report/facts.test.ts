@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { amount } from '../../src/format-numbers.ts';
 import type { Facts } from '../../src/report/facts.ts';
-import { openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { openAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideSampleData } from '../sample-database.ts';

@@ -1,7 +1,6 @@
 import type { CallKind } from '../../src/contract/credits.ts';
-import { statement } from '../../src/service/accounts/sqlite/account-statement.ts';
-import { findAccount } from '../../src/service/accounts/sqlite/accounts.ts';
-import type { AccountsDatabase } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
+import { statement } from './file-accounts.ts';
 
 /** What the service has charged an account: in the billing period that holds `now`, and in all. */
 export interface AccountUsage {
@@ -15,7 +14,7 @@ export interface AccountUsage {
 }
 
 export function usage(accounts: AccountsDatabase, name: string, now: number): AccountUsage {
-  const periods = statement(accounts, findAccount(accounts, name), now);
+  const periods = statement(accounts, name, now);
   const current = periods.find(({ periodStart, periodEnd }) => periodStart <= now && now < periodEnd)!;
   return { ...current, totalCredits: periods.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0) };
 }

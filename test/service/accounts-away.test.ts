@@ -4,7 +4,7 @@ import { Pool } from 'pg';
 import { systemClock } from '../../src/clock.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
+import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
 import { startDatabaseProxy } from './database-proxy.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
+import { openAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('an accounts file of another version is refused in one sentence, and left as it is', (t) => {

@@ -1,10 +1,8 @@
 import { Pool } from 'pg';
 import { systemClock } from '../../src/clock.ts';
 import type { CallKind } from '../../src/contract/credits.ts';
+import { openAccounts, openPostgresAccounts, sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../../src/service/accounts/port.ts';
-import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
-import { openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
-import { sqliteAccounts } from '../../src/service/accounts/sqlite/sqlite-accounts.ts';
 import type { SharedPostgres } from '../postgres-server.ts';
 import { NOON, StillClock } from './small-data.ts';
 

@@ -2,27 +2,30 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import test, { type TestContext } from 'node:test';
-import type { AccountsDatabase } from '../../src/service/accounts/sqlite/accounts-database.ts';
-import { createAuthentication } from '../../src/service/accounts/sqlite/authenticate.ts';
+import { checkCalls } from '../../src/service/accounts/check-calls.ts';
+import { SQLITE } from '../../src/sql/dialects.ts';
+import type { SqlValue, SqlWork } from '../../src/sql/sql-work.ts';
+import { driverOf } from './file-accounts.ts';
 import { setUp } from './small-data.ts';
 
-/** The database, and every value that its statements are given. */
-function overheard(accounts: AccountsDatabase, given: unknown[]): AccountsDatabase {
-  return new Proxy(accounts, {
-    get(target, name) {
-      if (name !== 'prepare') return Reflect.get(target, name, target);
-      return (sql: string) => {
-        given.push(sql);
-        const statement = target.prepare<unknown[]>(sql);
-        return {
-          get: (...values: unknown[]) => {
-            given.push(...values);
-            return statement.get(...values);
-          },
-        };
-      };
-    },
-  });
+/** Work whose statements and values are listed in `given` on the way. */
+function* overheard<T>(work: SqlWork<T>, given: unknown[]): SqlWork<T> {
+  let step = work.next();
+  while (!step.done) {
+    for (const { sql, values } of step.value.statements) given.push(sql, ...values);
+    step = work.next(yield step.value);
+  }
+  return step.value;
+}
+
+/** Work for which values of its statements are exchanged. */
+function* exchanged<T>(work: SqlWork<T>, values: readonly SqlValue[]): SqlWork<T> {
+  let step = work.next();
+  while (!step.done) {
+    const { isRead, statements } = step.value;
+    step = work.next(yield { isRead, statements: statements.map(({ sql }) => ({ sql, values })) });
+  }
+  return step.value;
 }
 
 /** The pairs that are compared in constant time from now on. */
@@ -41,25 +44,29 @@ function comparisons(t: TestContext): (readonly [Buffer, Buffer])[] {
   return pairs;
 }
 
+const hashOf = (text: string) => crypto.createHash('sha256').update(text).digest();
+const checkOf = (key: string | undefined) =>
+  checkCalls(SQLITE, { rateWindow: 'sliding', lastCall: 'refused' }, [{ key, call: null }]);
+
 test('a key is looked up and compared by its SHA-256 only, in constant time', async (t) => {
   const { accounts, key, keyId, clock } = await setUp(t);
+  const { readNow } = driverOf(accounts, clock);
   const given: unknown[] = [];
   const pairs = comparisons(t);
-  const authenticate = createAuthentication(overheard(accounts, given))();
-  const caller = authenticate(key, clock.now());
-  assert.ok(typeof caller === 'object' && caller.key === keyId);
-  const hash = crypto.createHash('sha256').update(key).digest();
-  assert.deepEqual(pairs, [[hash, hash]]);
-  const values = given.filter((value) => typeof value !== 'string');
-  assert.deepEqual(values, [hash, caller.account.id]);
+  const checked = (text: string | undefined) => readNow(() => overheard(checkOf(text), given)).checks[0]!;
+  const check = checked(key);
+  assert.ok(typeof check === 'object' && check.caller.key === keyId);
+  assert.deepEqual(pairs, [[hashOf(key), hashOf(key)]]);
+  const values = () => given.filter((value) => typeof value !== 'string');
+  assert.ok(values().every((value) => hashOf(key).equals(value as Buffer)));
 
   const nearly = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
-  assert.equal(authenticate(nearly, clock.now()), 'unknown');
-  assert.deepEqual(given.at(-1), crypto.createHash('sha256').update(nearly).digest());
-  for (const text of [undefined, '', 'pb_', `${key} `, key.slice(1)]) {
-    assert.equal(authenticate(text, clock.now()), 'invalid');
-  }
-  assert.equal(given.filter((value) => typeof value !== 'string').length, 3, 'no look-up of what cannot be a key');
+  const before = values().length;
+  assert.equal(checked(nearly), 'unknown');
+  const nearlyAsked = values().length;
+  assert.deepEqual(given.at(-1), hashOf(nearly));
+  for (const text of [undefined, '', 'pb_', `${key} `, key.slice(1)]) assert.equal(checked(text), 'invalid');
+  assert.deepEqual([nearlyAsked > before, values().length], [true, nearlyAsked], 'no look-up of what cannot be a key');
   for (const value of given) {
     const text = Buffer.isBuffer(value) ? value.toString('latin1') : String(value);
     assert.ok(!text.includes(key.slice(3)) && !text.includes(nearly.slice(3)));
@@ -68,10 +75,7 @@ test('a key is looked up and compared by its SHA-256 only, in constant time', as
 
 test('a key row of another hash is refused', async (t) => {
   const { accounts, key, clock } = await setUp(t);
-  const row = accounts.prepare('SELECT * FROM keys').get();
-  const lying = new Proxy(accounts, {
-    get: (target, name) => (name === 'prepare' ? () => ({ get: () => row }) : Reflect.get(target, name, target)),
-  });
   const nearly = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
-  assert.equal(createAuthentication(lying)()(nearly, clock.now()), 'unknown');
+  const { readNow } = driverOf(accounts, clock);
+  assert.equal(readNow(() => exchanged(checkOf(nearly), [hashOf(key)])).checks[0], 'unknown');
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { changeAccount, createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
-import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { usage } from './account-usage.ts';
+import { changeAccount, createAccount, createKey } from './file-accounts.ts';
 import {
   openAccountsOf,
   openDatabase,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AccountsDatabase } from '../../src/service/accounts/sqlite/accounts-database.ts';
-import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
 import { Broken, NotChecked } from '../../src/service/conformance/checked-statement.ts';
 import type { Send } from '../../src/service/conformance/exchanges.ts';
 import { CREDITS_NEEDED, creditsAtRisk, runChecks } from '../../src/service/conformance/run-checks.ts';
 import { STATEMENTS } from '../../src/service/conformance/statement-table.ts';
+import { createKey } from './file-accounts.ts';
 import { HERE, NEXT_DOOR, StillClock, setUp } from './small-data.ts';
 
 const common = {

@@ -5,8 +5,10 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { createSettlements } from '../../src/service/accounts/sqlite/settlements.ts';
+import { makeFinal, takeBack } from '../../src/service/accounts/settle-charges.ts';
+import { write } from '../../src/sql/sql-work.ts';
 import { usage } from './account-usage.ts';
+import { driverOf } from './file-accounts.ts';
 import {
   deliveries,
   HERE,
@@ -125,7 +127,11 @@ test('charges are settled by their own ids: those between them, of this instance
   const mark = accounts.prepare('UPDATE charges SET pending_by = ? WHERE id = ?');
   for (const [index, id] of ids.entries()) mark.run(index === 2 ? 1_001 : 1_000, id);
   const at = (...places: number[]) => places.map((place) => ids[place]!);
-  createSettlements(accounts).settle(1_000, { delivered: at(7, 0, 1, 2, 3, 4), undelivered: at(5) });
+  const { transactNow, dialect } = driverOf(accounts, clock);
+  transactNow(function* () {
+    yield* takeBack(dialect, 1_000, at(5, 2));
+    yield* write(...makeFinal(at(7, 0, 1, 2, 3, 4), 1_000));
+  });
   const left = accounts.prepare<[], number>('SELECT id FROM charges WHERE pending_by IS NOT NULL ORDER BY id').pluck();
   assert.deepEqual(left.all(), at(2, 6));
   assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 7);

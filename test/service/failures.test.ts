@@ -5,8 +5,8 @@ import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import { usage } from './account-usage.ts';
+import { createKey } from './file-accounts.ts';
 import {
   AREAS,
   AT_SEA,

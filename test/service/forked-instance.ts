@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/clock.ts';
 import { openDataReadOnly } from '../../src/data/tables/data-database.ts';
-import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
+import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 
 /* One of several instances: on the data file that the first argument names, and the PostgreSQL accounts of the second; the third

@@ -1,6 +1,5 @@
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
-import { accountsFileFor, openAccounts } from '../../src/service/accounts/sqlite/accounts-database.ts';
-import { sqliteAccounts } from '../../src/service/accounts/sqlite/sqlite-accounts.ts';
+import { accountsFileFor, openAccounts, sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { StillClock } from './small-data.ts';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
-import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
+import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { subscriptionOf } from './small-data.ts';
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { createAccount, listAccounts } from '../../src/service/accounts/sqlite/accounts.ts';
-import { createKey, listKeys, revokeKey, rotateKey } from '../../src/service/accounts/sqlite/keys.ts';
+import { createAccount, createKey, listAccounts, listKeys, revokeKey, rotateKey } from './file-accounts.ts';
 import { openAccountsOf, pathTo, StillClock, setUp, subscriptionOf } from './small-data.ts';
 
 const refusedFor = (reason: RegExp) => (error: { code?: unknown; message: string }) => {
@@ -126,7 +125,7 @@ test('accounts and keys are checked when they are made', (t) => {
   assert.throws(() => createKey(accounts, 'a', ['hail', 'rain'], clock), refusedFor(/scope "rain"/));
   assert.throws(() => createKey(accounts, 'a', ['hail'], clock, { expiresAt: clock.at }), refusedFor(/expired/));
   assert.deepEqual(
-    listAccounts(accounts).map(({ name, overages, signedUpAt }) => ({ name, overages, signedUpAt })),
+    listAccounts(accounts, clock).map(({ name, overages, signedUpAt }) => ({ name, overages, signedUpAt })),
     [{ name: 'a', overages: false, signedUpAt: clock.at }],
   );
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
 import type { CheckRequest, Reply, Send } from '../../src/service/conformance/exchanges.ts';
 import { type CheckedStatement, runChecks } from '../../src/service/conformance/run-checks.ts';
+import { createKey } from './file-accounts.ts';
 import { ALLOWED, HIDDEN, LIES, type TrueReply, type Variant } from './lies.ts';
 import { HERE, NEXT_DOOR, NOON, StillClock, setUp } from './small-data.ts';
 

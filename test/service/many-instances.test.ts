@@ -6,7 +6,7 @@ import { Pool } from 'pg';
 import { systemClock } from '../../src/clock.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
+import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import type { Send } from '../../src/service/conformance/exchanges.ts';
 import { CREDITS_NEEDED, runChecks } from '../../src/service/conformance/run-checks.ts';
 import { STATEMENTS } from '../../src/service/conformance/statement-table.ts';

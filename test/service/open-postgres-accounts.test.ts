@@ -8,7 +8,7 @@ import { systemClock } from '../../src/clock.ts';
 import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { openPostgresAccounts } from '../../src/service/accounts/postgres/open-accounts.ts';
+import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { deliveries, openDatabase, pathTo, releaseLater, request, StillClock } from './small-data.ts';

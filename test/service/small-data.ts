@@ -17,15 +17,14 @@ import type {
   EventRecord,
   NaturalRatingRecord,
 } from '../../src/data/tables/records.ts';
-import { createAccount } from '../../src/service/accounts/sqlite/accounts.ts';
 import {
   type AccountsDatabase,
   accountsFileFor,
   openAccounts,
-} from '../../src/service/accounts/sqlite/accounts-database.ts';
-import { createKey } from '../../src/service/accounts/sqlite/keys.ts';
-import { sqliteAccounts } from '../../src/service/accounts/sqlite/sqlite-accounts.ts';
+  sqliteAccounts,
+} from '../../src/service/accounts/open-accounts.ts';
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/http/start-service.ts';
+import { createAccount, createKey, driverOf } from './file-accounts.ts';
 
 /** 2026-03-15, 12:00:00.250 UTC: in the middle of a month, a quarter of a second past a full minute. */
 export const NOON = Date.UTC(2026, 2, 15, 12, 0, 0, 250);
@@ -302,6 +301,8 @@ export async function start(
     ...options
   }: StartOptions & { readonly data: DataDatabase; readonly accounts: AccountsDatabase; readonly clock: Clock },
 ): Promise<RunningService> {
+  // Its own clock before that of a test that only looks.
+  driverOf(accounts, clock);
   const service = await startService({ port: 0, ...options, accounts: sqliteAccounts(accounts, clock) });
   releaseLater(t, () => service.close());
   return service;

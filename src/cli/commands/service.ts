@@ -4,10 +4,13 @@ import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
+import {
+  accountsFileFor,
+  openAccounts,
+  openPostgresAccounts,
+  sqliteAccounts,
+} from '../../service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../../service/accounts/port.ts';
-import { openPostgresAccounts } from '../../service/accounts/postgres/open-accounts.ts';
-import { accountsFileFor, openAccounts } from '../../service/accounts/sqlite/accounts-database.ts';
-import { sqliteAccounts } from '../../service/accounts/sqlite/sqlite-accounts.ts';
 import { metricsAddress, startMetricsServer } from '../../service/http/metrics-server.ts';
 import { startService } from '../../service/http/start-service.ts';
 import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';

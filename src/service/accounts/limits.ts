@@ -22,6 +22,8 @@ export const CLOCK_DIFFERENCE_MS = 1_000;
 
 /** What an account has used, as far as it limits the next call. */
 export interface LimitUsage {
+  /** When this was read; charges after it are made then. */
+  readonly now: number;
   readonly periodStart: number;
   readonly periodCredits: number;
   /** Charges after this instant count in the minute. */
@@ -80,7 +82,8 @@ export function refusalOf(
 }
 
 /** Adds a call that no limit refuses to the total of its account. */
-export function addCharge(total: BatchTotal, { kind }: Call, { rateWindow }: LimitRules, now: number): AllowedCharge {
+export function addCharge(total: BatchTotal, { kind }: Call, { rateWindow }: LimitRules): AllowedCharge {
+  const { now } = total.before;
   const credits = CREDITS[kind];
   total.credits += credits;
   total.calls[kind] += 1;
@@ -94,15 +97,35 @@ export function addCharge(total: BatchTotal, { kind }: Call, { rateWindow }: Lim
   };
 }
 
+/** A charge of the minute. */
+export interface LeavingCharge {
+  readonly chargedAt: number;
+  readonly credits: number;
+}
+
+/**
+ * When the charge was made with which so many credits leave a sliding minute, or null.
+ *
+ * @param charges of the minute, the oldest first
+ */
+export function freedBy(charges: readonly LeavingCharge[], missing: number): number | null {
+  let freed = 0;
+  for (const { chargedAt, credits } of charges) {
+    freed += credits;
+    if (freed >= missing) return chargedAt;
+  }
+  return null;
+}
+
 /**
  * Seconds until a call fits that the minute refused.
  *
- * @param freedBy when the charge was made with which the missing credits leave a sliding minute; null where the call costs
- *   more than the limit, so that it never fits: a whole minute is as good an answer as any
+ * @param freedAt what `freedBy` says; null where the call costs more than the limit, so that it never fits: a whole minute is as
+ *   good an answer as any
  */
-export function retryAfterOf({ rateWindow }: LimitRules, freedBy: number | null, now: number): number {
+export function retryAfterOf({ rateWindow }: LimitRules, freedAt: number | null, now: number): number {
   if (rateWindow === 'fixed') return wholeSeconds(windowStart(now) + RATE_WINDOW_MS - now);
-  return wholeSeconds(freedBy === null ? RATE_WINDOW_MS : Math.min(freedBy + RATE_WINDOW_MS - now, RATE_WINDOW_MS));
+  return wholeSeconds(freedAt === null ? RATE_WINDOW_MS : Math.min(freedAt + RATE_WINDOW_MS - now, RATE_WINDOW_MS));
 }
 
 /** The start of the clock's minute that holds `now`. */

@@ -69,6 +69,7 @@ export function isSetBack({ minute_from, minute_start }: UsageRow): boolean {
 export function usageOfRow(row: UsageRow, account: ServiceAccount, minuteCredits: number | null = null): LimitUsage {
   const periodStart = periodStartOf(account, row.now);
   return {
+    now: row.now,
     periodStart,
     periodCredits: row.period_start === periodStart ? row.period_credits! : 0,
     minuteFrom: row.minute_start,

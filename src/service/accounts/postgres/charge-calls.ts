@@ -65,7 +65,7 @@ export async function chargeCalls(
   const decisions = calls.map(({ caller, call }): ChargeDecision => {
     const total = totals.get(caller.account.id)!;
     const refusal = refusalOf(total, call, rules);
-    if (refusal === null) return addCharge(total, call, rules, now);
+    if (refusal === null) return addCharge(total, call, rules);
     return refusal === 'period' ? refusal : { total, missing: refusal.missing };
   });
   if ((lease?.left ?? 0) < leaseMs / 3) renewLease(tx, instance, leaseMs);

@@ -1,4 +1,3 @@
-import { format, parse } from 'node:path';
 import { PerilbookError } from '../../../errors.ts';
 import { openSqlite, type SqliteDatabase } from '../../../sql/open-sqlite.ts';
 
@@ -10,12 +9,6 @@ export type AccountsDatabase = SqliteDatabase & { readonly [holdsAccounts]: true
 
 /** Longest wait for another process's transaction, in milliseconds. Transactions take milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
-
-/** Where accounts are kept when no file is named: `service.db` has `service-accounts.db` beside it. */
-export function accountsFileFor(dataFile: string): string {
-  const { dir, name, ext } = parse(dataFile);
-  return format({ dir, name: `${name}-accounts`, ext });
-}
 
 /**
  * Opens the accounts file, makes it when there is none, and brings it up to the newest version.

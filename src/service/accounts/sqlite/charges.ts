@@ -79,6 +79,7 @@ export function createCharges(
     const periodStart = periodStartOf(account, now);
     const minuteFrom = minuteFromOf(rateWindow, now);
     return {
+      now,
       periodStart,
       periodCredits: creditsOfPeriod.get(account.id, periodStart) ?? 0,
       minuteFrom,
@@ -160,7 +161,7 @@ export function createCharges(
           totals.get(caller.account.id) ?? totalOf(accountOf(accountOfId.get(caller.account.id)!), totals, now);
         const refusal = refused(total, call, now);
         if (refusal !== null) return refusal;
-        const made: Charge = { id: firstId + rows.length, ...addCharge(total, call, rules, now) };
+        const made: Charge = { id: firstId + rows.length, ...addCharge(total, call, rules) };
         const topic = call.kind === 'single' ? call.topic : null;
         const key = [made.id, caller.account.id, caller.key];
         rows.push([...key, call.kind, topic, made.credits, now, total.before.periodStart, requestId, instance]);

@@ -1,0 +1,80 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type EngineDialect, readTogether, rowsOf, type SqlWork, statement, together } from '../../sql/sql-work.ts';
+import {
+  chargeRefusals,
+  isSetBack,
+  type RefusedCall,
+  selectUsage,
+  totalOfRow,
+  type UsageRow,
+} from './account-usage.ts';
+import { hashOfKey, type KeyTimes, stateOf } from './key-life.ts';
+import { type BatchTotal, type LimitRules, refusalOf } from './limits.ts';
+import type { CallCheck, Caller, KeyRefusal, PresentedCall } from './port.ts';
+
+/** A row of SELECT_KEY, at the time `now`. */
+interface KeyRow extends KeyTimes {
+  readonly now: number;
+  readonly id: number;
+  readonly hash: Buffer;
+  readonly scopes: string;
+}
+
+/** A caller, and what its account has used. */
+interface CallerTotal {
+  readonly caller: Caller;
+  readonly total: BatchTotal;
+}
+
+/**
+ * The callers of a batch and what would refuse each call. Each key is read once, after its calls have arrived, so a revocation
+ * works at once.
+ */
+export function* checkCalls(
+  dialect: EngineDialect,
+  rules: LimitRules,
+  calls: readonly PresentedCall[],
+): SqlWork<{ readonly now: number | null; readonly checks: CallCheck[] }> {
+  // By text, among the few keys of one batch: V8 compares texts only when their seeded hashes are equal, so the time it takes
+  // reveals nothing about the keys. To compute the SHA-256 for each call would take as long as to find its tract.
+  const hashes = new Map(calls.map(({ key = '' }) => [key, null as Buffer | null]));
+  for (const key of hashes.keys()) hashes.set(key, hashOfKey(key));
+  const asked = [...hashes].flatMap(([key, hash]) => (hash === null ? [] : [{ key, hash }]));
+  const selectKey = `SELECT ${dialect.now} AS now, id, hash, scopes, expires_at AS "expiresAt", retires_at AS "retiresAt",
+    revoked_at AS "revokedAt" FROM keys WHERE hash = $1`;
+  const selectAccount = selectUsage(dialect, rules, '(SELECT account FROM keys WHERE hash = $1)');
+  const rows = yield* readTogether(
+    ...asked.map(({ hash }) =>
+      together(rowsOf(statement<KeyRow>(selectKey, [hash])), rowsOf(statement<UsageRow>(selectAccount, [hash]))),
+    ),
+  );
+  const callers = new Map(asked.map(({ key, hash }, at) => [key, callerOf(rows[at]!, hash, rules)]));
+  const checked = calls.map(({ key = '', call }) => {
+    const found = callers.get(key) ?? 'invalid';
+    if (typeof found === 'string') return found;
+    const refusal = call === null ? null : refusalOf(found.total, call, rules);
+    return { ...found, refusal };
+  });
+  const isRefused = (one: (typeof checked)[number]): one is CallerTotal & RefusedCall =>
+    typeof one === 'object' && one.refusal !== null;
+  const refusals = (yield* chargeRefusals(checked.filter(isRefused), rules)).values();
+  const checks = checked.map((one): CallCheck => {
+    if (typeof one === 'string') return one;
+    return { caller: one.caller, refusal: isRefused(one) ? refusals.next().value! : null };
+  });
+  return { now: rows[0]?.[0][0]?.now ?? null, checks };
+}
+
+function callerOf(
+  [[key], [usage]]: readonly [KeyRow[], UsageRow[]],
+  hash: Buffer,
+  rules: LimitRules,
+): CallerTotal | KeyRefusal {
+  if (key === undefined || usage === undefined || !timingSafeEqual(key.hash, hash)) return 'unknown';
+  const state = stateOf(key, key.now);
+  if (state !== 'active' && state !== 'rotating') return 'invalid';
+  const scopes = new Set(key.scopes.split(','));
+  // Where the clock was set back, the transaction that charges decides.
+  const total = totalOfRow(usage, rules, isSetBack(usage, rules) ? 0 : null);
+  return { caller: { key: key.id, account: total.account, may: (scope) => scopes.has(scope) }, total };
+}

@@ -1,0 +1,59 @@
+import { read, type SqlDatabase, statement, write } from '../../sql/sql-work.ts';
+import type { Presence } from './presence.ts';
+
+/**
+ * Instances that renew a lease by the clock of the server; when one is killed, cut off or frozen, others take back what it left
+ * pending once the lease has ended. A lock of a session, the alternative, lasts for as long as the server believes in a
+ * connection that was cut: hours.
+ *
+ * @param leaseMs how long an instance that is not heard of counts as running, in milliseconds
+ */
+export function leasePresence(database: SqlDatabase, leaseMs: number): Presence {
+  const { now } = database.dialect;
+  const third = Math.round(leaseMs / 3);
+  return {
+    begin: () =>
+      database.transact(function* () {
+        yield* write(
+          statement("DELETE FROM transactions WHERE at < now() - interval '1 day'"),
+          statement(
+            `DELETE FROM instances WHERE leased_until <= ${now}
+             AND NOT EXISTS (SELECT 1 FROM charges WHERE pending_by = instances.id)`,
+          ),
+        );
+        const [[row]] = yield* read(
+          statement<{ readonly id: number; readonly now: number }>(
+            `INSERT INTO instances (started_at, leased_until) SELECT ${now}, ${now} + $1 RETURNING id, started_at AS now`,
+            [leaseMs],
+          ),
+        );
+        return row!;
+      }),
+    end: (instance) => database.transact(() => write(statement('DELETE FROM instances WHERE id = $1', [instance]))),
+    renewEveryMs: third,
+    renewal: (instance) => [
+      statement(
+        `INSERT INTO instances (id, started_at, leased_until) VALUES ($1, ${now}, ${now} + $2)
+         ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until`,
+        [instance, leaseMs],
+      ),
+    ],
+    // Its id is its own for ever, so a lease that has ended, and was removed, can be renewed.
+    isDue: (instance) => ({
+      statements: [
+        statement(`SELECT id FROM instances WHERE id = $1 AND leased_until > ${now} + $2`, [instance, third]),
+      ],
+      take: ([rows]) => rows!.length === 0,
+    }),
+    *crashed() {
+      const [rows] = yield* read(
+        statement<{ readonly id: number; readonly instance: number }>(
+          `SELECT id, pending_by AS instance FROM charges WHERE pending_by IS NOT NULL
+             AND NOT EXISTS (SELECT 1 FROM instances i WHERE i.id = pending_by AND i.leased_until > ${now})`,
+        ),
+      );
+      const left = Map.groupBy(rows, ({ instance }) => instance);
+      return [...left].map(([instance, charges]) => ({ instance, pending: charges.map(({ id }) => id) }));
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { format, parse } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import { PerilbookError } from '../../errors.ts';
+import { postgresDialect } from '../../sql/dialects.ts';
+import { migratePostgres } from '../../sql/migrate-postgres.ts';
+import { openSqlite, type SqliteDatabase } from '../../sql/open-sqlite.ts';
+import { type DatabaseUse, locatePostgres } from '../../sql/postgres-address.ts';
+import { postgresDriver } from '../../sql/postgres-driver.ts';
+import { PostgresPool } from '../../sql/postgres-pool.ts';
+import { sqliteDriver } from '../../sql/sqlite-driver.ts';
+import { databaseAccounts } from './database-accounts.ts';
+import { leasePresence } from './instance-leases.ts';
+import { lockPresence } from './instance-locks.ts';
+import type { ServiceAccounts } from './port.ts';
+
+declare const holdsAccounts: unique symbol;
+
+/** The open accounts file: accounts, keys, charges and running instances. Whoever opens it closes it. The mark, which only
+ * the compiler sees, keeps a data file from being taken for it. */
+export type AccountsDatabase = SqliteDatabase & { readonly [holdsAccounts]: true };
+
+/** Longest wait for another process's transaction, in milliseconds. Transactions take milliseconds. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Where accounts are kept when no file is named: `service.db` has `service-accounts.db` beside it. */
+export function accountsFileFor(dataFile: string): string {
+  const { dir, name, ext } = parse(dataFile);
+  return format({ dir, name: `${name}-accounts`, ext });
+}
+
+/**
+ * Opens the accounts file, makes it when there is none, and brings it up to the newest version.
+ *
+ * @param file path of the SQLite file; its directory must exist. `:memory:` makes one that only this handle sees
+ * @throws PerilbookError SERVICE_ACCOUNT when the file cannot be opened, is another database, or is of another
+ *   version
+ */
+export function openAccounts(file: string): AccountsDatabase {
+  try {
+    const database = openSqlite(file, {
+      migrations: new URL('./sqlite/migrations/', import.meta.url),
+      // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
+      // A checkpoint waits for the disk for 6 to 20 ms, whether it is of 1,000 pages, SQLite's default, or of 4,000 (16 MB).
+      pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'wal_autocheckpoint = 4000'],
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      otherVersion: (version, known) =>
+        new Error(
+          version < known
+            ? 'it was made by an earlier development version of Perilbook'
+            : `it has version ${version}, and this program knows up to ${known}`,
+        ),
+    });
+    return database as AccountsDatabase;
+  } catch (error) {
+    throw new PerilbookError(
+      'SERVICE_ACCOUNT',
+      `Cannot open the accounts file "${file}": ${error instanceof Error ? error.message : String(error)}`,
+      'Check that the directory exists and can be written, that the file is an accounts file, and that Perilbook is up to date.',
+      { file },
+      error,
+    );
+  }
+}
+
+/** The accounts of a SQLite file, which stays open when they are disposed of. Everything happens before the promise is
+ * returned, by the clock of this machine. */
+export function sqliteAccounts(file: AccountsDatabase, clock: Clock): ServiceAccounts {
+  const database = sqliteDriver(file, clock);
+  const presence = lockPresence(database, file.memory ? null : file.name);
+  // A batch is done before the next can begin.
+  return databaseAccounts({ database, presence, clock, batchesAtOnce: 1, dispose: async () => {} });
+}
+
+const ACCOUNTS_DATABASE: DatabaseUse = {
+  name: 'accounts database',
+  // The store may be in the same database.
+  defaultSchema: 'perilbook_accounts',
+  option: '--accounts',
+  unusable: 'SERVICE_ACCOUNT',
+  unreachable: 'ACCOUNTS_UNAVAILABLE',
+  tooNew: 'SERVICE_ACCOUNT',
+  thenAgain: 'then try again; the lists of accounts and keys show whether a change was made.',
+};
+
+/** Longest wait for a connection or an answer, in milliseconds: a client waits for its answer meanwhile. */
+const TIMEOUT_MS = 3_000;
+/** An instance that stops in the middle of a transaction must not hold an account's row for longer than a call waits. */
+const LOCK_MS = TIMEOUT_MS - 500;
+/** A restart of the server takes less, in milliseconds. */
+const PATIENCE_MS = 3_000;
+/** How long an instance that is not heard of counts as running, in milliseconds: what it left pending counts as spent for so
+ * long. A pause of a virtual machine is shorter. */
+const LEASE_MS = 15_000;
+/** Most batches of an instance at once: more make smaller batches, each with a commit of its own. */
+const BATCHES_AT_ONCE = 2;
+
+/** What the accounts of a test do sooner or later than others. */
+interface AccountsTimes {
+  readonly leaseMs?: number;
+  readonly patienceMs?: number;
+}
+
+/**
+ * Opens the accounts of a PostgreSQL database, and makes its tables or brings them up to the newest version. Everything happens by
+ * the clock of its server.
+ *
+ * @throws PerilbookError ACCOUNTS_UNAVAILABLE when the server does not answer; SERVICE_ACCOUNT when the address cannot be used,
+ *   the server refuses, or a newer version has made the tables
+ */
+export async function openPostgresAccounts(
+  text: string,
+  clock: Clock,
+  { leaseMs = LEASE_MS, patienceMs = PATIENCE_MS }: AccountsTimes = {},
+): Promise<ServiceAccounts> {
+  const location = locatePostgres(text, ACCOUNTS_DATABASE);
+  const pool = new PostgresPool(location, clock, {
+    patienceMs,
+    connectMs: TIMEOUT_MS,
+    statementMs: TIMEOUT_MS,
+    silentClientMs: LOCK_MS,
+    applicationName: 'perilbook service',
+    session: { lock_timeout: LOCK_MS, statement_timeout: LOCK_MS },
+  });
+  const dispose = () => pool[Symbol.asyncDispose]();
+  try {
+    await migratePostgres(pool, location, new URL('./postgres/migrations/', import.meta.url));
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  const database = postgresDriver(
+    pool,
+    postgresDialect(() => 'clock_ms()'),
+  );
+  const presence = leasePresence(database, leaseMs);
+  return databaseAccounts({ database, presence, clock, batchesAtOnce: BATCHES_AT_ONCE, dispose });
+}

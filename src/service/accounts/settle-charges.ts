@@ -1,0 +1,95 @@
+import type { CallKind } from '../../contract/credits.ts';
+import { type EngineDialect, read, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import { lockAccounts } from './account-usage.ts';
+
+/** A charge that was taken back. */
+interface TakenBack {
+  readonly account: number;
+  readonly kind: CallKind;
+  readonly credits: number;
+  readonly chargedAt: number;
+  readonly periodStart: number;
+}
+
+/** What is subtracted from a period. */
+type PeriodSums = Record<CallKind | 'credits', number> & Pick<TakenBack, 'account' | 'periodStart'>;
+
+/** Makes charges of an instance final; others, and those that are final already, are not touched. */
+export function makeFinal(ids: readonly number[], instance: number): SqlStatement[] {
+  // The + keeps SQLite from its index of all pending charges.
+  const sql = 'UPDATE charges SET pending_by = NULL WHERE id BETWEEN $1 AND $2 AND +pending_by = $3';
+  return consecutive(ids).map(([first, last]) => statement(sql, [first, last, instance]));
+}
+
+/** Takes pending charges of an instance back, and subtracts them from the sums of minute and period; those that are final are
+ * not touched. */
+export function* takeBack(dialect: EngineDialect, instance: number, ids: readonly number[]): SqlWork<void> {
+  const ranges = consecutive(ids).map((range) => [...range, instance]);
+  const WHERE = 'WHERE id BETWEEN $1 AND $2 AND +pending_by = $3';
+  const of = yield* read(
+    ...ranges.map((values) =>
+      statement<{ readonly account: number }>(`SELECT DISTINCT account FROM charges ${WHERE}`, values),
+    ),
+  );
+  const accounts = [...new Set(of.flat().map(({ account }) => account))].sort((a, b) => a - b);
+  yield* read(...lockAccounts(dialect, accounts));
+  const removed = yield* read(
+    ...ranges.map((values) =>
+      statement<TakenBack>(
+        `DELETE FROM charges ${WHERE}
+         RETURNING account, kind, credits, charged_at AS "chargedAt", period_start AS "periodStart"`,
+        values,
+      ),
+    ),
+  );
+  yield* write(...subtractions(removed.flat()));
+}
+
+function subtractions(charges: readonly TakenBack[]): SqlStatement[] {
+  const periods = new Map<string, PeriodSums>();
+  for (const { account, kind, credits, periodStart } of charges) {
+    const name = `${account} ${periodStart}`;
+    const sums = periods.get(name) ?? { account, periodStart, credits: 0, single: 0, standard: 0, enterprise: 0 };
+    sums.credits += credits;
+    sums[kind] += 1;
+    periods.set(name, sums);
+  }
+  return [
+    ...[...periods.values()].map(({ account, periodStart, credits, single, standard, enterprise }) =>
+      statement(
+        `UPDATE periods SET credits = credits - $3, single = single - $4, standard = standard - $5, enterprise = enterprise - $6
+         WHERE account = $1 AND period_start = $2`,
+        [account, periodStart, credits, single, standard, enterprise],
+      ),
+    ),
+    ...charges.map(({ account, credits, chargedAt }) =>
+      statement('UPDATE minutes SET minute_credits = minute_credits - $2 WHERE account = $1 AND minute_from < $3', [
+        ...[account, credits, chargedAt],
+      ]),
+    ),
+  ];
+}
+
+/** A pending charge. */
+interface PendingCharge {
+  readonly id: number;
+  readonly requestId: string;
+}
+
+/** What an instance has pending. */
+export function* pendingOf(instance: number): SqlWork<PendingCharge[]> {
+  const sql = 'SELECT id, request_id AS "requestId" FROM charges WHERE pending_by = $1';
+  const [pending] = yield* read(statement<PendingCharge>(sql, [instance]));
+  return pending;
+}
+
+/** Ranges of consecutive ids: calls of a batch are charged together, and mostly end together. */
+function consecutive(ids: readonly number[]): [first: number, last: number][] {
+  const ranges: [number, number][] = [];
+  for (const id of ids.toSorted((a, b) => a - b)) {
+    const range = ranges.at(-1);
+    if (range !== undefined && id === range[1] + 1) range[1] = id;
+    else ranges.push([id, id]);
+  }
+  return ranges;
+}

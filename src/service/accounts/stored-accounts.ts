@@ -1,0 +1,124 @@
+import type { Subscription, SubscriptionName } from '../../contract/subscriptions.ts';
+import { type EngineDialect, read, type SqlValue, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import { periodStartOf } from './limits.ts';
+import { type ChargedPeriod, type PeriodStatement, statementsOf } from './period-statement.ts';
+import {
+  type AccountChange,
+  accountNotFound,
+  changedAccount,
+  checkNewAccount,
+  type NewAccount,
+  nameTaken,
+  type ServiceAccount,
+} from './service-account.ts';
+
+/** A row with ACCOUNT_COLUMNS. */
+export type AccountRow = Omit<ServiceAccount, 'subscription' | 'overages'> &
+  Omit<Subscription, 'name'> & { readonly subscription: SubscriptionName; readonly overages: 0 | 1 };
+
+/** The columns of `accounts a` as `accountOf` takes them. */
+export const ACCOUNT_COLUMNS = `a.id, a.name, a.subscription, a.credits_per_month AS "creditsPerMonth",
+  a.credits_per_minute AS "creditsPerMinute", a.overage_rate AS "overageRate", CAST(a.overages AS integer) AS overages,
+  a.signed_up_at AS "signedUpAt"`;
+
+export function accountOf(row: AccountRow): ServiceAccount {
+  const { id, name, subscription, creditsPerMonth, creditsPerMinute, overageRate, overages, signedUpAt } = row;
+  const terms = { name: subscription, creditsPerMonth, creditsPerMinute, overageRate };
+  return { id, name, subscription: terms, overages: overages === 1, signedUpAt };
+}
+
+/** The time of the database, in milliseconds since the epoch. */
+export function instant({ now }: EngineDialect) {
+  return statement<{ readonly now: number }>(`SELECT ${now} AS now`);
+}
+
+/** @throws PerilbookError SERVICE_ACCOUNT as `checkNewAccount` does, and when the name is taken */
+export function* createAccount({ now }: EngineDialect, account: NewAccount): SqlWork<ServiceAccount> {
+  checkNewAccount(account);
+  const values = [
+    account.name,
+    ...termsOf(account.subscription, account.overages ?? false),
+    account.signedUpAt ?? null,
+  ];
+  const [added] = yield* read(
+    statement(
+      `INSERT INTO accounts (name, subscription, credits_per_month, credits_per_minute, overage_rate, overages, signed_up_at)
+       VALUES ($1, $2, $3, $4, $5, $6, coalesce(CAST($7 AS bigint), ${now})) ON CONFLICT (name) DO NOTHING RETURNING id`,
+      values,
+    ),
+  );
+  if (added.length === 0) throw nameTaken(account.name);
+  return yield* findAccount(account.name);
+}
+
+/**
+ * Changes the terms of an account, and of its open billing period: a period is billed by the last terms that it had.
+ *
+ * @throws PerilbookError SERVICE_ACCOUNT as `findAccount` and `changedAccount` do
+ */
+export function* changeAccount(dialect: EngineDialect, name: string, change: AccountChange): SqlWork<ServiceAccount> {
+  const before = yield* findAccount(name, dialect.forUpdate);
+  const [[instantRow]] = yield* read(instant(dialect));
+  const period = [before.id, periodStartOf(before, instantRow!.now)];
+  const [[charged]] = yield* read(
+    statement<{ readonly credits: number }>(
+      'SELECT credits FROM periods WHERE account = $1 AND period_start = $2',
+      period,
+    ),
+  );
+  const after = changedAccount(before, change, charged?.credits ?? 0);
+  const { subscription, overages } = after;
+  yield* write(
+    statement(
+      `UPDATE accounts SET subscription = $2, credits_per_month = $3, credits_per_minute = $4, overage_rate = $5, overages = $6
+       WHERE id = $1`,
+      [after.id, ...termsOf(subscription, overages)],
+    ),
+    statement('UPDATE periods SET allowance = $3, overage_rate = $4 WHERE account = $1 AND period_start = $2', [
+      ...period,
+      subscription.creditsPerMonth,
+      subscription.overageRate,
+    ]),
+  );
+  return after;
+}
+
+/** The values of subscription, credits_per_month, credits_per_minute, overage_rate and overages. */
+function termsOf(
+  { name, creditsPerMonth, creditsPerMinute, overageRate }: Subscription,
+  overages: boolean,
+): SqlValue[] {
+  return [name, creditsPerMonth, creditsPerMinute, overageRate, overages ? 1 : 0];
+}
+
+const SELECT_ACCOUNTS = `SELECT ${ACCOUNT_COLUMNS} FROM accounts a`;
+
+/**
+ * The account of a name.
+ *
+ * @param lock `dialect.forUpdate`, where it is to be changed
+ * @throws PerilbookError SERVICE_ACCOUNT when there is none
+ */
+export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
+  const [[row]] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} WHERE a.name = $1 ${lock}`, [name]));
+  if (row === undefined) throw accountNotFound(name);
+  return accountOf(row);
+}
+
+/** All accounts, by name. */
+export function* listAccounts(): SqlWork<ServiceAccount[]> {
+  const [rows] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} ORDER BY a.name`));
+  return rows.map(accountOf);
+}
+
+/** What an account owes by billing period, the oldest first. */
+export function* readStatement(account: ServiceAccount, now: number): SqlWork<PeriodStatement[]> {
+  const [rows] = yield* read(
+    statement<ChargedPeriod>(
+      `SELECT period_start AS "periodStart", credits, single, standard, enterprise, allowance, overage_rate AS "overageRate"
+       FROM periods WHERE account = $1 ORDER BY period_start`,
+      [account.id],
+    ),
+  );
+  return statementsOf(rows, account, now);
+}

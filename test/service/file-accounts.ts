@@ -1,0 +1,73 @@
+import type { Clock } from '../../src/clock.ts';
+import { lockPresence } from '../../src/service/accounts/instance-locks.ts';
+import type { RandomBytes } from '../../src/service/accounts/key-life.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
+import type { PeriodStatement } from '../../src/service/accounts/period-statement.ts';
+import type { AccountChange, NewAccount } from '../../src/service/accounts/service-account.ts';
+import { takeBack } from '../../src/service/accounts/settle-charges.ts';
+import * as stored from '../../src/service/accounts/stored-accounts.ts';
+import * as keys from '../../src/service/accounts/stored-keys.ts';
+import { type SqliteDriver, sqliteDriver } from '../../src/sql/sqlite-driver.ts';
+
+/* What the port does with the accounts of a SQLite file, at once: without a promise. */
+
+const drivers = new WeakMap<AccountsDatabase, SqliteDriver>();
+
+/** The driver of an open file. Its clock is that of the first who asks, as a file has one. */
+export function driverOf(accounts: AccountsDatabase, clock: Clock): SqliteDriver {
+  const driver = drivers.get(accounts) ?? sqliteDriver(accounts, clock);
+  drivers.set(accounts, driver);
+  return driver;
+}
+
+export function createAccount(accounts: AccountsDatabase, account: NewAccount, clock: Clock) {
+  const { transactNow, dialect } = driverOf(accounts, clock);
+  return transactNow(() => stored.createAccount(dialect, account));
+}
+
+export function changeAccount(accounts: AccountsDatabase, name: string, change: AccountChange, clock: Clock) {
+  const { transactNow, dialect } = driverOf(accounts, clock);
+  return transactNow(() => stored.changeAccount(dialect, name, change));
+}
+
+export function listAccounts(accounts: AccountsDatabase, clock: Clock) {
+  return driverOf(accounts, clock).readNow(stored.listAccounts);
+}
+
+export function createKey(
+  accounts: AccountsDatabase,
+  account: string,
+  scopes: readonly string[],
+  clock: Clock,
+  options: { readonly expiresAt?: number; readonly random?: RandomBytes } = {},
+) {
+  const { transactNow, dialect } = driverOf(accounts, clock);
+  const lifetimeMs = options.expiresAt === undefined ? null : options.expiresAt - clock.now();
+  return transactNow(() => keys.createKey(dialect, account, scopes, lifetimeMs, options.random));
+}
+
+export function rotateKey(accounts: AccountsDatabase, keyId: number, graceSeconds: number, clock: Clock) {
+  const { transactNow, dialect } = driverOf(accounts, clock);
+  return transactNow(() => keys.rotateKey(dialect, keyId, graceSeconds));
+}
+
+export function revokeKey(accounts: AccountsDatabase, keyId: number, clock: Clock) {
+  const { transactNow, dialect } = driverOf(accounts, clock);
+  transactNow(() => keys.revokeKey(dialect, keyId));
+}
+
+export function listKeys(accounts: AccountsDatabase, clock: Clock, account?: string) {
+  const { readNow, dialect } = driverOf(accounts, clock);
+  return readNow(() => keys.listKeys(dialect, account ?? null));
+}
+
+export function statement(accounts: AccountsDatabase, name: string, now: number): PeriodStatement[] {
+  const driver = driverOf(accounts, { now: () => now, sleep: async () => {} });
+  const presence = lockPresence(driver, accounts.memory ? null : accounts.name);
+  for (const { instance, pending } of driver.readNow(() => presence.crashed())) {
+    driver.transactNow(() => takeBack(driver.dialect, instance, pending));
+  }
+  return driver.readNow(function* () {
+    return yield* stored.readStatement(yield* stored.findAccount(name), now);
+  });
+}
