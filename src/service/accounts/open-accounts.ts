@@ -38,7 +38,7 @@ export function accountsFileFor(dataFile: string): string {
 export function openAccounts(file: string): AccountsDatabase {
   try {
     const database = openSqlite(file, {
-      migrations: new URL('./sqlite/migrations/', import.meta.url),
+      migrations: new URL('./migrations/sqlite/', import.meta.url),
       // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
       // A checkpoint waits for the disk for 6 to 20 ms, whether it is of 1,000 pages, SQLite's default, or of 4,000 (16 MB).
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'wal_autocheckpoint = 4000'],
@@ -123,7 +123,7 @@ export async function openPostgresAccounts(
   });
   const dispose = () => pool[Symbol.asyncDispose]();
   try {
-    await migratePostgres(pool, location, new URL('./postgres/migrations/', import.meta.url));
+    await migratePostgres(pool, location, new URL('./migrations/postgres/', import.meta.url));
   } catch (error) {
     await dispose();
     throw error;
