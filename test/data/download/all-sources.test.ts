@@ -132,7 +132,7 @@ test('every source of sites and measurements comes from its server into the data
   const env = { XDG_DATA_HOME: folder, PERILBOOK_AFDC_KEY: 'secret-key-of-ours' };
   const options = { folder, env, clock: new MovedClock(NOW) };
   const run = async (...args: string[]) =>
-    perilbook(['data', ...args, '--mirror', mirror.url, '--yes', '--json'], options);
+    perilbook(['data', ...args, ...(args[0] === 'get' ? ['--yes'] : []), '--mirror', mirror.url, '--json'], options);
   const got = await run('get', ...names);
   const { sources } = JSON.parse(got.stdout) as {
     sources: { source: string; records?: number; error?: { message: string } }[];

@@ -71,7 +71,10 @@ async function setUp(t: TestContext) {
   return {
     ...{ folder, mirror, options, downloads: join(folder, 'perilbook/downloads') },
     run: (args: readonly string[], changes: SetupOptions = {}) =>
-      perilbook(['data', ...args, '--mirror', mirror.url], { ...options, ...changes }),
+      perilbook(['data', ...args, ...(args[0] === 'remove' ? [] : ['--mirror', mirror.url])], {
+        ...options,
+        ...changes,
+      }),
   };
 }
 

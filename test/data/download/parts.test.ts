@@ -83,7 +83,8 @@ async function setUp(t: TestContext) {
   const folder = temporaryFolder(t);
   const mirror = await agencyMirror(t);
   const options = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock('2026-06-01T00:00:00Z') };
-  const run = (...args: string[]) => perilbook(['data', ...args, '--mirror', mirror.url], options);
+  const run = (...args: string[]) =>
+    perilbook(['data', ...args, ...(args[0] === 'remove' ? [] : ['--mirror', mirror.url])], options);
   return {
     ...{ folder, mirror, options, run },
     /** The number of records of the only dataset. */
