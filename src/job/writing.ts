@@ -1,9 +1,9 @@
 import { addedColumns, bareFields, geometryColumn } from '../columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { CellRecord } from '../contract/answer.ts';
+import { pointText } from '../formats/point-text.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
-import { pointText } from '../rows/parquet/geo-metadata.ts';
 import { putFields } from '../rows/placed-fields.ts';
 import type { PlacedFields, PlaceSink, RowFile, WriteResult } from '../rows/port.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
@@ -105,8 +105,8 @@ export function openWriteThreads({ inThreads }: Scan): ThreadPool | null {
 }
 
 /** The columns that change in the output. */
-export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts, geoparquet, types }: Job) {
-  const added = [...addedColumns(topics, prefix, counts), ...(geoparquet ? [geometryColumn(prefix)] : [])];
+export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts, types }: Job) {
+  const added = [...addedColumns(topics, prefix, counts), ...(layout.hasPoints ? [geometryColumn(prefix)] : [])];
   return { dropFrom: layout.dropFrom, kept, numbers, types, added };
 }
 
@@ -124,9 +124,9 @@ export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SI
     bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
   );
   const { counting, ratings } = ratingCounter(job, cells);
-  /** The point that was looked up, where the job asks for it, is behind the other fields; rows without a location have none. */
+  /** The point that was looked up, where the output has points, is behind the other fields; rows without a location have none. */
   const ending = (to: PlaceSink) => (place: number) => {
-    if (job.geoparquet) to.put(place < cells.size ? pointOf(cells, place) : null);
+    if (scan.layout.hasPoints) to.put(place < cells.size ? pointOf(cells, place) : null);
     to.endPlace();
   };
   const counted = counting(sink);

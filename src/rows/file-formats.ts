@@ -8,6 +8,7 @@ import { isParquet, isZip, refuseOtherFormats } from './files/file-signature.ts'
 import type { InputFile } from './files/input-file.ts';
 import { geojsonRowFile, isGeojson } from './json/geojson-row-file.ts';
 import { isNdjson, ndjsonRowFile } from './json/ndjson-row-file.ts';
+import { writeNewGeojson } from './json/new-geojson.ts';
 import { writeNewNdjson } from './json/new-ndjson.ts';
 import type { NewTable, RowFile, TableTarget, WriteResult } from './port.ts';
 import type { XlsxOptions } from './xlsx/xlsx-row-file.ts';
@@ -117,6 +118,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
       open: geojsonRowFile,
       withoutHeader: 'GeoJSON',
     },
+    making: { typesOf: 'values', hasDistinctNames: true, write: writeNewGeojson },
   },
   { name: 'tsv', extensions: ['.tsv'], making: delimited('\t') },
   {

@@ -32,7 +32,7 @@ export interface TableColumn {
   readonly keeps?: number;
 }
 
-/** A column that Perilbook adds. Its times are ISO 8601 UTC text in text formats; its points are in Parquet only. */
+/** A column that Perilbook adds. Its times are ISO 8601 UTC text in text formats; points are for Parquet and GeoJSON. */
 export interface AddedColumn {
   readonly name: string;
   readonly type: 'text' | 'number' | 'count' | 'time' | 'point';

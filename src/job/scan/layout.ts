@@ -26,6 +26,8 @@ export interface Layout {
   readonly id: number | null;
   /** Latitude and longitude are in one column, which is read twice. */
   readonly isPair: boolean;
+  /** A point is added to each row: of GeoParquet, or of GeoJSON that is made from another format. */
+  readonly hasPoints: boolean;
   /** Notes for the user: where there was a choice of columns, which sheet is read. */
   readonly notes: readonly string[];
   /** The first column that an earlier run of Perilbook added, or null. */
@@ -88,6 +90,7 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
     currency: currency === null ? null : FIRST_VALUE + values.length + areas.read.length,
     id: job.id === null ? null : columnByName(original, job.id, 'id', job.input),
     isPair: lat === lng,
+    hasPoints: job.geoparquet || becomesGeojson(rowFile, job),
     notes: [note, rowFile.note].filter((words) => words != null),
     dropFrom,
     kept: keptColumns(rowFile.columns, dropFrom, job, known),
@@ -99,6 +102,11 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
       value: values.map(nameOf),
     },
   };
+}
+
+/** Whether rows of another format become features. Part files keep their format. */
+function becomesGeojson({ format }: RowSource, { output, parts }: Job): boolean {
+  return parts === null && format !== 'geojson' && formatOfOutput(output) === 'geojson';
 }
 
 /** Only Parquet has a form for points that other programs know. @throws OUTPUT_UNWRITABLE */

@@ -1,3 +1,4 @@
+import { degreesOfPoint } from '../../formats/point-text.ts';
 import type { BuiltColumns } from './column-builder.ts';
 import { binary, list, setField, structsAt, THRIFT, type ThriftStruct, textAt } from './thrift.ts';
 
@@ -12,24 +13,13 @@ type Bounds = [west: number, south: number, east: number, north: number];
 /** What is known of the point columns of a file that is being written, by name; null before the first point. */
 export type PointBounds = Map<string, Bounds | null>;
 
-/** A point as Well-Known Binary, little-endian; a character a byte. */
-export function pointText(lat: number, lng: number): string {
-  const bytes = Buffer.allocUnsafe(21);
-  bytes[0] = 1;
-  bytes.writeUInt32LE(1, 1);
-  bytes.writeDoubleLE(lng, 5);
-  bytes.writeDoubleLE(lat, 13);
-  return bytes.toString('latin1');
-}
-
 /** Adds the points of a row group. */
 export function extendBounds(bounds: PointBounds, { columns }: BuiltColumns): void {
   for (const column of columns) {
     if (column.kind !== 'text' || !column.isPoint) continue;
     let of = bounds.get(column.name) ?? null;
     for (const text of column.texts) {
-      const bytes = Buffer.from(text, 'latin1');
-      const [lng, lat] = [bytes.readDoubleLE(5), bytes.readDoubleLE(13)];
+      const { lat, lng } = degreesOfPoint(text);
       if (of === null) of = [lng, lat, lng, lat];
       else of = [Math.min(of[0], lng), Math.min(of[1], lat), Math.max(of[2], lng), Math.max(of[3], lat)];
     }
