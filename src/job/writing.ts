@@ -105,9 +105,10 @@ export function openWriteThreads({ inThreads }: Scan): ThreadPool | null {
 }
 
 /** The columns that change in the output. */
-export function addedTo({ layout, kept, numbers }: Scan, { topics, prefix, counts, types }: Job) {
+export function addedTo({ layout, kept, numbers, decimal }: Scan, job: Job) {
+  const { topics, prefix, counts, types } = job;
   const added = [...addedColumns(topics, prefix, counts), ...(layout.hasPoints ? [geometryColumn(prefix)] : [])];
-  return { dropFrom: layout.dropFrom, kept, numbers, types, added };
+  return { dropFrom: layout.dropFrom, kept, numbers, types, decimal: job.decimal ?? decimal, added };
 }
 
 /** Reads the cells that the plan has not read.

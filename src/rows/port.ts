@@ -139,6 +139,8 @@ export interface TableTarget {
   /** What takes an output named `-`. */
   readonly stdout?: Writable | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What stands before the decimals of added numbers in delimited text; left out: a point. */
+  readonly decimal?: 'point' | 'comma' | undefined;
 }
 
 export interface WriteRequest extends TableTarget {

@@ -133,6 +133,42 @@ test('in formats with types location, value and columns of plain numbers are num
   assert.match(asTexts.text, /^\{"zip":"06037","lat":40\.1,"lng":-99\.9,"tiv":1000,"note":"1",/);
 });
 
+test('a file with decimal commas gets new columns with decimal commas, and is read again', async (t) => {
+  const harness = await openHarness(t);
+  const numbersOf = (text: string, delimiter: string) => {
+    const [header, ...lines] = text.trimEnd().split('\n');
+    const at = header!.split(delimiter).indexOf('hail_score');
+    return lines.map((line) => line.split(delimiter)[at]);
+  };
+  const rows = 'id;lat;lng;tiv\n1;40,1;-99,9;12,5\n2;40,3;-99,7;7\n';
+  const settings: JobFile = { coordinates: 'lenient' };
+  const { text } = await enrich(harness, rows, settings);
+  const scores = numbersOf(text, ';');
+  assert.ok(
+    scores.every((score) => /^\d+,\d+$/.test(score!)),
+    text,
+  );
+  const charged = harness.charged();
+  const again = await enrich(harness, text, { ...settings, input: 'again.csv' });
+  assert.equal(again.text, text);
+  assert.equal(harness.charged(), charged);
+  // A column of another topic stays as it is.
+  const more = await enrich(harness, text, { ...settings, input: 'again.csv', topics: ['drought'] });
+  assert.deepEqual(numbersOf(more.text, ';'), scores);
+  const points = scores.map((score) => score!.replace(',', '.'));
+  const named = await enrich(harness, rows, { ...settings, decimal: 'point' });
+  assert.deepEqual(numbersOf(named.text, ';'), points);
+  const tabs = await enrich(harness, rows, { ...settings, output: 'out.tsv' });
+  assert.deepEqual(numbersOf(tabs.text, '\t'), scores);
+  const quoted = await enrich(harness, 'id,lat,lng\n1,"40,1","-99,9"\n', settings);
+  assert.ok(quoted.text.includes(`"${scores[0]}"`), quoted.text);
+  // One coordinate with a point, and the file is one of decimal points.
+  const mixed = await enrich(harness, `${rows}3;40.1;-99.9;1\n`, settings);
+  assert.deepEqual(numbersOf(mixed.text, ';').slice(0, 2), points);
+  const plain = await enrich(harness, 'id;lat;lng\n1;40.1;-99.9\n', { decimal: 'comma' });
+  assert.deepEqual(numbersOf(plain.text, ';'), scores.slice(0, 1));
+});
+
 test('a run leaves the rows of a prepared job readable; disposing of the job closes them', async (t) => {
   const harness = await openHarness(t);
   harness.writeInput([[40.1, -99.9]]);

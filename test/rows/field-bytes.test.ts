@@ -48,7 +48,9 @@ test('a text with a line end, a quote or the delimiter is quoted; only texts of 
 test('encoded fields are the texts of numbers and formatted texts, whatever they hold', () => {
   const formats = fc.constantFrom(
     ...([',', ';', '\t'] as const).flatMap((delimiter) =>
-      (['utf-8', 'windows-1252'] as const).map((encoding) => ({ delimiter, encoding })),
+      (['utf-8', 'windows-1252'] as const).flatMap((encoding) =>
+        (['point', 'comma'] as const).map((decimal) => ({ delimiter, encoding, decimal })),
+      ),
     ),
   );
   fc.assert(
@@ -58,9 +60,13 @@ test('encoded fields are the texts of numbers and formatted texts, whatever they
       fc.array(fc.array(field, { maxLength: 6 }), { maxLength: 4 }),
       (format, leads, rows) => {
         const textOf = textFormatter(format);
+        const numberText = (value: number) => {
+          const digits = String(value).replace('.', format.decimal === 'comma' ? ',' : '.');
+          return format.delimiter === ',' && digits.includes(',') ? `"${digits}"` : digits;
+        };
         const formatted = (fields: readonly Field[]) =>
           fields
-            .map((one) => (one === null ? '' : typeof one === 'number' ? String(one) : textOf(one, true)))
+            .map((one) => (one === null ? '' : typeof one === 'number' ? numberText(one) : textOf(one, true)))
             .join(format.delimiter);
         const encoded: string[] = [];
         const sink = fieldEncoder(format, [], leads, (bytes, length) => {

@@ -38,10 +38,17 @@ export async function fileState(path: string): Promise<FileState | null> {
 /** Identifies what an output is made from, besides the fields of its rows. */
 export function basisOf(
   { size, mtimeMs }: PartPlace,
-  { dropFrom, kept, numbers, added }: Pick<WriteRequest, 'dropFrom' | 'kept' | 'numbers' | 'added'>,
+  {
+    dropFrom,
+    kept,
+    numbers,
+    decimal,
+    added,
+  }: Pick<WriteRequest, 'dropFrom' | 'kept' | 'numbers' | 'decimal' | 'added'>,
   reading: object,
 ): string {
-  const all = { FORM, size, mtimeMs, dropFrom, kept, numbers: [...(numbers ?? [])], added, reading };
+  const comma = decimal === 'comma' ? { decimal } : {};
+  const all = { FORM, size, mtimeMs, dropFrom, kept, numbers: [...(numbers ?? [])], added, reading, ...comma };
   return hash('sha256', JSON.stringify(all));
 }
 

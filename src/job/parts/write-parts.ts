@@ -42,7 +42,7 @@ export interface PartsWriting extends FieldsSource {
 interface ScannedPart {
   readonly part: PartFile;
   readonly output: string;
-  readonly columns: Pick<WriteRequest, 'dropFrom' | 'kept' | 'numbers' | 'added'>;
+  readonly columns: Pick<WriteRequest, 'dropFrom' | 'kept' | 'numbers' | 'decimal' | 'added'>;
   readonly rows: number;
   /** Gives the number of each row's cell or finding, from its first row on. */
   readonly places: () => PlacedFields['next'];
@@ -85,7 +85,7 @@ export async function writeParts(writing: PartsWriting): Promise<Written> {
 }
 
 function scannedParts({ files, job, scan }: PartsWriting, pool: ThreadPool | null): ScannedPart[] {
-  const { dropFrom, kept, numbers, added } = addedTo(scan, job);
+  const { dropFrom, kept, numbers, decimal, added } = addedTo(scan, job);
   const known = knownColumns(job.prefix);
   const pieces = Map.groupBy(scan.inThreads?.pieces ?? [], ({ file }) => file);
   let row = 0;
@@ -101,6 +101,7 @@ function scannedParts({ files, job, scan }: PartsWriting, pool: ThreadPool | nul
         dropFrom: dropFrom === null ? null : findPerilbookColumns(part.columns, known),
         kept: kept.map((column) => ({ ...column, keeps: own(column.keeps) })).filter(({ keeps }) => keeps >= 0),
         numbers: new Set([...numbers].map(own)),
+        decimal,
         added,
       },
       rows,

@@ -8,6 +8,8 @@ export interface ColumnType {
   isCount: boolean;
   isTime: boolean;
   hasAny: boolean;
+  hasDecimalPoint: boolean;
+  hasDecimalComma: boolean;
 }
 
 /** A number that every format writes alike. Leading zeros make it a code. */
@@ -17,7 +19,8 @@ const DIGITS_KEPT = 15;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/;
 
 function newColumnType(): ColumnType {
-  return { isNumber: true, isCount: true, isTime: true, hasAny: false };
+  const marks = { hasDecimalPoint: false, hasDecimalComma: false };
+  return { isNumber: true, isCount: true, isTime: true, hasAny: false, ...marks };
 }
 
 /** Adds one text; an empty one is ignored. */
@@ -27,6 +30,12 @@ function noteText(type: ColumnType, text: string): void {
   if (type.isNumber && !isPlainNumber(text)) type.isNumber = false;
   if (type.isCount && (!type.isNumber || (Number(text) | 0) !== Number(text))) type.isCount = false;
   if (type.isTime && !TIME.test(text)) type.isTime = false;
+}
+
+/** Notes what stands before the decimals of a coordinate. */
+function noteDecimalMark(type: ColumnType, text: string): void {
+  if (!type.hasDecimalPoint && /\d\.\d/.test(text)) type.hasDecimalPoint = true;
+  else if (!type.hasDecimalComma && /\d,\d/.test(text)) type.hasDecimalComma = true;
 }
 
 function isPlainNumber(text: string): boolean {
@@ -56,6 +65,7 @@ export class ColumnTypes {
 
   note(fields: readonly string[]): void {
     for (let at = 0; at < this.types.length; at++) noteText(this.types[at]!, fields[at] ?? '');
+    for (let at = 0; at < FIRST_VALUE; at++) noteDecimalMark(this.types[at]!, fields[at] ?? '');
   }
 
   /** As `note`, for a column's number whose text is a plain decimal. */
@@ -63,17 +73,21 @@ export class ColumnTypes {
     const type = this.types[at]!;
     type.hasAny = true;
     type.isTime = false;
-    if (type.isCount && (value | 0) !== value) type.isCount = false;
+    if ((value | 0) === value) return;
+    type.isCount = false;
+    type.hasDecimalPoint = true;
   }
 
   /** Adds what was seen in other rows. */
   add(others: readonly ColumnType[]): void {
     for (const [at, type] of this.types.entries()) {
-      const { isNumber, isCount, isTime, hasAny } = others[at]!;
+      const { isNumber, isCount, isTime, hasAny, hasDecimalPoint, hasDecimalComma } = others[at]!;
       type.isNumber &&= isNumber;
       type.isCount &&= isCount;
       type.isTime &&= isTime;
       type.hasAny ||= hasAny;
+      type.hasDecimalPoint ||= hasDecimalPoint;
+      type.hasDecimalComma ||= hasDecimalComma;
     }
   }
 
@@ -82,6 +96,13 @@ export class ColumnTypes {
     const { columns, values } = this.#layout;
     const measured = columns.slice(0, FIRST_VALUE + values);
     return new Set(measured.filter((_, at) => this.types[at]!.isNumber && this.types[at]!.hasAny));
+  }
+
+  /** A comma where a coordinate has one and none has a point. In a column with both coordinates a comma stands between them. */
+  decimal(): 'point' | 'comma' {
+    const coordinates = this.#layout.isPair ? [] : this.types.slice(0, FIRST_VALUE);
+    const hasComma = coordinates.some(({ hasDecimalComma }) => hasDecimalComma);
+    return hasComma && !coordinates.some(({ hasDecimalPoint }) => hasDecimalPoint) ? 'comma' : 'point';
   }
 
   kept(): KeptColumn[] {

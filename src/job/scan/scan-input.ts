@@ -60,6 +60,8 @@ export interface Scan extends Disposable {
   readonly layout: Layout;
   /** The columns that the job uses with a number in every row. */
   readonly numbers: ReadonlySet<number>;
+  /** What stands before the decimals of the coordinates. */
+  readonly decimal: 'point' | 'comma';
   /** The columns of an earlier run that stay, with their types. */
   readonly kept: readonly KeptColumn[];
 }
@@ -184,6 +186,7 @@ export async function scan(
     inThreads: pieces.length > 0 ? { threads: count, pieces } : null,
     layout,
     numbers: types.numbers(),
+    decimal: types.decimal(),
     kept: types.kept(),
     [Symbol.dispose]: () => owned.dispose(),
   };

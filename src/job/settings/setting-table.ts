@@ -332,6 +332,12 @@ export const SETTINGS = {
     default: 'infer',
     flags: { types: {} },
   },
+  decimal: {
+    group: 'Output',
+    help: 'point or comma: what stands before the decimals of new columns in CSV (default: as in the coordinates)',
+    schema: ({ oneOf }) => oneOf('point', 'comma'),
+    flags: { decimal: {} },
+  },
   geoparquet: {
     group: 'Output',
     help: 'write the Parquet output as GeoParquet, with a point for each row (hazard_geometry)',

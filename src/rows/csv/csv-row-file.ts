@@ -40,8 +40,8 @@ async function* readRows(input: InputFile, dialect: Dialect, request: BatchReque
 }
 
 async function writeCsv(input: InputFile, dialect: Dialect, request: WriteRequest): Promise<WriteResult> {
-  const { dropFrom, signal, placed } = request;
-  const format = { delimiter: dialect.delimiter, encoding: await encodingToWrite(input, dialect) };
+  const { dropFrom, signal, placed, decimal } = request;
+  const format = { delimiter: dialect.delimiter, encoding: await encodingToWrite(input, dialect), decimal };
   const separator = separatorOf(dialect.delimiter, request);
   return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, textFormatter(format));

@@ -4,11 +4,11 @@ import { type FieldFormat, textFormatter } from './format-fields.ts';
 const MILLION = 1e6;
 /** A decimal of at most 15 digits that reads back to the same double is its shortest form, which is what `String` gives. */
 const MOST_MILLIONTHS = 1e15;
-/** A number in digits takes at most 24 bytes, the delimiter one. */
-const NUMBER_BYTES = 25;
+/** A number in digits takes at most 24 bytes, the delimiter one, quotes around it two. */
+const NUMBER_BYTES = 27;
 /** Ratings and statuses come again; names of places do not. */
 const TEXTS_KEPT = 4096;
-const [ZERO, POINT, MINUS] = [48, 46, 45];
+const [ZERO, POINT, MINUS, COMMA, QUOTE] = [48, 46, 45, 44, 34];
 
 /**
  * Makes what formats the fields of places as parts of records, with a delimiter before the first one if `leads`. Scores and frequencies
@@ -51,6 +51,18 @@ export function fieldEncoder(
     makeRoom(NUMBER_BYTES);
     if (fields++ > 0 || leads) bytes[at++] = delimiter;
   };
+  const hasCommas = format.decimal === 'comma';
+  /** The number that begins at a place gets a decimal comma, and quotes where the comma is also the delimiter. */
+  const withComma = (from: number): void => {
+    const point = bytes.indexOf(POINT, from);
+    if (point < 0 || point >= at) return;
+    bytes[point] = COMMA;
+    if (delimiter !== COMMA) return;
+    bytes.copyWithin(from + 1, from, at);
+    bytes[from] = QUOTE;
+    bytes[at + 1] = QUOTE;
+    at += 2;
+  };
   const addText = (text: string): void => {
     makeRoom(text.length);
     // Most texts are short: a call to `write` costs more.
@@ -60,13 +72,18 @@ export function fieldEncoder(
   return {
     put(field) {
       beginField();
-      if (typeof field === 'number') at = putNumber(bytes, at, field);
-      else if (field !== null) addText(isOwn[fields - 1] ? textOf(field, false) : known(field));
+      const from = at;
+      if (typeof field === 'number') {
+        at = putNumber(bytes, at, field);
+        if (hasCommas) withComma(from);
+      } else if (field !== null) addText(isOwn[fields - 1] ? textOf(field, false) : known(field));
     },
     putMillionths(millionths) {
       beginField();
+      const from = at;
       if (millionths < 0) bytes[at++] = MINUS;
       at = putDecimal(bytes, at, Math.abs(millionths));
+      if (hasCommas) withComma(from);
     },
     putText(text, number) {
       beginField();

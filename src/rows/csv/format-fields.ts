@@ -10,6 +10,8 @@ import type { Dialect } from './dialect.ts';
 export interface FieldFormat {
   readonly delimiter: string;
   readonly encoding: TextEncoding;
+  /** What stands before the decimals of a number; left out: a point. */
+  readonly decimal?: 'point' | 'comma' | undefined;
 }
 
 /** Spreadsheets run a text that begins like this, wherever it came from; the wide forms too, where such are typed. */

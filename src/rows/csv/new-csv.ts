@@ -13,7 +13,7 @@ export async function writeNewCsv(
   target: TableTarget,
   source: InputFile | null,
 ): Promise<WriteResult> {
-  const format = { delimiter, encoding: 'utf-8' } as const;
+  const format = { delimiter, encoding: 'utf-8', decimal: target.decimal } as const;
   return await writeTextRows(
     target,
     source,
