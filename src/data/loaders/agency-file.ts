@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { PerilbookError } from '../../errors.ts';
-import { type ByteSource, chunksFrom } from '../../formats/bytes/byte-source.ts';
+import { type ByteSource, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
 import { compressionOf, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import { readZip, type Zip, type ZipEntry } from '../../formats/zip/zip-reader.ts';
 
@@ -20,6 +20,11 @@ export function unreadable(file: string, error: unknown): PerilbookError {
 /** The error for a file that is not what it should be. */
 export function invalidFile(file: string, problem: string, hint: string, cause?: unknown): PerilbookError {
   return new PerilbookError('SERVICE_DATA', `Cannot load "${file}": ${problem}`, hint, { file }, cause);
+}
+
+/** Makes the errors of what is in a file. */
+export function refusedFor(file: string): MakeContentError {
+  return (what, hint, cause) => invalidFile(file, `it ${what}`, hint, cause);
 }
 
 /** A file on the disk, whose errors are those of a load. */
@@ -43,8 +48,7 @@ export async function agencyFile(file: string): Promise<ByteSource> {
   const handle = await orUnreadable(() => open(file));
   try {
     const { size } = await handle.stat();
-    const refused = (what: string, hint: string, cause?: unknown) => invalidFile(file, `it ${what}`, hint, cause);
-    return { name: file, size, startPass, refused };
+    return { name: file, size, startPass, refused: refusedFor(file) };
   } finally {
     await handle.close();
   }
@@ -58,7 +62,12 @@ export interface AgencyZip extends Zip {
 /** @throws PerilbookError SERVICE_DATA when it is no zip, was cut, or one of its files is encrypted */
 export async function agencyZip(file: string): Promise<AgencyZip> {
   const zip = await readZip(await agencyFile(file), (what, cause) =>
-    invalidFile(file, what ?? 'it is not a zip, or its end is missing', 'Download it again, or unpack it.', cause),
+    invalidFile(
+      file,
+      what ?? 'it is not a zip, or the directory at its end is missing or damaged',
+      'Download it again, or unpack it.',
+      cause,
+    ),
   );
   const files = zip.entries.filter(({ fileName }) => !fileName.endsWith('/') && !fileName.includes('__MACOSX'));
   return { ...zip, files };

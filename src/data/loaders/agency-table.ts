@@ -144,3 +144,13 @@ export function propertiesOf(
   }
   return properties;
 }
+
+/** [lng, lat] of two cells, or why they are no coordinates. */
+export function pointOf(latCell: string | undefined, lngCell: string | undefined): [number, number] | string {
+  if ((latCell ?? '').trim() === '' || (lngCell ?? '').trim() === '') return 'the coordinates are blank';
+  const [lat, lng] = [numberIn(latCell), numberIn(lngCell)];
+  if (lat === null || lng === null) return 'the coordinates are not decimal numbers';
+  if (lat === 0 && lng === 0) return 'the coordinates are 0 and 0, which means none';
+  if (Math.abs(lat) > 90 || Math.abs(lng) > 180) return 'the coordinates are beyond 90 and 180 degrees';
+  return [lng, lat];
+}

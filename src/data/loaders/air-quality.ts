@@ -4,7 +4,7 @@ import { PerilbookError } from '../../errors.ts';
 import type { TableRecord } from '../../formats/csv/delimited-records.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
 import { type Columns, numberIn, tableRows } from './agency-table.ts';
-import { CONNECTICUT_NOTE, countiesServedBy, countyNamed } from './county-names.ts';
+import { CONNECTICUT_NOTE, countiesServedBy, countyNamed } from './county-codes.ts';
 import { inputFiles } from './input-files.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';

@@ -3,8 +3,7 @@ import type { TableRecord } from '../../formats/csv/delimited-records.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { ReadingRecord } from '../tables/records.ts';
 import { ozoneMicrograms } from '../topics/air-quality-index.ts';
-import { columnsOf, numberIn, tableRecords } from './agency-table.ts';
-import { pointOf } from './csv-features.ts';
+import { columnsOf, numberIn, pointOf, tableRecords } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
 

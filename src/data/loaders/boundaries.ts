@@ -3,11 +3,11 @@ import type { MultiPolygon, Polygon } from 'geojson';
 import { boxOfGeometry } from '../tables/bounding-boxes.ts';
 import type { AreaRecord } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
-import { type CodeFinding, readGeoid } from './census-codes.ts';
-import { featuresIn } from './feature-files.ts';
-import type { FileFeature } from './geojson-features.ts';
+import { type CodeFinding, readGeoid } from './county-codes.ts';
+import type { FileFeature } from './feature-files.ts';
+import { featuresIn, inFeatureFiles } from './feature-files.ts';
 import type { LoadReporter } from './load-report.ts';
-import { describeLoad, inFeatureFiles, type Loader, publicDomain, type StartLoad } from './loader.ts';
+import { describeLoad, type Loader, publicDomain, type StartLoad } from './loader.ts';
 
 type BoundaryLevel = 'tract' | 'county';
 

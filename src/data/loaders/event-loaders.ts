@@ -1,8 +1,8 @@
 import type { Geometry, Position } from 'geojson';
 import type { EventKind, SiteRecord } from '../tables/records.ts';
 import { numberIn } from './agency-table.ts';
+import type { FileFeature } from './feature-files.ts';
 import { featureLoader } from './feature-loader.ts';
-import type { FileFeature } from './geojson-features.ts';
 import { publicDomain } from './loader.ts';
 
 const USGS = {

@@ -1,11 +1,23 @@
-import { extname } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { PerilbookError } from '../../errors.ts';
-import { invalidFile } from './agency-file.ts';
-import { type CsvLayout, csvFeatures } from './csv-features.ts';
-import { type FileFeature, geojsonFeatures } from './geojson-features.ts';
+import { type CollectionText, collectionFeatures, type FeatureText } from '../../formats/json/collection-features.ts';
+import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../formats/shapefile/shapefile-parts.ts';
+import { agencyZip, invalidFile, refusedFor, textBytes } from './agency-file.ts';
+import { pointOf, propertiesOf, tableRows } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
-import type { LoaderOptions } from './loader.ts';
-import { shapefileFeatures } from './shapefile-features.ts';
+import { inTurn, type LoaderOptions } from './loader.ts';
+
+/** A feature of a file. */
+export interface FileFeature {
+  /** The line on which it begins, or its number in a file without lines; from 1. */
+  readonly line: number;
+  /** The feature's own id, if the file gives one. */
+  readonly id?: string | number;
+  readonly geometry: unknown;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
 
 /** The features of a file in any of the agencies' formats: CSV with coordinate columns, GeoJSON, or shapefile (or a zip
  * of one). Rows of a CSV without coordinates are rejected. */
@@ -27,7 +39,7 @@ export function featuresIn(
       });
     case '.shp':
     case '.zip':
-      return shapefileFeatures(file, (text) => report.note(text));
+      return featuresOfShapefile(file, (text) => report.note(text));
     default:
       throw unsupportedFormat(file);
   }
@@ -37,4 +49,215 @@ export function featuresIn(
 export function unsupportedFormat(file: string): PerilbookError {
   const hint = 'Use a .csv, .xlsx, .geojson, .json, .shp or .zip file; save other spreadsheets as CSV.';
   return invalidFile(file, 'its format is not supported', hint);
+}
+
+/** The agencies' names for the coordinate columns, the most reliable first. */
+export const LATITUDES = 'LATITUDE83,latdec,LATITUDE,LAT,Latitude Decimal,PRIMARY_LATITUDE_DECIMAL_VAL,Y'.split(',');
+const LONGITUDES = 'LONGITUDE83,londec,LONGITUDE,LNG,LON,LONG,Longitude Decimal,PRIMARY_LONGITUDE_DECIMAL_VAL,X'.split(
+  ',',
+);
+
+/** What is special about an agency's table of points. */
+export interface CsvLayout {
+  /** Whether a row continues the header. */
+  readonly isHeading?: (cells: readonly string[]) => boolean;
+  /** Why a row, such as a total, is not a record; null when it is one. */
+  readonly skip?: (cells: readonly string[]) => string | null;
+}
+
+/** The rows of a CSV as points. The coordinate columns are named by the options or recognized by name, and are left out
+ * of the properties. Other cells stay as text, blank ones are left out. */
+function csvFeatures(
+  file: string,
+  options: LoaderOptions,
+  report: LoadReporter,
+  layout: CsvLayout = {},
+): AsyncGenerator<readonly FileFeature[], void, void> {
+  return tableRows(file, (columns) => {
+    const lat = columns.need(...(options.lat === undefined ? LATITUDES : [options.lat]));
+    const lng = columns.need(...(options.lng === undefined ? LONGITUDES : [options.lng]));
+    const skipped = new Set([lat, lng]);
+    let { names } = columns;
+    return ({ line, cells, unended }): readonly FileFeature[] => {
+      if (unended) report.note(noteOfUnended(file));
+      const isHeading = layout.isHeading?.(cells) === true;
+      if (isHeading) names = names.map((name, place) => `${name} ${cells[place] ?? ''}`.trim());
+      const place = pointOf(cells[lat], cells[lng]);
+      const reason = isHeading ? 'a second row of headings' : (layout.skip?.(cells) ?? null);
+      if (reason !== null || typeof place === 'string') {
+        report.reject(reason ?? (place as string), line, cells);
+        return [];
+      }
+      const properties = propertiesOf(names, cells, skipped);
+      return [{ line, geometry: { type: 'Point', coordinates: place }, properties }];
+    };
+  });
+}
+
+/** The note on a file whose last cell may be cut. */
+export function noteOfUnended(file: string): string {
+  return `The last line of ${basename(file)} has no line end: the download may have stopped there.`;
+}
+
+/** Coordinate systems in degrees of longitude and latitude; NAD83 is within two metres of WGS84. */
+const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
+
+/**
+ * The features of a GeoJSON FeatureCollection, in batches: the file is never in memory as a whole.
+ *
+ * @param onMore called when the file is one page of an ArcGIS service's answer and says that there are more
+ * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees
+ */
+export async function* geojsonFeatures(
+  file: string,
+  onMore: () => void = () => {},
+): AsyncGenerator<readonly FileFeature[], void, void> {
+  const around: CollectionText = { head: '', tail: '', hasFeatures: false };
+  for await (const features of collectionFeatures(textBytes(file), around)) {
+    refuseOtherSystem(file, SYSTEM.exec(around.head)?.[1]);
+    yield features.map((feature) => parsed(feature, file));
+  }
+  const { head, tail, hasFeatures } = around;
+  if (!hasFeatures) {
+    const what = /^\s*\{\s*"error"\s*:/.test(head)
+      ? `an error from the service (${head.trim().slice(0, 100)})`
+      : 'not a GeoJSON FeatureCollection';
+    throw invalidFile(file, `it is ${what}`, 'Use a GeoJSON file with features.');
+  }
+  const envelope = envelopeOf(head + tail);
+  if (envelope === null) throw invalidFile(file, 'it ends before its features do', 'Download it again.');
+  refuseOtherSystem(file, envelope.crs?.properties?.name);
+  if (envelope.exceededTransferLimit === true || envelope.properties?.exceededTransferLimit === true) onMore();
+}
+
+/** The system that is named before the features, so that a large file is not read to its end. */
+const SYSTEM = /"crs"[^}]*"name"\s*:\s*"(?!name")([^"]+)"/;
+
+/** The members around the features. */
+interface Envelope {
+  readonly crs?: { readonly properties?: { readonly name?: string } };
+  readonly exceededTransferLimit?: unknown;
+  readonly properties?: { readonly exceededTransferLimit?: unknown };
+}
+
+/** Null when the text is incomplete. */
+function envelopeOf(text: string): Envelope | null {
+  try {
+    return JSON.parse(text) as Envelope;
+  } catch {
+    return null;
+  }
+}
+
+function refuseOtherSystem(file: string, system: string | undefined): void {
+  if (system === undefined || DEGREES.test(system)) return;
+  const hint = 'Download or convert it in degrees (EPSG:4326); add outSR=4326 to the query of an ArcGIS service.';
+  throw invalidFile(file, `its coordinates are in ${system}`, hint);
+}
+
+function parsed({ json, line }: FeatureText, file: string): FileFeature {
+  try {
+    const { id, geometry, properties } = JSON.parse(json) as Partial<FileFeature>;
+    const named = typeof id === 'string' || typeof id === 'number' ? { id } : {};
+    const isObject = typeof properties === 'object' && properties !== null && !Array.isArray(properties);
+    return { line, ...named, geometry, properties: isObject ? properties : {} };
+  } catch (error) {
+    throw invalidFile(
+      file,
+      `line ${line} is not valid JSON (${(error as Error).message})`,
+      'Download it again.',
+      error,
+    );
+  }
+}
+
+/**
+ * The features of a shapefile, or of the one in a zip.
+ *
+ * @throws PerilbookError SERVICE_DATA when a part is missing or cut, or the coordinate system is unknown
+ */
+async function* featuresOfShapefile(
+  file: string,
+  note: (text: string) => void,
+): AsyncGenerator<readonly FileFeature[], void, void> {
+  let line = 0;
+  const features = shapefileFeatures(
+    await partsOf(file),
+    (what) => note(`${basename(file)} ${what}`),
+    refusedFor(file),
+  );
+  for await (const feature of features) {
+    line += 1;
+    yield [{ line, ...feature }];
+  }
+}
+
+/** The geometry type and the column names of a shapefile. */
+export async function headOfShapefile(file: string): Promise<ReturnType<typeof shapefileHead>> {
+  return shapefileHead(await partsOf(file), refusedFor(file));
+}
+
+async function partsOf(file: string): Promise<ShapefileParts> {
+  return /\.zip$/i.test(file) ? await partsOfZip(file) : partsBeside(file);
+}
+
+function partsBeside(file: string): ShapefileParts {
+  const beside = (extension: string) =>
+    [extension, extension.toUpperCase()].map((end) => file.replace(/shp$/i, end)).find((name) => existsSync(name));
+  const dbf = beside('dbf');
+  if (!existsSync(file) || dbf === undefined) {
+    throw invalidFile(
+      file,
+      'its .shp and .dbf files must lie side by side',
+      'Unpack all files of the zip, or load the zip itself.',
+    );
+  }
+  const text = (extension: string) => {
+    const name = beside(extension);
+    return name === undefined ? undefined : readFileSync(name);
+  };
+  return { shp: file, dbf, prj: text('prj'), cpg: text('cpg') };
+}
+
+async function partsOfZip(file: string): Promise<ShapefileParts> {
+  const zip = await agencyZip(file);
+  const shapes = zip.files.filter(({ fileName }) => /\.shp$/i.test(fileName));
+  if (shapes.length !== 1) {
+    throw invalidFile(file, `the zip holds ${shapes.length} shapefiles, not one`, 'Unpack it and give one .shp file.');
+  }
+  const stem = shapes[0]!.fileName.slice(0, -4);
+  const part = async (extension: string) => {
+    const entry = zip.find(`${stem}.${extension}`);
+    return entry === undefined ? undefined : await buffer(zip.unpacked(entry));
+  };
+  const dbf = await part('dbf');
+  if (dbf === undefined) throw invalidFile(file, 'the zip holds no .dbf beside its .shp', 'Download it again.');
+  return { shp: (await part('shp'))!, dbf, prj: await part('prj'), cpg: await part('cpg') };
+}
+
+/** How features become records. */
+export interface FeatureUse<T> {
+  readonly featuresOf: (file: string) => AsyncIterable<readonly FileFeature[]>;
+  /** The record of a feature; null when it was rejected, `later` when it becomes part of a record of `atEnd`. */
+  readonly recordOf: (feature: FileFeature) => T | null | 'later';
+  /** The records that need all features to be read. */
+  readonly atEnd?: () => Iterable<T>;
+  /** What `atEnd` reads from; disposed of when no more records are wanted. */
+  readonly buffer?: Disposable;
+}
+
+/** The records of some files of features. */
+export async function* inFeatureFiles<T>(
+  files: readonly string[],
+  report: LoadReporter,
+  { featuresOf, recordOf, atEnd = () => [], buffer }: FeatureUse<T>,
+): AsyncGenerator<readonly T[], void, void> {
+  using _ = buffer;
+  const recordsOf = (feature: FileFeature): readonly T[] => {
+    const record = recordOf(feature);
+    if (record !== null) report.load();
+    return record === null || record === 'later' ? [] : [record];
+  };
+  for await (const features of inTurn(files, report, featuresOf)) yield features.flatMap(recordsOf);
+  for (const record of atEnd()) yield [record];
 }

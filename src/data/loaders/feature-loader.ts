@@ -2,10 +2,9 @@ import type { ProximitySlug } from '../../contract/topics.ts';
 import { boxOfGeometry } from '../tables/bounding-boxes.ts';
 import { datasetOf } from '../tables/import-dataset.ts';
 import type { EventKind, SiteRecord } from '../tables/records.ts';
-import type { CsvLayout } from './csv-features.ts';
-import { featuresIn } from './feature-files.ts';
-import type { FileFeature } from './geojson-features.ts';
-import { describeLoad, inFeatureFiles, type Loader, type Publication } from './loader.ts';
+import type { CsvLayout, FileFeature } from './feature-files.ts';
+import { featuresIn, inFeatureFiles } from './feature-files.ts';
+import { describeLoad, type Loader, type Publication } from './loader.ts';
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
 import { type VintageColumns, vintageByColumns } from './vintages.ts';
 

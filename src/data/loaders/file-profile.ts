@@ -1,9 +1,6 @@
 import { extname } from 'node:path';
 import { keyOf, tableRecords } from './agency-table.ts';
-import { LATITUDES } from './csv-features.ts';
-import { unsupportedFormat } from './feature-files.ts';
-import { geojsonFeatures } from './geojson-features.ts';
-import { shapefileHead } from './shapefile-features.ts';
+import { geojsonFeatures, headOfShapefile, LATITUDES, unsupportedFormat } from './feature-files.ts';
 
 export type FileShape = 'points' | 'lines' | 'outlines';
 
@@ -44,7 +41,7 @@ export async function profileOf(file: string, latitude?: string): Promise<FilePr
 const UNSUPPORTED = /^\.(xls|xlsb|ods|gdb|gpkg|km[lz]|parquet|pdf|html?)$/;
 
 async function profileOfShapefile(file: string): Promise<FileProfile> {
-  const { type, columns } = await shapefileHead(file);
+  const { type, columns } = await headOfShapefile(file);
   // 1 Point, 3 PolyLine, 5 Polygon, 8 MultiPoint; with heights 10 more, with measures 20.
   const shape = ({ 1: 'points', 8: 'points', 3: 'lines', 5: 'outlines' } as Record<number, FileShape>)[type % 10];
   const cut = columns.filter((name) => name.length === 10).map(keyOf);

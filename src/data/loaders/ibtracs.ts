@@ -1,5 +1,4 @@
-import { numberIn, tableRows } from './agency-table.ts';
-import { pointOf } from './csv-features.ts';
+import { numberIn, pointOf, tableRows } from './agency-table.ts';
 import { basinOf, type FixOfStorm, REPEATED, stormLoader, type TrackReading } from './storm-tracks.ts';
 
 /** The world's best tracks, collected by NOAA (IBTrACS v04). */

@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { DatasetInfo, StreamedDataset } from '../tables/records.ts';
 import { unreadable, zipPath } from './agency-file.ts';
-import type { FileFeature } from './geojson-features.ts';
 import type { LoadReporter } from './load-report.ts';
 
 /** What the user can say about the files. */
@@ -95,31 +94,4 @@ export async function* inTurn<T>(
     report.openFile(basename(file));
     yield* records(file);
   }
-}
-
-/** How features become records. */
-export interface FeatureUse<T> {
-  readonly featuresOf: (file: string) => AsyncIterable<readonly FileFeature[]>;
-  /** The record of a feature; null when it was rejected, `later` when it becomes part of a record of `atEnd`. */
-  readonly recordOf: (feature: FileFeature) => T | null | 'later';
-  /** The records that need all features to be read. */
-  readonly atEnd?: () => Iterable<T>;
-  /** What `atEnd` reads from; disposed of when no more records are wanted. */
-  readonly buffer?: Disposable;
-}
-
-/** The records of some files of features. */
-export async function* inFeatureFiles<T>(
-  files: readonly string[],
-  report: LoadReporter,
-  { featuresOf, recordOf, atEnd = () => [], buffer }: FeatureUse<T>,
-): AsyncGenerator<readonly T[], void, void> {
-  using _ = buffer;
-  const recordsOf = (feature: FileFeature): readonly T[] => {
-    const record = recordOf(feature);
-    if (record !== null) report.load();
-    return record === null || record === 'later' ? [] : [record];
-  };
-  for await (const features of inTurn(files, report, featuresOf)) yield features.flatMap(recordsOf);
-  for (const record of atEnd()) yield [record];
 }

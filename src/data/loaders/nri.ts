@@ -3,7 +3,7 @@ import type { NaturalSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
-import { type CodeFinding, readGeoid, readTractOfCounty, type StatedPlace } from './census-codes.ts';
+import { type CodeFinding, readGeoid, readTractOfCounty, type StatedPlace } from './county-codes.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
 

@@ -1,7 +1,6 @@
 import type { RadonRecord } from '../tables/records.ts';
 import { type Columns, tableRows } from './agency-table.ts';
-import { readGeoid } from './census-codes.ts';
-import { CONNECTICUT_NOTE, type CountyFinding, countiesServedBy, countyNamed } from './county-names.ts';
+import { CONNECTICUT_NOTE, type CountyFinding, countiesServedBy, countyNamed, readGeoid } from './county-codes.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 

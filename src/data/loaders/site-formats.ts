@@ -1,6 +1,6 @@
 import type { ProximitySlug } from '../../contract/topics.ts';
+import type { FileFeature } from './feature-files.ts';
 import type { FeatureFormat } from './feature-loader.ts';
-import type { FileFeature } from './geojson-features.ts';
 import { publicDomain } from './loader.ts';
 
 const EPA = publicDomain('US Environmental Protection Agency');

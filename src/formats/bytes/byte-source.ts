@@ -10,9 +10,11 @@ export interface ByteSource {
   readonly size: number;
   /** Begins a pass through the bytes. */
   startPass(): Promise<BytePass>;
-  /** The error for content that cannot be read. @param what a clause about the file, such as `is empty` */
-  refused(what: string, hint: string, cause?: unknown): PerilbookError;
+  readonly refused: MakeContentError;
 }
+
+/** Makes the error for content that cannot be read. @param what a clause about the file, such as `is empty` */
+export type MakeContentError = (what: string, hint: string, cause?: unknown) => PerilbookError;
 
 /** Holds the file open until it is disposed of. */
 export interface BytePass extends AsyncDisposable {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Polygon } from 'geojson';
 import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
-import { readGeoid } from '../../../src/data/loaders/census-codes.ts';
+import { readGeoid } from '../../../src/data/loaders/county-codes.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { square } from '../../service/small-data.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
-import { featuresIn } from '../../../src/data/loaders/feature-files.ts';
-import { geojsonFeatures } from '../../../src/data/loaders/geojson-features.ts';
+import { featuresIn, geojsonFeatures } from '../../../src/data/loaders/feature-files.ts';
 import { LoadReporter } from '../../../src/data/loaders/load-report.ts';
 import { point } from '../../service/small-data.ts';
 import { all, featuresOf, fileOf, loading, rejects } from './loading.ts';
@@ -73,7 +72,7 @@ test('a shapefile is read the same from files and from a zip; an unknown coordin
     'bad.zip',
     Buffer.from(zipSync({ 'a.shp': projected.shp, 'a.dbf': projected.dbf, 'a.prj': projected.prj })),
   );
-  await assert.rejects(load('parks', bad), /system is unknown \(Web Mercator\)/);
+  await assert.rejects(load('parks', bad), /unknown coordinate system \(Web Mercator\)/);
   await assert.rejects(load('parks', fileOf(t, 'none.zip', 'no zip')), { code: 'SERVICE_DATA' });
   await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /side by side/);
   await assert.rejects(load('parks', fileOf(t, 'plants.xls', 'x')), /format is not supported/);
@@ -113,7 +112,7 @@ test('a shapefile of another coordinate system is converted or refused; one with
     'LOCAL_CS["x"]',
     MERCATOR.replace('PROJECTION["Mercator', 'PROJECTION["Odd'),
   ]) {
-    await assert.rejects(place(unknown, -80, 36), { code: 'SERVICE_DATA', message: /coordinate system is unknown/ });
+    await assert.rejects(place(unknown, -80, 36), { code: 'SERVICE_DATA', message: /unknown coordinate system/ });
   }
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countyNamed } from '../../../src/data/loaders/county-names.ts';
+import { countyNamed } from '../../../src/data/loaders/county-codes.ts';
 import { readLand } from '../../../src/data/sample/land.ts';
 import { categoryOfConcentration, ozoneMicrograms } from '../../../src/data/topics/air-quality-index.ts';
 import { fileOf, loading, rejects } from './loading.ts';

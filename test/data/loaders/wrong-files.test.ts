@@ -147,7 +147,7 @@ test('a file whose end is cut off is refused, and what was there stays', async (
   );
   await refused(fileOf(t, 'd.csv.gz', gzipSync(csv).subarray(0, 900)), /is compressed with gzip and is cut off/);
   const zip = Buffer.from(zipSync({ 'wells.csv': Buffer.from(csv) }));
-  await refused(fileOf(t, 'e.zip', zip.subarray(0, zip.length - 30)), /its end is missing/);
+  await refused(fileOf(t, 'e.zip', zip.subarray(0, zip.length - 30)), /the directory at its end is missing/);
   zip[60]! ^= 0xff;
   await refused(
     fileOf(t, 'f.zip', zip),
@@ -164,6 +164,21 @@ test('a file whose end is cut off is refused, and what was there stays', async (
   const unended = await load('wells', fileOf(t, 'j.csv', csv.slice(0, -1)));
   assert.equal(unended.records, 300);
   assert.match(unended.notes.join(), /last line of j\.csv has no line end/);
+});
+
+test('a zip that is encrypted, leads out of its folder, or holds more than it says is refused', async (t) => {
+  const { load } = loading(t);
+  const zipped = (name: string) => Buffer.from(zipSync({ [name]: Buffer.from(TABLES.wells.repeat(50)) }));
+  const inDirectory = (zip: Buffer) => zip.indexOf('PK\x01\x02');
+  const refused = (zip: Buffer, message: RegExp) =>
+    assert.rejects(load('wells', fileOf(t, 'wells.zip', zip)), { code: 'SERVICE_DATA', message });
+  const encrypted = zipped('wells.csv');
+  encrypted[inDirectory(encrypted) + 8]! |= 1;
+  await refused(encrypted, /its part wells\.csv is encrypted/);
+  await refused(zipped('../wells.csv'), /the directory at its end is missing or damaged/);
+  const larger = zipped('wells.csv');
+  larger.writeUInt32LE(100, inDirectory(larger) + 24);
+  await refused(larger, /its part wells\.csv is longer than it says/);
 });
 
 test('HURDAT2: a file with fewer lines than its last storm announces is cut', async (t) => {

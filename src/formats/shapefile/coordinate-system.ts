@@ -1,5 +1,5 @@
 import proj4 from 'proj4';
-import { invalidFile } from './agency-file.ts';
+import type { MakeContentError } from '../bytes/byte-source.ts';
 
 /** A position as WGS84 degrees of longitude and latitude. */
 export type ToDegrees = (position: readonly number[]) => number[];
@@ -20,21 +20,19 @@ const NAD27_ALASKA = [-5, 135, 172, 0, 0, 0, 0];
  * Makes the function that converts a shapefile's coordinates to degrees, from the text of its .prj; null when they are
  * in degrees.
  *
- * @throws PerilbookError SERVICE_DATA for an unknown system or datum: positions would be wrong unnoticed
+ * @throws PerilbookError for an unknown system or datum: positions would be wrong unnoticed
  */
-export function toDegrees(projection: string, file: string): ToDegrees | null {
+export function toDegrees(projection: string, refused: MakeContentError): ToDegrees | null {
   const text = projection.replace(/^\ufeff/, '').trim();
   const name = /"([^"]+)"/.exec(text)?.[1] ?? 'a system without a name';
   if (/^GEOGCS\[/i.test(text) && LIKE_WGS84.test(plain(/DATUM\["([^"]+)"/i.exec(text)?.[1] ?? name))) return null;
-  const refused = (cause?: unknown) => {
-    const hint = 'Download or convert it in degrees (EPSG:4326 or 4269).';
-    return invalidFile(file, `its coordinate system is unknown (${name})`, hint, cause);
-  };
+  const hint = 'Download or convert it in degrees (EPSG:4326 or 4269).';
+  const unknown = () => refused(`is in an unknown coordinate system (${name})`, hint);
   const system = systemOf(text);
-  if (system === null) throw refused();
+  if (system === null) throw unknown();
   const datum = plain(String(system.datumCode ?? ''));
   if (LIKE_WGS84.test(datum)) return forward(system);
-  if (!NAD27.test(datum)) throw refused();
+  if (!NAD27.test(datum)) throw unknown();
   const south = forward({ ...system, datumCode: 'none', datum_params: NAD27_LOWER_48 });
   const alaska = forward({ ...system, datumCode: 'none', datum_params: NAD27_ALASKA });
   return (position) => {
