@@ -12,7 +12,7 @@ import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { prepare } from '../src/job/prepare.ts';
 import type { JobFile } from '../src/job/settings/job-file.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { sized } from './size.ts';
 import { type Goal, percent, table } from './table.ts';
 

@@ -16,7 +16,7 @@ import { makeJob } from '../src/job/settings/settings.ts';
 import type { RateWindow } from '../src/service/accounts/limits.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { usage } from '../test/service/account-usage.ts';
 import { deliveries } from '../test/service/small-data.ts';
 import { type LongWay, openLongWay } from './long-way.ts';

@@ -18,7 +18,7 @@ import { newProgress } from '../src/job/buying/progress.ts';
 import { prepare } from '../src/job/prepare.ts';
 import { run as runJob } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { makeSampleDatabase, sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 

@@ -2,8 +2,8 @@ import { systemClock } from '../src/clock.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { isPostgresAddress } from '../src/sql/postgres-address.ts';
 import type { Store } from '../src/store/port.ts';
-import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { openPostgresStore } from '../src/store/postgres-store.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
 
 /** What a worker is told by its arguments. */
 export interface StoreWorkerTask {

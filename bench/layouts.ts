@@ -9,9 +9,7 @@ import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import type { Answer } from '../src/contract/answer.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
-import { cellStatements } from '../src/store/sqlite/answers.ts';
-import { openDatabase } from '../src/store/sqlite/sqlite-database.ts';
-import { textDictionary } from '../src/store/sqlite/text-dictionary.ts';
+import { openCells } from '../test/store/open-cells.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
@@ -24,7 +22,7 @@ interface Layout {
   readonly name: string;
   readonly make: (
     database: Database.Database,
-    file: string,
+    cells: ReturnType<typeof openCells>,
   ) => { add(cell: number): void; read(cells: readonly number[]): readonly unknown[] };
 }
 
@@ -67,9 +65,7 @@ const LAYOUTS: readonly Layout[] = [
   textLayout('a row a cell, JSON', jsonOf, JSON.parse),
   {
     name: 'a row a cell, packed (ours)',
-    make(database, file) {
-      database.prepare("INSERT INTO sources (id, name) VALUES (1, 'bench')").run();
-      const { merge, readWanted } = cellStatements(database, textDictionary(database, file), () => null);
+    make(_, { merge, readWanted }) {
       const wanted = NATURAL_SLUGS.map((topic) => ({ topic, freshSince: 0, fields: 3 }));
       const cellAt = (cell: number) => ({ lat7: placeOf(cell)[0], lng7: placeOf(cell)[1] });
       return {
@@ -132,8 +128,9 @@ export function run(): Goal[] {
 }
 
 function measure({ name, make }: Layout, file: string): [name: string, megabytes: string, rate: number] {
-  const database = openDatabase(file);
-  const { add, read } = make(database, file);
+  const cells = openCells(file);
+  const { handle: database } = cells;
+  const { add, read } = make(database, cells);
   database.transaction(() => {
     for (let cell = 0; cell < CELLS; cell++) add(cell);
   })();

@@ -12,7 +12,7 @@ import { readLocalData } from '../src/job/lookup/local-data.ts';
 import { prepare } from '../src/job/prepare.ts';
 import { run } from '../src/job/run-job.ts';
 import { makeJob } from '../src/job/settings/settings.ts';
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
 
 /** Places a second. */
 export interface LocalRunRates {

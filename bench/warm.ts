@@ -11,7 +11,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
 import { columnsOf } from '../src/columns/topic-columns.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
@@ -21,9 +20,8 @@ import { run as runJob } from '../src/job/run-job.ts';
 import { scan } from '../src/job/scan/scan-input.ts';
 import { type Job, makeJob } from '../src/job/settings/settings.ts';
 import { openRowFile } from '../src/rows/open-row-file.ts';
-import { cellStatements } from '../src/store/sqlite/answers.ts';
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { textDictionary } from '../src/store/sqlite/text-dictionary.ts';
+import type { CellAnswers } from '../src/store/port.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { writePortfolio } from './oed-portfolio.ts';
 import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
@@ -74,34 +72,36 @@ export const jobIn = (folder: string, format: Format) => {
 export const storeOf = (file: string) =>
   openSqliteStore(file, systemClock, { name: 'bench', isAlive: () => true }, (topic) => columnsOf(topic).length);
 
+const CELLS_A_WRITE = 1_000;
+
 /** Fills the store and the peers' table with the same answers: a rating, a score of four decimals, a frequency of three. */
 export async function makeAnswers(folder: string): Promise<number> {
   const job = jobIn(folder, 'csv');
   const { cells } = await scan(await openRowFile(job.input), job);
   const store = storeOf(job.store);
   const source = await store.source(SOURCE);
-  await store.close();
-  const database = new Database(job.store);
-  const { merge } = cellStatements(database, textDictionary(database, job.store), () => null);
+  let answered: CellAnswers[] = [];
   const stream = createWriteStream(filesIn(folder, 'csv').answers);
   const names = NATURAL_SLUGS.flatMap((slug) => columnsOf(slug).slice(0, 3));
   stream.write(`lat7,lng7,hazard_status,${names.map(({ name }) => name).join()}\n`);
   const now = Date.now();
-  database.transaction(() => {
-    for (let number = 0; number < cells.size; number++) {
-      const cell = cells.cell(number);
-      const answers = NATURAL_SLUGS.map((topic, index) => {
-        const mixed = (number * 7919 + index * 104_729) % 1_000_000;
-        const counts = columnsOf(topic).slice(3);
-        const fields = [RATINGS[mixed % 5]!, mixed / 1e4, (mixed % 977) / 1000, ...counts.map(() => number % 9)];
-        return { topic, asOf: now, fields };
-      });
-      merge(source, cell, answers, []);
-      const told = answers.map(({ fields }) => fields.slice(0, 3).join());
-      stream.write(`${cell.lat7},${cell.lng7},ok,${told.join()}\n`);
+  for (let number = 0; number < cells.size; number++) {
+    const cell = cells.cell(number);
+    const answers = NATURAL_SLUGS.map((topic, index) => {
+      const mixed = (number * 7919 + index * 104_729) % 1_000_000;
+      const counts = columnsOf(topic).slice(3);
+      const fields = [RATINGS[mixed % 5]!, mixed / 1e4, (mixed % 977) / 1000, ...counts.map(() => number % 9)];
+      return { topic, asOf: now, fields };
+    });
+    answered.push({ cell, answers, failures: [] });
+    if (answered.length === CELLS_A_WRITE || number === cells.size - 1) {
+      await store.putAnswers(source, answered);
+      answered = [];
     }
-  })();
-  database.close();
+    const told = answers.map(({ fields }) => fields.slice(0, 3).join());
+    stream.write(`${cell.lat7},${cell.lng7},ok,${told.join()}\n`);
+  }
+  await store.close();
   stream.end();
   await finished(stream);
   return cells.size;

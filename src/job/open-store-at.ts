@@ -13,10 +13,10 @@ export async function openStoreAt(address: string, clock: Clock, owner: Owner): 
   const widthOf = (topic: Parameters<typeof columnsOf>[0]) => columnsOf(topic).length;
   // Only the driver that is needed is loaded.
   if (isPostgresAddress(address)) {
-    const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
+    const { openPostgresStore } = await import('../store/postgres-store.ts');
     return openPostgresStore(address, clock, amongMachines(owner), { widthOf });
   }
-  const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts');
+  const { openSqliteStore } = await import('../store/sqlite-store.ts');
   return openSqliteStore(address, clock, owner, widthOf);
 }
 

@@ -35,10 +35,11 @@ export function sqliteDriver(
     let prepared = known.get(sql);
     if (prepared === undefined) {
       const places: number[] = [];
-      // better-sqlite3 takes no array for numbered parameters.
+      // better-sqlite3 takes no array for numbered parameters. In a subselect, as SQLite else plans some statements anew at each execution
+      // (a range with ORDER BY, a LEFT JOIN): 19 µs instead of 2.
       const text = sql.replace(/\$(\d+)/g, (_, number: string) => {
         places.push(Number(number) - 1);
-        return '?';
+        return '(SELECT ?)';
       });
       prepared = { statement: database.prepare<unknown[], object>(text), places };
       known.set(sql, prepared);

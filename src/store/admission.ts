@@ -1,5 +1,5 @@
 import type { Claim, PeriodSpending, Spending } from './port.ts';
-import type { Recent } from './recent-calls.ts';
+import type { RecentCalls } from './recent-calls.ts';
 
 /** A little longer than a minute, because clocks differ; shorter than the throttle's own margin, so that a single process is
  * paced by its throttle and not by refused claims. */
@@ -14,7 +14,7 @@ export interface Usage {
   /** Credits of calls in flight. */
   readonly inFlight: number;
   /** Calls that settled within the last minute. */
-  readonly recent: Recent;
+  readonly recent: RecentCalls;
 }
 
 export interface AdmissionLimits {
@@ -46,7 +46,7 @@ export function refusal(
   const window = limits.windowMs + MINUTE_MARGIN_MS;
   let inWindow = standing.recent.credits + standing.inFlight;
   if (inWindow + credits <= limits.creditsPerMinute) return null;
-  for (const call of standing.recent.calls) {
+  for (const call of standing.recent.calls()) {
     const ms = call.settledAt + window - now;
     inWindow -= call.credits;
     if (inWindow + credits <= limits.creditsPerMinute) return { outcome: 'wait', ms: Math.max(1, ms) };

@@ -2,7 +2,7 @@ import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import { answerFinder, endOfFields } from './answer-finder.ts';
 import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
-import { FieldPacker, type StoreTexts } from './packed-fields.ts';
+import { FieldPacker, type Texts } from './packed-fields.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
 
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
@@ -25,8 +25,18 @@ export interface AnswerPicker {
   readonly taken: (bytes: Buffer) => CompleteCell;
 }
 
-/** Packs and unpacks the answers of cells. Knows nothing of the database that keeps them. */
-export function cellCodec(texts: StoreTexts, widthOf: WidthOf) {
+/** An answer as bytes, behind the number of its topic's slug. */
+export interface PackedAnswer {
+  readonly slug: number;
+  readonly asOf: number;
+  readonly topic: TopicSlug;
+  readonly bytes: Buffer;
+}
+
+export type AnswerReader = ReturnType<typeof cellReader>;
+
+/** Unpacks the answers of cells. Knows nothing of the database that keeps them. */
+export function cellReader(texts: Texts, widthOf: WidthOf) {
   const packer = new FieldPacker(texts);
   const span = newAnswerSpan();
 
@@ -47,7 +57,7 @@ export function cellCodec(texts: StoreTexts, widthOf: WidthOf) {
 
   /** Makes what takes the wanted fields out of cells' bytes. */
   function picker(wanted: readonly WantedAnswer[]): AnswerPicker {
-    const sought = wanted.map((one) => ({ ...one, slug: texts.known(one.topic), width: widthOf(one.topic) }));
+    const sought = wanted.map((one) => ({ ...one, slug: texts.numberOf(one.topic), width: widthOf(one.topic) }));
     const { hasAll, found } = answerFinder(sought);
     const { froms, tos } = found;
     const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
@@ -67,31 +77,40 @@ export function cellCodec(texts: StoreTexts, widthOf: WidthOf) {
     return { has: hasAll, taken };
   }
 
-  /** What to store of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes
-   * no answer. */
-  function merged(
-    known: PackedCell | undefined,
-    answers: readonly Answer[],
-    failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
-  ): PackedCell {
-    const packedFailures: PackedFailures = known?.failures ? parsedFailures(known.failures) : {};
-    const added = new Map(answers.map((answer) => [texts.ensure(answer.topic), answer]));
-    const parts: Buffer[] = [];
-    span.to = 0;
-    while (known && nextAnswer(known.answers, span)) {
-      const newer = added.get(span.slug);
-      if (newer && span.asOf <= newer.asOf) continue;
-      added.delete(span.slug);
-      parts.push(known.answers.subarray(span.start, span.to));
-    }
-    for (const [slug, answer] of added) parts.push(packAnswer(slug, answer, packer));
-    for (const { topic } of answers) delete packedFailures[topic];
-    for (const { topic, reason, note, at } of failures) packedFailures[topic] = [reason, note, at];
-    const left = Object.keys(packedFailures).length > 0;
-    return { answers: Buffer.concat(parts), failures: left ? JSON.stringify(packedFailures) : null };
-  }
+  return { unpack, picker };
+}
 
-  return { unpack, picker, merged };
+/** @param texts has a number for each of the topics */
+export function packAnswers(answers: readonly Answer[], texts: Texts): PackedAnswer[] {
+  const packer = new FieldPacker(texts);
+  return answers.map((answer) => {
+    const slug = texts.numberOf(answer.topic);
+    return { slug, asOf: answer.asOf, topic: answer.topic, bytes: packAnswer(Math.max(0, slug), answer, packer) };
+  });
+}
+
+/** What to store of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes no
+ * answer. */
+export function mergedCell(
+  stored: PackedCell | undefined,
+  answers: readonly PackedAnswer[],
+  failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
+): PackedCell {
+  const span = newAnswerSpan();
+  const packedFailures: PackedFailures = stored?.failures ? parsedFailures(stored.failures) : {};
+  const added = new Map(answers.map((answer) => [answer.slug, answer]));
+  const parts: Buffer[] = [];
+  while (stored && nextAnswer(stored.answers, span)) {
+    const newer = added.get(span.slug);
+    if (newer && span.asOf <= newer.asOf) continue;
+    added.delete(span.slug);
+    parts.push(stored.answers.subarray(span.start, span.to));
+  }
+  for (const { bytes } of added.values()) parts.push(bytes);
+  for (const { topic } of answers) delete packedFailures[topic];
+  for (const { topic, reason, note, at } of failures) packedFailures[topic] = [reason, note, at];
+  const left = Object.keys(packedFailures).length > 0;
+  return { answers: Buffer.concat(parts), failures: left ? JSON.stringify(packedFailures) : null };
 }
 
 /** Stored failures without rejections; null where none are left. Those that cannot be parsed stay: reading reports them. */

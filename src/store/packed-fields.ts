@@ -37,17 +37,9 @@ const LONGEST_TEXT = 200;
 
 /** Texts by number, the same ones at packing and at unpacking. */
 export interface Texts {
-  /** The number of a text, given to it now if need be; -1 for one that gets none and is written out each time. */
+  /** The number of a text; -1 for one that has none and is written out each time. */
   numberOf(text: string): number;
   textOf(number: number): string;
-}
-
-/** The texts of a store by number. */
-export interface StoreTexts extends Texts {
-  /** The number of a text that must have one, however many there are: the slug of a topic. */
-  ensure(text: string): number;
-  /** The number of a text that has one already; -1 otherwise. Never writes. */
-  known(text: string): number;
 }
 
 /** Whether a text may get a number. The texts of a database are UTF-8, which has no lone surrogates. */

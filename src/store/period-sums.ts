@@ -1,4 +1,4 @@
-import type { ChargeState, PeriodSpending, Spending } from './port.ts';
+import type { PeriodSpending, Spending } from './port.ts';
 
 /** The stored sums of one period of an account. */
 export interface PeriodRow extends Spending {
@@ -9,14 +9,6 @@ export interface PeriodRow extends Spending {
 }
 
 export const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
-
-/** The sum that a charge belongs to; `free` belongs to none. */
-export const SUM_OF: Readonly<Record<ChargeState, keyof Spending | null>> = {
-  sent: 'open',
-  charged: 'charged',
-  unknown: 'unknown',
-  free: null,
-};
 
 /** @param later credits of the account in periods that begin later */
 export function periodSpending(row: PeriodRow | undefined, later: number): PeriodSpending {

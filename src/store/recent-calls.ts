@@ -5,34 +5,57 @@ export interface RecentCall {
   readonly settledAt: number;
 }
 
-/** The calls of an account that settled within a window. */
-export interface Recent {
-  readonly credits: number;
+/** The calls of an account that settled within a window. Their sums are kept: they may be 100,000, and each claim asks for them. */
+export class RecentCalls {
+  /** Oldest first; those before `#first` are forgotten. */
+  #calls: RecentCall[] = [];
+  #first = 0;
+  #credits = 0;
+  readonly #ofRuns = new Map<number, number>();
+
+  get credits(): number {
+    return this.#credits;
+  }
+
   /** Those of one run among them. */
-  creditsOf(run: number): number;
+  creditsOf(run: number): number {
+    return this.#ofRuns.get(run) ?? 0;
+  }
+
   /** Oldest first. */
-  readonly calls: readonly RecentCall[];
-}
+  *calls(): Iterable<RecentCall> {
+    for (let at = this.#first; at < this.#calls.length; at++) yield this.#calls[at]!;
+  }
 
-/** @param calls oldest first */
-export function recentOf(calls: readonly RecentCall[]): Recent {
-  const sum = (counted: readonly RecentCall[]) => counted.reduce((credits, call) => credits + call.credits, 0);
-  return { credits: sum(calls), creditsOf: (run) => sum(calls.filter((call) => call.run === run)), calls };
-}
+  /** When the newest call settled; 0 where there is none. */
+  get latest(): number {
+    return this.#calls.at(-1)?.settledAt ?? 0;
+  }
 
-/** When the newest call settled; 0 where there is none. Calls from then on are to be read: more may have settled in that
- * millisecond. */
-export function latestOf(calls: readonly RecentCall[]): number {
-  return calls.at(-1)?.settledAt ?? 0;
-}
+  /** Adds the calls that settled from `latest` on, oldest first: more may have settled in that millisecond than were read before. Whoever
+   * settles later is not earlier in time: the store sees to that. */
+  add(newer: readonly RecentCall[]): void {
+    const { latest } = this;
+    while (this.#calls.length > this.#first && this.latest === latest) this.#count(this.#calls.pop()!, -1);
+    for (const call of newer) {
+      this.#calls.push(call);
+      this.#count(call, 1);
+    }
+  }
 
-/** The calls after `since`, of those that were read before and those that settled from their latest on. Whoever settles later is
- * not earlier in time: the store sees to that. */
-export function movedWindow(
-  calls: readonly RecentCall[],
-  newer: readonly RecentCall[],
-  since: number,
-): readonly RecentCall[] {
-  const latest = latestOf(calls);
-  return [...calls.filter(({ settledAt }) => settledAt > since && settledAt < latest), ...newer];
+  /** Forgets the calls that settled at a time or before. */
+  forget(until: number): void {
+    for (let call = this.#calls[this.#first]; call && call.settledAt <= until; call = this.#calls[this.#first]) {
+      this.#count(call, -1);
+      this.#first++;
+    }
+    if (this.#first * 2 <= this.#calls.length) return;
+    this.#calls = this.#calls.slice(this.#first);
+    this.#first = 0;
+  }
+
+  #count({ run, credits }: RecentCall, sign: 1 | -1): void {
+    this.#credits += sign * credits;
+    this.#ofRuns.set(run, this.creditsOf(run) + sign * credits);
+  }
 }

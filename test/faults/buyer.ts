@@ -7,7 +7,7 @@ import { prepare } from '../../src/job/prepare.ts';
 import { type RunEnded, run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 
 export interface BuyerOptions {
   readonly folder: string;

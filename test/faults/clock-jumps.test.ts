@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { clockOf } from '../../src/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/job/buying/progress.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { openHarness, places } from '../job/harness.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

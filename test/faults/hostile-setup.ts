@@ -9,7 +9,7 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { RunSummary } from '../../src/job/summary.ts';
 import type { Store } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { places } from '../job/harness.ts';
 import { usage } from '../service/account-usage.ts';
 import { createAccount, createKey } from '../service/file-accounts.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { randomOf } from '../../src/data/sample/random.ts';
-import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts';
+import { openDatabase } from '../../src/store/sqlite-store.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
 import { cutPower, lostUnsynced, writeLedger } from './power-loss.ts';

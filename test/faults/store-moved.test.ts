@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/job/buying/progress.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { column, type Harness, openHarness, places } from '../job/harness.ts';
 import { casesOf } from '../tier.ts';
 import { buy } from './buyer.ts';

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import type { Scope } from '../../src/contract/credits.ts';
 import { ApiKeys, fingerprintOf, type Key, readKeys } from '../../src/job/planning/api-keys.ts';
 import type { Store } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

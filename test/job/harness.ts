@@ -19,7 +19,7 @@ import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/job/settings/settings.ts';
 import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
 import type { Store } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { usage } from '../service/account-usage.ts';
 import { createAccount, createKey } from '../service/file-accounts.ts';

@@ -17,7 +17,7 @@ import { fingerprintOf } from '../../src/job/planning/api-keys.ts';
 import { prepare } from '../../src/job/prepare.ts';
 import { run } from '../../src/job/run-job.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideLocalData } from '../sample-database.ts';
 import { createAccount, createKey } from '../service/file-accounts.ts';

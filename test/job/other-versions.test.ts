@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import Database from 'better-sqlite3';
-import { cellStatements } from '../../src/store/sqlite/answers.ts';
-import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
+import { openCells } from '../store/open-cells.ts';
 import { column, openHarness, places } from './harness.ts';
 
 /** Takes the last field from every answer, as a version with one column less would have kept them. */
 function narrowAnswers(file: string): void {
-  const database = new Database(file);
-  const texts = textDictionary(database, file);
-  const cells = cellStatements(database, texts, () => null);
+  const cells = openCells(file);
+  const { handle: database } = cells;
   const rows = database
     .prepare<[], { source: number; lat7: number; lng7: number }>('SELECT source, lat7, lng7 FROM cells')
     .all();

@@ -6,7 +6,7 @@ import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import type { Settlement } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { forAnotherPlace, standBetween } from './between.ts';
 import { type Harness, openHarness, places } from './harness.ts';
 

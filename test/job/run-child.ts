@@ -7,8 +7,8 @@ import { prepare } from '../../src/job/prepare.ts';
 import { run } from '../../src/job/run-job.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import { isPostgresAddress } from '../../src/sql/postgres-address.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
 
 export interface ChildTask {

@@ -7,7 +7,7 @@ import { approvablePlan } from '../../src/job/approved-plan.ts';
 import { newProgress } from '../../src/job/buying/progress.ts';
 import { prepare, prepareAgain } from '../../src/job/prepare.ts';
 import { run } from '../../src/job/run-job.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { forAnotherPlace, standBetween } from './between.ts';
 import { openHarness, places } from './harness.ts';
 

@@ -175,7 +175,7 @@ test('the ledger has one run for an enrichment, and none where nothing was bough
   const options = { topics: ['wildfire'] as const, source: client(), store, budget: 100, batch: 1 };
   await all(enrich(rowsOf(places(4)), options));
   await all(enrich(rowsOf(places(4)), options));
-  const { openSqliteStore } = await import('../../src/store/sqlite/sqlite-store.ts');
+  const { openSqliteStore } = await import('../../src/store/sqlite-store.ts');
   await using read = openSqliteStore(store.address, harness.clock, { name: 'reader', isAlive: () => true }, () => 0);
   const runs = await read.runs();
   assert.deepEqual(

@@ -14,7 +14,7 @@ import type { Facts } from '../../src/report/facts.ts';
 import { gatherFacts } from '../../src/report/gather-facts.ts';
 import { makeReport } from '../../src/report/make-report.ts';
 import type { Claim, Settlement, Store } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -10,7 +10,7 @@ import { type DatabaseFormat, openSqlite, openSqliteReadOnly } from '../../src/s
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const FORMAT: DatabaseFormat = {
-  migrations: new URL('../../src/store/sqlite/migrations/', import.meta.url),
+  migrations: new URL('../../src/store/migrations/sqlite/', import.meta.url),
   pragmas: [],
   busyTimeoutMs: 30_000,
   otherVersion: (version, known) => new Error(`version ${version}, not ${known}`),

@@ -10,7 +10,15 @@ import { openSqlite } from '../../src/sql/open-sqlite.ts';
 import { locatePostgres } from '../../src/sql/postgres-address.ts';
 import { postgresDriver } from '../../src/sql/postgres-driver.ts';
 import { PostgresPool } from '../../src/sql/postgres-pool.ts';
-import { read, type SqlDatabase, type SqlWork, statement, storable, toJson, write } from '../../src/sql/sql-work.ts';
+import {
+  read,
+  type SqlDatabase,
+  type SqlValue,
+  type SqlWork,
+  statement,
+  storable,
+  write,
+} from '../../src/sql/sql-work.ts';
 import { sqliteDriver } from '../../src/sql/sqlite-driver.ts';
 import { STORE_DATABASE } from '../../src/store/store-address.ts';
 import { MovedClock } from '../moved-clock.ts';
@@ -72,13 +80,16 @@ const ENGINES: readonly (readonly [name: string, open: Opened])[] = [
 
 const COLUMNS = { id: 'bigint', words: 'text', share: 'double precision', bytes: 'blob' } as const;
 
-/** Puts rows into `kept`, in one statement. */
-function* keep({ dialect }: SqlDatabase, rows: readonly object[]): SqlWork<void> {
-  yield* write(
-    statement(
-      `INSERT INTO kept AS old (id, words, share, bytes) SELECT id, words, share, bytes FROM ${dialect.records('$1', 'new', COLUMNS)}
-       WHERE true ON CONFLICT (id) DO UPDATE SET words = excluded.words, share = excluded.share, bytes = excluded.bytes`,
-      [toJson(rows)],
+/** Puts rows into `kept`. */
+function keep({ dialect }: SqlDatabase, rows: readonly Record<string, SqlValue>[]): SqlWork<void> {
+  return write(
+    ...dialect.eachRow(
+      rows,
+      'new',
+      COLUMNS,
+      (table) =>
+        `INSERT INTO kept AS old (id, words, share, bytes) SELECT id, words, share, bytes FROM ${table}
+         WHERE true ON CONFLICT (id) DO UPDATE SET words = excluded.words, share = excluded.share, bytes = excluded.bytes`,
     ),
   );
 }
@@ -106,7 +117,7 @@ for (const [engine, open] of ENGINES) {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
-        const asked = rows.map((one, id) => ({ ...one, id, bytes: one.bytes && database.dialect.hex(one.bytes) }));
+        const asked = rows.map((one, id) => ({ ...one, id }));
         await database.transact(() => keep(database, asked));
         const [kept] = await database.read(() =>
           read(statement('SELECT words, share, bytes FROM kept WHERE id < $1 ORDER BY id', [rows.length])),

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PerilbookError } from '../../src/errors.ts';
-import { cellStatements } from '../../src/store/sqlite/answers.ts';
-import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts';
-import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { openCells } from './open-cells.ts';
 
 /** One of each shape that a field can take as bytes. */
 const FIELDS = [null, 0.1, 1_000_000, 0.638835, 7, '2026-03-10T12:00:00.000Z', 'Very High', 'x'.repeat(300), 'a note'];
@@ -22,11 +20,9 @@ const damage = fc.oneof(
 
 test('bytes of a cell that are not as they were written end in an error of the store, or in fields of the right kinds', (t) => {
   const file = join(temporaryFolder(t), 'store.db');
-  const database = openDatabase(file);
+  const cells = openCells(file, () => FIELDS.length);
+  const { handle: database } = cells;
   t.after(() => database.close());
-  const texts = textDictionary(database, file);
-  database.prepare("INSERT INTO sources (id, name) VALUES (1, 'somewhere')").run();
-  const cells = cellStatements(database, texts, () => FIELDS.length);
   cells.merge(
     1,
     CELL,
@@ -76,10 +72,9 @@ test('bytes of a cell that are not as they were written end in an error of the s
 
 test('a cell that is cut anywhere but between two answers is refused, not taken for one that lacks answers', (t) => {
   const file = join(temporaryFolder(t), 'store.db');
-  const database = openDatabase(file);
+  const cells = openCells(file, () => FIELDS.length);
+  const { handle: database } = cells;
   t.after(() => database.close());
-  database.prepare("INSERT INTO sources (id, name) VALUES (1, 'somewhere')").run();
-  const cells = cellStatements(database, textDictionary(database, file), () => FIELDS.length);
   for (const topic of ['drought', 'hail'] as const) cells.merge(1, CELL, [{ topic, asOf: 1, fields: FIELDS }], []);
   const whole = database.prepare<[], Buffer>('SELECT answers FROM cells').pluck().get()!;
   const setAnswers = database.prepare('UPDATE cells SET answers = ?');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 
 const server = await sharedPostgres();

@@ -4,23 +4,12 @@ import { test } from 'node:test';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import type { WidthOf } from '../../src/store/cell-answers.ts';
-import { cellStatements } from '../../src/store/sqlite/answers.ts';
-import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts';
-import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { openCells } from './open-cells.ts';
 
 const TOPICS = NATURAL_SLUGS.slice(0, 5);
 const CELL = { lat7: 1, lng7: 2 };
-
-/** Opens a store's file with the statements of cells, past the port. */
-function openCells(file: string, widthOf: WidthOf = () => null) {
-  const database = openDatabase(file);
-  const texts = textDictionary(database, file);
-  database.prepare("INSERT OR IGNORE INTO sources (id, name) VALUES (1, 'somewhere')").run();
-  return { database, texts, ...cellStatements(database, texts, widthOf) };
-}
 
 const field: fc.Arbitrary<Field> = fc.oneof(
   fc.constant(null),
@@ -40,8 +29,8 @@ const answers: fc.Arbitrary<Answer[]> = fc.uniqueArray(
 );
 
 test('the newest answer of each topic is read, whatever was stored before', (t) => {
-  const { database, texts, read, merge } = openCells(join(temporaryFolder(t), 'store.db'));
-  t.after(() => database.close());
+  const { handle, read, merge } = openCells(join(temporaryFolder(t), 'store.db'));
+  t.after(() => handle.close());
   let number = 0;
   fc.assert(
     fc.property(fc.array(answers, { minLength: 1, maxLength: 4 }), (told) => {
@@ -53,7 +42,6 @@ test('the newest answer of each topic is read, whatever was stored before', (t) 
           if (answer.asOf >= (newest.get(answer.topic)?.asOf ?? -1)) newest.set(answer.topic, { ...answer });
         }
       }
-      texts.forget();
       assert.deepStrictEqual(read(1, cell)?.answers ?? new Map(), newest);
     }),
     { numRuns: 300 },
@@ -63,7 +51,7 @@ test('the newest answer of each topic is read, whatever was stored before', (t) 
 test('of cells that have all that is wanted only that comes; the others come as `read` gives them', (t) => {
   const widths = new Map<TopicSlug, number | null>(TOPICS.map((topic, index) => [topic, index < 3 ? null : index]));
   const cells = openCells(join(temporaryFolder(t), 'store.db'), (topic) => widths.get(topic) ?? null);
-  t.after(() => cells.database.close());
+  t.after(() => cells.handle.close());
   const wanted = fc.uniqueArray(
     fc.record({
       topic: fc.constantFrom(...TOPICS),
@@ -102,19 +90,18 @@ test('of cells that have all that is wanted only that comes; the others come as 
 
 test('a transaction that is rolled back takes its texts along: their numbers go to others', async (t) => {
   const file = join(temporaryFolder(t), 'store.db');
-  const { database, texts, merge, read } = openCells(file);
-  t.after(() => database.close());
+  const { handle, merge, read } = openCells(file);
+  t.after(() => handle.close());
   const told = (rating: string): Answer[] => [{ topic: 'hail', asOf: 1, fields: [rating] }];
   assert.throws(() =>
-    database.transaction(() => {
+    handle.transaction(() => {
       merge(1, CELL, told('lost'), []);
       throw new Error('rolled back');
     })(),
   );
-  texts.forget();
   const other = openCells(file);
   other.merge(1, CELL, told('kept'), []);
-  other.database.close();
+  other.handle.close();
   merge(1, { lat7: 3, lng7: 4 }, told('lost'), []);
   assert.deepEqual(read(1, CELL)!.answers.get('hail')!.fields, ['kept']);
   assert.deepEqual(read(1, { lat7: 3, lng7: 4 })!.answers.get('hail')!.fields, ['lost']);
@@ -122,7 +109,7 @@ test('a transaction that is rolled back takes its texts along: their numbers go 
 
 test('damaged answers end in our own error, or read as some answers: never in another error, never without end', (t) => {
   const cells = openCells(join(temporaryFolder(t), 'store.db'), (topic) => columnsOf(topic).length);
-  t.after(() => cells.database.close());
+  t.after(() => cells.handle.close());
   const told = TOPICS.map((topic, index): Answer => {
     const fields = columnsOf(topic).map((_, column) =>
       column === 0 ? 'Very High' : column === 1 ? 12.5 : index * 300,
@@ -130,9 +117,9 @@ test('damaged answers end in our own error, or read as some answers: never in an
     return { topic, asOf: 1e12 + index, fields: [...fields.slice(0, -1), 'a text of its own '.repeat(20)] };
   });
   cells.merge(1, CELL, told, []);
-  const bytesOf = cells.database.prepare<[], Buffer>('SELECT answers FROM cells').pluck();
+  const bytesOf = cells.handle.prepare<[], Buffer>('SELECT answers FROM cells').pluck();
   const whole = bytesOf.get()!;
-  const put = cells.database.prepare('UPDATE cells SET answers = ?');
+  const put = cells.handle.prepare('UPDATE cells SET answers = ?');
   const wants = TOPICS.map((topic) => ({ topic, freshSince: 0, fields: 3 }));
   let refused = 0;
   const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement, Store } from '../../src/store/port.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
 import { type CommitFault, startTcpProxy } from '../tcp-proxy.ts';
 import { LONG, times } from '../tier.ts';

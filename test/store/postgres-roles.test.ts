@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { ROLE_WITH_PASSWORD, sharedPostgres } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -11,7 +11,7 @@ const server = await sharedPostgres();
 const OWNER = { name: 'me', isAlive: () => true };
 const open = (address: string) => openPostgresStore(address, systemClock, OWNER);
 const RUN = { job: 'job', input: 'in', output: 'out', account: 'a', plannedCredits: 1, budget: 100 };
-const MIGRATIONS = join(import.meta.dirname, '../../src/store/postgres/migrations');
+const MIGRATIONS = join(import.meta.dirname, '../../src/store/migrations/postgres');
 const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
 
 /** The statements of docs/operator/many-machines.md, as they stand there. */

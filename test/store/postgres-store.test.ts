@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/clock.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { testStore } from './store-contract.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '../faults/certificates');

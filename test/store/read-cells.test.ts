@@ -4,11 +4,9 @@ import { test } from 'node:test';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
 import type { CompleteCell } from '../../src/store/port.ts';
-import { cellStatements } from '../../src/store/sqlite/answers.ts';
-import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts';
-import { textDictionary } from '../../src/store/sqlite/text-dictionary.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { openCells } from './open-cells.ts';
 
 const TOPICS = NATURAL_SLUGS.slice(0, 3);
 const CELLS = 4_600;
@@ -19,9 +17,8 @@ const cellAt = (number: number): Cell => ({ lat7: 360_000_000 + 10_000 * (number
 
 /** A store with cells of two sources in turn, with any answers and failures. */
 function makeStore(file: string, seed: number): void {
-  const database = openDatabase(file);
-  const { merge } = cellStatements(database, textDictionary(database, file), () => null);
-  database.exec("INSERT INTO sources (id, name) VALUES (1, 'asked'), (2, 'other')");
+  const { handle: database, merge } = openCells(file);
+  database.exec("INSERT INTO sources (id, name) VALUES (2, 'other')");
   const ages = fc.sample(fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 3, maxLength: 3 }), {
     numRuns: CELLS,
     seed,
@@ -48,9 +45,8 @@ const WANTED = TOPICS.map((topic) => ({ topic, freshSince: 3, fields: 2 }));
 test('cells that are read together are those that are read one by one, in the order asked', (t) => {
   const file = join(temporaryFolder(t), 'store.db');
   makeStore(file, 25);
-  const database = openDatabase(file);
-  t.after(() => database.close());
-  const cells = cellStatements(database, textDictionary(database, file), () => null);
+  const cells = openCells(file);
+  t.after(() => cells.handle.close());
   const signs: Cell[] = [1, -1, 0].flatMap((lat7) => [1, -1, 0].map((lng7) => ({ lat7, lng7 })));
   for (const cell of signs) cells.merge(2, cell, [{ topic: 'hail', asOf: 1, fields: [cell.lat7, cell.lng7] }], []);
   // In no order, more than a statement reads, with cells that are not stored and cells that come twice.

@@ -75,6 +75,21 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual([asOld!.outcome, younger!.outcome], ['answered', 'granted']);
   });
 
+  it('two runs of one process that claim at the same moment get a cell, and an area, once', async (setup) => {
+    const { store, terms, propose } = setup;
+    const both = [await terms(), { ...(await terms()), run: await store.startRun(RUN) }];
+    const ask = async (requests: readonly ClaimRequest[]) => {
+      const claims = await Promise.all(both.map((limits, at) => store.claim(limits, [requests[at]!])));
+      return claims.flat().map(({ outcome }) => outcome);
+    };
+    assert.deepEqual(await ask([propose(LA, 'single'), propose(LA, 'single')]), ['granted', 'claimed']);
+    const forArea = (cell: Cell) => {
+      const request = propose(cell, 'single');
+      return { ...request, areas: [{ area: 'county 06037', wanted: request.wanted }] };
+    };
+    assert.deepEqual(await ask([forArea(NY), forArea(BOSTON)]), ['granted', 'claimed']);
+  });
+
   it('a call that is made for an area holds back those for the same area and topics, at whatever cell', async (setup) => {
     const { store, another, terms, propose, clock } = setup;
     const area = 'tract 06037106111';
@@ -662,6 +677,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
   });
 }
 
+const RUN = { job: 'job', input: 'in', output: 'out', account: 'account', plannedCredits: 1, budget: 1_000 };
 const LEASE_MS = 60_000;
 const WRITTEN = { basis: 'input', fields: 'answers', reading: 1, size: 120, mtimeMs: 1_700_000_000_123, rows: 7 };
 

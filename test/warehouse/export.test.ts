@@ -8,7 +8,7 @@ import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { freshnessOf } from '../../src/job/planning/freshness.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
 import type { CellAnswers } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { exportAnswers } from '../../src/warehouse/export-answers.ts';
 import { startBin } from '../cli/bin-process.ts';
 import { perilbook } from '../cli/command-line.ts';

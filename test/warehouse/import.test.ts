@@ -7,7 +7,7 @@ import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, CellRecord } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import type { CellAnswers, Store } from '../../src/store/port.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openService, PLACES } from './two-stores.ts';

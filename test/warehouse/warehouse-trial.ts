@@ -15,7 +15,7 @@ import { prepare } from '../../src/job/prepare.ts';
 import { run } from '../../src/job/run-job.ts';
 import type { JobFile } from '../../src/job/settings/job-file.ts';
 import { makeJob } from '../../src/job/settings/settings.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { SqlDialectName } from '../../src/warehouse/sql-dialects.ts';
 import { joinStatement, placesStatement, type StatementOptions } from '../../src/warehouse/statements.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

@@ -6,7 +6,7 @@ import { columnsOf } from '../../../src/columns/topic-columns.ts';
 import { judgePart, type PartTarget } from '../../../src/job/parts/part-state.ts';
 import type { WrittenPart } from '../../../src/store/part-store.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite-store.ts';
 import { releaseLater } from '../../service/small-data.ts';
 import { openPartScene, type PartScene, partOf } from './part-scene.ts';
 

@@ -1,0 +1,122 @@
+import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
+import { read, type SqlDatabase, type SqlReading, type SqlWork, statement } from '../sql/sql-work.ts';
+import { MINUTE_MARGIN_MS, type Usage } from './admission.ts';
+import { NOTHING_SPENT, type PeriodRow, periodSpending } from './period-sums.ts';
+import type { ClaimLimits, PeriodSpending, Spending } from './port.ts';
+import { type RecentCall, RecentCalls } from './recent-calls.ts';
+import { planSums } from './stored-runs.ts';
+
+type StoredPeriod = PeriodRow & { readonly account: string; readonly start: number };
+type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
+
+const PERIOD_COLUMNS = `account, period_start AS start, charged, unknown, open, exhausted_at AS "exhaustedAt",
+  exhausted_left AS "exhaustedLeft", elsewhere, corrected_at AS "correctedAt"`;
+
+/** What an account has spent in the period that begins at `start`, and in later ones. */
+export function* periodSpendingOf(account: string, start: number): SqlWork<PeriodSpending> {
+  const [periods] = yield* read(
+    statement<StoredPeriod>(`SELECT ${PERIOD_COLUMNS} FROM periods WHERE account = $1`, [account]),
+  );
+  return spendingOf(periods, start);
+}
+
+function spendingOf(periods: readonly StoredPeriod[], start: number): PeriodSpending {
+  const later = periods
+    .filter((period) => period.start > start)
+    .reduce((sum, row) => sum + row.charged + row.unknown + row.open, 0);
+  return periodSpending(
+    periods.find((period) => period.start === start),
+    later,
+  );
+}
+
+/**
+ * Reads the sums that claims are decided by, under the locks of their accounts; `spend` counts what the transaction itself grants.
+ *
+ * @param windows the calls of the last minute by account, of which only new ones are read
+ */
+export function usageOf(
+  { dialect }: SqlDatabase,
+  windows: Map<string, RecentCalls>,
+  terms: readonly ClaimLimits[],
+): SqlReading<ClaimUsage> {
+  const accounts = [...new Set(terms.map(({ account }) => account))];
+  const plans = [...new Set(terms.flatMap(({ plan }) => (plan ? [plan.id] : [])))];
+  const since = dialect.greatest('$2', '(SELECT latest FROM accounts WHERE account = $1) - $3');
+  return {
+    statements: [
+      statement(`SELECT ${PERIOD_COLUMNS} FROM periods WHERE account IN ${dialect.list('$1', 'text')}`, [
+        JSON.stringify(accounts),
+      ]),
+      statement(`SELECT id, charged, unknown, open FROM runs WHERE id IN ${dialect.list('$1', 'bigint')}`, [
+        JSON.stringify([...new Set(terms.map(({ run }) => run))]),
+      ]),
+      ...plans.map((plan) => planSums(plan)),
+      // The account's time is not before its newest settlement, so that nothing older is within the minute.
+      ...accounts.map((account) =>
+        statement(
+          `SELECT run, credits, settled_at AS "settledAt" FROM calls
+           WHERE account = $1 AND credits > 0 AND settled_at >= ${since} ORDER BY settled_at`,
+          [account, windows.get(account)?.latest ?? 0, RATE_WINDOW_MS + MINUTE_MARGIN_MS],
+        ),
+      ),
+    ],
+    take([periods, runs, ...others]) {
+      const newer = others.slice(plans.length);
+      for (const [index, account] of accounts.entries()) {
+        const recent = windows.get(account) ?? new RecentCalls();
+        recent.add(newer[index] as RecentCall[]);
+        windows.set(account, recent);
+      }
+      return usageFrom(windows, {
+        periods: periods as StoredPeriod[],
+        runs: runs as ({ id: number } & Spending)[],
+        underPlans: plans.map((plan, at) => [plan, others[at]![0] as Spending] as const),
+      });
+    },
+  };
+}
+
+type ClaimUsage = ReturnType<typeof usageFrom>;
+
+/** The rows that usage is made of. */
+interface UsageRows {
+  readonly periods: readonly StoredPeriod[];
+  readonly runs: readonly ({ readonly id: number } & Spending)[];
+  readonly underPlans: readonly (readonly [plan: string, sums: Spending])[];
+}
+
+function usageFrom(windows: Map<string, RecentCalls>, { periods, runs, underPlans }: UsageRows) {
+  const ofAccount = Map.groupBy(periods as Changing<StoredPeriod>[], ({ account }) => account);
+  const ofRun = new Map(runs.map((run): [number, Changing<Spending>] => [run.id, run]));
+  const ofPlan = new Map<string, Changing<Spending>>(underPlans);
+  const periodsOf = (account: string) => ofAccount.get(account) ?? [];
+
+  return {
+    /** @param since calls that settled then or before are not of the minute */
+    of({ account, run, period, countedSince, plan }: ClaimLimits, since: number): Usage {
+      const recent = windows.get(account)!;
+      recent.forget(since);
+      return {
+        period: spendingOf(periodsOf(account), countedSince ?? period.start),
+        run: { ...(ofRun.get(run) ?? NOTHING_SPENT) },
+        underPlan: plan ? { ...(ofPlan.get(plan.id) ?? NOTHING_SPENT) } : null,
+        inFlight: periodsOf(account).reduce((sum, { open }) => sum + open, 0),
+        recent,
+      };
+    },
+    spend({ account, run, period: { start }, plan }: ClaimLimits, credits: number): void {
+      let row = periodsOf(account).find((period) => period.start === start);
+      if (!row) {
+        const nothing = { exhaustedAt: null, exhaustedLeft: null, elsewhere: null, correctedAt: null };
+        row = { account, start, ...NOTHING_SPENT, ...nothing };
+        ofAccount.set(account, [...periodsOf(account), row]);
+      }
+      row.open += credits;
+      const sums = ofRun.get(run);
+      if (sums) sums.open += credits;
+      const underPlan = plan && ofPlan.get(plan.id);
+      if (underPlan) underPlan.open += credits;
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { inBatches } from '../batches.ts';
+import type { TopicSet } from '../contract/topic-set.ts';
+import type { PerilbookError } from '../errors.ts';
+import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
+import type { LedgerTime } from './account-locks.ts';
+import { cellReader, type WidthOf } from './cell-answers.ts';
+import { type ClaimTable, claimCalls } from './claim-calls.ts';
+import { periodSpendingOf } from './claim-usage.ts';
+import { CHARGE_SUMS, chargeStats, correctPeriod, latestCallTimes, readLedgerStatement } from './ledger-sums.ts';
+import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store } from './port.ts';
+import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
+import { giveUpCalls, settleCalls } from './settle-calls.ts';
+import { countOlder, sourceStats } from './stored-ages.ts';
+import { areasOf } from './stored-areas.ts';
+import {
+  type CellOfStore,
+  cellPage,
+  cellRecords,
+  forgetRejections,
+  mergeCells,
+  prunePage,
+  wantedCells,
+} from './stored-cells.ts';
+import { allDetails, DETAILS_SIZE } from './stored-details.ts';
+import { partStore } from './stored-parts.ts';
+import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './stored-runs.ts';
+import { TextTable } from './text-table.ts';
+
+/** A database that a store is opened on. */
+interface StoreSettings extends LedgerTime {
+  /** For messages: the file, or the address. */
+  readonly name: string;
+  readonly owner: Owner;
+  readonly widthOf: WidthOf;
+}
+
+/** What each database does in its own way. */
+interface OpenedDatabase {
+  moved(): PerilbookError | null;
+  bytes(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Calls of the job that are claimed, or settled, in one transaction. */
+const MOST_TOGETHER = 200;
+
+export function tablesOf({ name, database, time, owner, widthOf }: StoreSettings): ClaimTable {
+  const texts = new TextTable(name);
+  return { database, time, owner, texts, reader: cellReader(texts, widthOf), windows: new Map() };
+}
+
+/** Settles the calls whose lease has ended or whose process has died as unknown. */
+export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
+  const { database, time, owner } = tables;
+  const [open] = yield* read(
+    statement<{ id: number; owner: string; isOver: boolean | 0 | 1 }>(
+      `SELECT calls.id, owner, lease_until <= ${database.dialect.greatest(`${time()} + ahead`, 'latest')} AS "isOver"
+       FROM calls JOIN accounts ON accounts.account = calls.account WHERE charge = 'sent'`,
+    ),
+  );
+  const isAlive = (name: string) => name === owner.name || owner.isAlive(name);
+  const dead = open.filter((call) => call.isOver || !isAlive(call.owner)).map(({ id }) => id);
+  if (dead.length > 0) yield* giveUpCalls(tables, dead);
+}
+
+/** The store on a database that is open and up to date. */
+export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatabase): Store {
+  const { database, texts, reader, owner } = tables;
+  const ask = <T>(work: () => SqlWork<T>) => database.read(work);
+  const change = <T>(work: () => SqlWork<T>) => database.transact(work);
+
+  // One transaction after the other: what is asked while one is under way is decided together in the next. So the number of claims a
+  // second does not depend on how far the server is.
+  const claims = inBatches<{ terms: ClaimLimits; requests: readonly ClaimRequest[] }, Claim[]>(
+    async (groups) => {
+      const asked = groups.flatMap(({ terms, requests }) => requests.map((request) => ({ terms, request })));
+      const decided = [...(await change(() => claimCalls(tables, asked)))];
+      return groups.map(({ requests }) => decided.splice(0, requests.length));
+    },
+    { most: MOST_TOGETHER, atOnce: 1 },
+  );
+  const settlements = inBatches<readonly Settlement[], undefined>(
+    async (groups) => {
+      await change(() => settleCalls(tables, groups.flat()));
+      return groups.map(() => undefined);
+    },
+    { most: MOST_TOGETHER, atOnce: 1 },
+  );
+
+  /** All cells, page by page: no transaction stays open while somebody reads. */
+  async function* pages(): AsyncGenerator<readonly CellOfStore[]> {
+    const page = (after: number) => ask(() => cellPage(tables, after));
+    for (let rows = await page(0); rows.length > 0; rows = await page(rows.at(-1)!.id)) yield rows;
+  }
+
+  return {
+    async source(name) {
+      const find = () => read(statement<{ id: number }>('SELECT id FROM sources WHERE name = $1', [name]));
+      const [[row]] = await ask(find);
+      if (row !== undefined) return row.id;
+      return change(function* () {
+        yield* write(statement('INSERT INTO sources (name) VALUES ($1) ON CONFLICT DO NOTHING', [name]));
+        const [[made]] = yield* find();
+        return made!.id;
+      });
+    },
+    async read(source, cells) {
+      return (await ask(() => readTogether(cellRecords(tables, source, cells))))[0];
+    },
+    async readWanted(source, cells, wanted) {
+      return (await ask(() => readTogether(wantedCells(tables, source, cells, wanted))))[0];
+    },
+    async readAreas(source, areas) {
+      const [stored] = await ask(() => readTogether(areasOf(database, source, areas)));
+      return areas.map((area) => stored.get(area) ?? null);
+    },
+    async claim(terms, requests) {
+      const error = moved();
+      if (error !== null) throw error;
+      return requests.length === 0 ? [] : claims({ terms, requests });
+    },
+    async settle(settled) {
+      if (settled.length > 0) await settlements(settled);
+    },
+    putAnswers: (source, found) =>
+      change(() =>
+        mergeCells(
+          tables,
+          found.map((cell) => ({ source, ...cell })),
+        ),
+      ),
+    moved: async () => moved(),
+    sampleMark: (source) => ask(() => readSampleMark(source)),
+    callTimes: (source, leaseMs) => ask(() => latestCallTimes(source, leaseMs)),
+    bundleContents: (source) => ask(() => readBundleContents(database, source)),
+    refusedScopes: (source, key) => ask(() => readRefusedScopes(database, source, key)),
+    spending: (account, period) => ask(() => periodSpendingOf(account, period.start)),
+    statement: (query) => ask(() => readLedgerStatement(database, query)),
+    correct: (account, period, spentInAll) => change(() => correctPeriod(tables, account, period, spentInAll)),
+    startRun: (run) => change(() => insertRun(database, run, owner)),
+    knownAccounts: () => ask(readAccounts),
+    finishRun: (run, end) => change(() => endRun(database, run, end)),
+    runs: ({ job } = {}) => ask(() => readRuns(job, owner)),
+    runSpending: async (run) => (await ask(() => read(runSums(run))))[0][0]!,
+    planSpending: async (plan) => (await ask(() => read(planSums(plan))))[0][0]!,
+    async stats() {
+      const sums = new Map();
+      let sources: ReturnType<typeof sourceStats> = [];
+      for await (const cells of pages()) sources = sourceStats(cells, sums);
+      const [charges, [details]] = await ask(() => read(CHARGE_SUMS, DETAILS_SIZE));
+      return { sources, ...chargeStats(charges), details: details!, bytes: await bytes() };
+    },
+    async countOlder(before) {
+      const sums = new Map<string, Map<TopicSet, number>>();
+      for await (const cells of pages()) countOlder(cells, before, (number) => texts.textOf(number), sums);
+      return sums;
+    },
+    async prune(before) {
+      let forgotten = 0;
+      await change(() => write(statement('DELETE FROM details WHERE as_of < $1', [before])));
+      for (let last = 0; ; ) {
+        const done = await change(() => prunePage(tables, last, before));
+        if (done === null) return forgotten;
+        forgotten += done.dropped;
+        last = done.last;
+      }
+    },
+    forgetRejections: () => change(() => forgetRejections(tables)),
+    async *cells() {
+      for await (const rows of pages()) {
+        for (const { source, lat7, lng7, answers, failures } of rows) {
+          yield { source, cell: { lat7, lng7 }, record: reader.unpack({ answers, failures }) };
+        }
+      }
+    },
+    ...partStore(tables, owner),
+    details: () => allDetails(database),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,94 @@
+import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PerilbookError } from '../errors.ts';
+
+/** Notices that the file of an open store was deleted, moved or replaced. */
+export interface FileWatch {
+  /** The error to stop with when the file was deleted, moved or replaced; null while it is in its place. */
+  moved(): PerilbookError | null;
+}
+
+/**
+ * Remembers which file was just opened. A process can write to an open file after it was deleted or renamed: the next run
+ * would not find what is bought then, and buy it again. A check is one `stat` of about 2 µs; a durable transaction takes
+ * milliseconds.
+ *
+ * The file must not be opened a second time for the check: closing that handle would drop SQLite's locks (POSIX).
+ */
+export function watchFile(file: string): FileWatch {
+  const opened = statSync(file);
+  const isOpened = (stats: Stats | undefined) => stats?.ino === opened.ino && stats.dev === opened.dev;
+  return {
+    moved() {
+      const there = statSync(file, { throwIfNoEntry: false });
+      if (isOpened(there)) return null;
+      const what = there === undefined ? '' : ', and another file is in its place';
+      const now = whereabouts(file, isOpened);
+      switch (now) {
+        case 'deleted':
+          return movedError(
+            `The store ${file} was deleted while this run used it${what}`,
+            'The answers that it bought are only in the output now. Restore a copy of the store, or the next run buys them again.',
+            file,
+          );
+        case 'unknown':
+          return movedError(
+            `The store ${file} was moved or deleted while this run used it${what}`,
+            'Move it back before the next run, or its answers are bought again.',
+            file,
+          );
+        default:
+          return movedError(
+            `The store ${file} was moved to ${now} while this run used it${what}`,
+            `All that was bought is there. Move it back, or use it with --store ${now}.`,
+            file,
+          );
+      }
+    },
+  };
+}
+
+function movedError(message: string, hint: string, file: string): PerilbookError {
+  return new PerilbookError('STORE_MOVED', message, hint, { file });
+}
+
+/** Where an open file is now: Linux lists the open files of a process; elsewhere its old folder is searched. */
+function whereabouts(file: string, isOpened: (stats: Stats | undefined) => boolean): string {
+  for (const folder of ['/proc/self/fd', '/dev/fd', dirname(file)]) {
+    for (const name of entriesOf(folder)) {
+      const path = join(folder, name);
+      const stats = statOf(path);
+      if (!isOpened(stats)) continue;
+      if (stats!.nlink === 0) return 'deleted';
+      if (folder === dirname(file)) return path;
+      const target = targetOf(path);
+      if (target !== null && isOpened(statOf(target))) return target;
+    }
+  }
+  return 'unknown';
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    // Deleted meanwhile, or not readable.
+    return undefined;
+  }
+}
+
+function targetOf(link: string): string | null {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return null;
+  }
+}

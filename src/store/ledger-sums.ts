@@ -1,0 +1,136 @@
+import type { BillingPeriod } from '../contract/billing-period.ts';
+import {
+  read,
+  readTogether,
+  rowsOf,
+  type SqlDatabase,
+  type SqlValue,
+  type SqlWork,
+  statement,
+} from '../sql/sql-work.ts';
+import { type LedgerTime, lockAccounts } from './account-locks.ts';
+import type {
+  ChargeState,
+  Correction,
+  StatementBy,
+  StatementQuery,
+  StatementRow,
+  StoreStats,
+  TimedCall,
+} from './port.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Sums the ledger call by call, and not the sums that claims maintain, so that a statement also checks those. */
+export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQuery): SqlWork<StatementRow[]> {
+  const { by, account, period, job, from, to } = query;
+  // When a call counts: at its claim, but never before the period that it is charged to. So a call that was claimed before the
+  // anniversary and charged after it counts on the first day of the new period.
+  const countedAt = dialect.greatest('calls.claimed_at', 'calls.period_start');
+  const names: Readonly<Record<StatementBy, string>> = {
+    ...{ run: 'calls.run', job: 'runs.job', key: 'calls.key', kind: 'calls.kind', day: `${countedAt} / ${DAY_MS}` },
+  };
+  const values: SqlValue[] = [];
+  // Only the conditions that are asked for, so that a statement by run uses its index alone.
+  const condition = (sql: (place: string) => string, value: SqlValue | undefined) =>
+    value === undefined ? [] : [sql(`$${values.push(value)}`)];
+  const conditions = [
+    ...condition((place) => `calls.account = ${place}`, account),
+    ...condition((place) => `calls.period_start = ${place}`, period?.start),
+    ...condition((place) => `runs.job = ${place}`, job),
+    ...condition((place) => `${countedAt} >= ${place}`, from),
+    ...condition((place) => `${countedAt} < ${place}`, to),
+  ];
+  const needsRuns = by === 'run' || by === 'job' || job !== undefined;
+  const sums = (['charged', 'free', 'unknown', 'sent'] as const)
+    .map((charge) => {
+      const those = `FILTER (WHERE charge = '${charge}')`;
+      return `count(*) ${those} AS calls_${charge}, coalesce(sum(credits) ${those}, 0) AS credits_${charge}`;
+    })
+    .join(', ');
+  const [rows] = yield* read(
+    statement<Record<string, number> & { name: string | number; job: string | null }>(
+      `SELECT ${names[by]} AS name, ${by === 'run' ? 'runs.job' : 'NULL'} AS job, ${sums}
+     FROM calls ${needsRuns ? 'JOIN runs ON runs.id = calls.run' : ''}
+     ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+     GROUP BY 1, 2 ORDER BY 1`,
+      values,
+    ),
+  );
+  return rows.map((row) => ({
+    name: by === 'day' ? new Date(Number(row.name) * DAY_MS).toISOString().slice(0, 10) : row.name,
+    ...(row.job === null ? {} : { job: row.job }),
+    calls: {
+      charged: row.calls_charged!,
+      free: row.calls_free!,
+      unknown: row.calls_unknown!,
+      inFlight: row.calls_sent!,
+    },
+    credits: { charged: row.credits_charged!, unknown: row.credits_unknown!, inFlight: row.credits_sent! },
+  }));
+}
+
+/** The latest charged calls of a source, with their times. */
+export function* latestCallTimes(source: number, leaseMs: number): SqlWork<readonly TimedCall[]> {
+  const [calls] = yield* read(
+    statement<TimedCall>(
+      `SELECT kind, settled_at - lease_until + $1 AS ms FROM calls
+       WHERE id > (SELECT max(id) FROM calls) - 1000 AND source = $2 AND charge = 'charged' ORDER BY id DESC`,
+      [leaseMs, source],
+    ),
+  );
+  return calls;
+}
+
+/**
+ * Corrects a period by what the provider's page says is spent, in the caller's transaction. Calls of unknown charge count as part
+ * of the page's figure: the provider knows whether it charged them. Calls in flight do not: the page may have been read before they were
+ * charged, and to count them twice for a minute costs nothing. What is counted in later periods counts in this one as well, and the
+ * page's figure is all that does.
+ */
+export function* correctPeriod(
+  ledger: LedgerTime,
+  account: string,
+  { start }: BillingPeriod,
+  spentInAll: number,
+): SqlWork<Correction> {
+  const [locked, [sums]] = yield* readTogether(
+    lockAccounts(ledger, [account]),
+    rowsOf(
+      statement<{ later: number }>(
+        `SELECT coalesce(sum(charged + unknown + open), 0) AS later FROM periods WHERE account = $1 AND period_start > $2`,
+        [account, start],
+      ),
+    ),
+  );
+  const [[correction]] = yield* read(
+    statement<Correction>(
+      `INSERT INTO periods AS old (account, period_start, elsewhere, corrected_at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (account, period_start) DO UPDATE SET elsewhere = $3 - old.charged - old.unknown, corrected_at = $4,
+         exhausted_at = NULL, exhausted_left = NULL
+       RETURNING elsewhere, corrected_at AS at`,
+      [account, start, spentInAll - sums!.later, locked.now],
+    ),
+  );
+  return correction!;
+}
+
+export const CHARGE_SUMS = statement<{ charge: ChargeState; calls: number; credits: number }>(
+  'SELECT charge, count(*) AS calls, sum(credits) AS credits FROM calls GROUP BY charge',
+);
+
+/** How many calls of each charge there are, and their credits. */
+export function chargeStats(
+  rows: readonly { charge: ChargeState; calls: number; credits: number }[],
+): Pick<StoreStats, 'calls' | 'credits'> {
+  const of = (charge: ChargeState) => rows.find((row) => row.charge === charge) ?? { calls: 0, credits: 0 };
+  return {
+    calls: {
+      sent: of('sent').calls,
+      charged: of('charged').calls,
+      free: of('free').calls,
+      unknown: of('unknown').calls,
+    },
+    credits: { charged: of('charged').credits, unknown: of('unknown').credits, open: of('sent').credits },
+  };
+}

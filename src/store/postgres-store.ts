@@ -1,0 +1,77 @@
+import type { Clock } from '../clock.ts';
+import { postgresDialect } from '../sql/dialects.ts';
+import { migratePostgres } from '../sql/migrate-postgres.ts';
+import { locatePostgres } from '../sql/postgres-address.ts';
+import { postgresDriver } from '../sql/postgres-driver.ts';
+import { PostgresPool } from '../sql/postgres-pool.ts';
+import { read, statement, write } from '../sql/sql-work.ts';
+import type { WidthOf } from './cell-answers.ts';
+import { giveUpDead, storeOn, tablesOf } from './database-store.ts';
+import type { Owner, Store } from './port.ts';
+import { STORE_DATABASE } from './store-address.ts';
+
+interface PostgresOptions {
+  readonly widthOf?: WidthOf;
+  /** The time as SQL. Default: the server's clock. Tests give one that they move. */
+  readonly serverTime?: () => string;
+}
+
+const MIGRATIONS = new URL('./migrations/postgres/', import.meta.url);
+const POOL_SETTINGS = {
+  // A restart or a failover takes a minute at most, and a call's lease outlasts it.
+  patienceMs: 120_000,
+  connectMs: 10_000,
+  // Any statement of a transaction takes milliseconds; sums over the whole ledger may take longer.
+  statementMs: 120_000,
+  silentClientMs: 5_000,
+  applicationName: 'perilbook',
+  session: {},
+};
+
+/**
+ * The store for several machines: a schema of a PostgreSQL database (docs/operator/many-machines.md). All rules are kept in transactions
+ * of the server and by its clock. On opening, calls whose lease has ended or whose process has died are settled as `unknown`.
+ *
+ * @param clock measures how long a server that is away is waited for; nothing else
+ * @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE
+ */
+export async function openPostgresStore(
+  store: string,
+  clock: Clock,
+  owner: Owner,
+  { widthOf = () => null, serverTime }: PostgresOptions = {},
+): Promise<Store> {
+  const location = locatePostgres(store, STORE_DATABASE);
+  const pool = new PostgresPool(location, clock, POOL_SETTINGS);
+  try {
+    await migratePostgres(pool, location, MIGRATIONS);
+    const database = postgresDriver(pool, postgresDialect(serverTime));
+    const time = () => database.dialect.now;
+    const tables = tablesOf({ name: location.address, database, time, owner, widthOf });
+    const [[right], newer] = await database.read(() => read(MAY_WRITE, tables.texts.newer()));
+    tables.texts.take(newer);
+    // A role that only reads leaves to others what a worker that died left behind.
+    if (right!.mayWrite) {
+      await database.transact(() => write(OLD_TRANSACTIONS));
+      await database.transact(() => giveUpDead(tables));
+    }
+    return storeOn(tables, {
+      // A database that is moved is another server: its connection ends.
+      moved: () => null,
+      bytes: async () => (await database.read(() => read(SIZE)))[0][0]!.bytes,
+      close: () => pool[Symbol.asyncDispose](),
+    });
+  } catch (error) {
+    await pool[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+const MAY_WRITE = statement<{ mayWrite: boolean }>(
+  `SELECT has_table_privilege('calls', 'UPDATE') AND NOT pg_is_in_recovery() AS "mayWrite"`,
+);
+const OLD_TRANSACTIONS = statement("DELETE FROM transactions WHERE at < now() - interval '1 day'");
+const SIZE = statement<{ bytes: number }>(
+  `SELECT coalesce(sum(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class
+   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`,
+);

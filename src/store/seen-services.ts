@@ -1,0 +1,109 @@
+import type { SampleMark } from '../contract/answer.ts';
+import type { BundleKind, Scope } from '../contract/credits.ts';
+import type { TopicSlug } from '../contract/topics.ts';
+import { read, type SqlDatabase, type SqlWork, statement, write } from '../sql/sql-work.ts';
+import type { SettledCall } from './ledger-moves.ts';
+import type { BundleContents } from './port.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** How long a refused scope counts. Keys get new scopes now and then, and to ask again is free (403). A refusal that is dated
+ * in the future by a wrong clock counts no longer than that either. */
+const REFUSAL_HOLDS_MS = DAY_MS;
+
+/** How long a bundle that returned fewer topics than the contract says counts as such. Without a limit it would never be
+ * bought and seen again, and one odd answer would make every later plan dearer. To look again costs one bundle. */
+const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
+
+/** Number of topics in each bundle (docs/developer/service-api.md, 2.3 and 2.9). */
+const PROMISED = { standard: 17, enterprise: 37 } as const;
+
+/** A bundle as it was last seen: the JSON of its slugs. */
+interface SeenBundle {
+  readonly kind: BundleKind;
+  readonly topics: string;
+  readonly seenAt: number;
+}
+
+/** What the bundles are believed to return now. */
+function bundleContentsOf(bundles: readonly SeenBundle[], now: number): BundleContents {
+  const seen = new Map<BundleKind, readonly TopicSlug[]>();
+  for (const { kind, topics, seenAt } of bundles) {
+    const slugs = JSON.parse(topics) as TopicSlug[];
+    const isThin = slugs.length < PROMISED[kind];
+    if (!isThin || Math.abs(now - seenAt) < THIN_BUNDLE_HOLDS_MS) seen.set(kind, slugs);
+  }
+  return { standard: seen.get('standard') ?? null, enterprise: seen.get('enterprise') ?? null };
+}
+
+/** Records what settlements show about their services, in the caller's transaction. Nearly all of them show nothing. */
+export function* rememberObservations(
+  { dialect }: SqlDatabase,
+  settled: readonly SettledCall[],
+  now: number,
+): SqlWork<void> {
+  // Once a source and not once a call: its row would be locked by every settlement.
+  const answered = settled.filter(({ settlement }) => settlement.answers.length > 0);
+  for (const [source, calls] of Map.groupBy(answered, ({ call }) => call.source)) {
+    const samples = calls.filter(({ settlement }) => settlement.sample);
+    const until = Math.max(0, ...samples.flatMap(({ settlement }) => settlement.answers.map(({ asOf }) => asOf)));
+    const still = calls.at(-1)!.settlement.sample === true ? 1 : 0;
+    if (samples.length > 0) {
+      const later = dialect.greatest('old.until', 'excluded.until');
+      yield* write(
+        statement(
+          `INSERT INTO sample_sources AS old (source, until, still) VALUES ($1, $2, $3)
+           ON CONFLICT (source) DO UPDATE SET until = ${later}, still = excluded.still`,
+          [source, until, still],
+        ),
+      );
+    } else yield* write(statement('UPDATE sample_sources SET still = 0 WHERE source = $1 AND still = 1', [source]));
+  }
+  for (const { settlement, call } of settled) {
+    if (settlement.contents) {
+      yield* write(
+        statement(
+          `INSERT INTO bundles (source, kind, topics, seen_at) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (source, kind) DO UPDATE SET topics = excluded.topics, seen_at = excluded.seen_at`,
+          [call.source, settlement.contents.kind, JSON.stringify(settlement.contents.topics), now],
+        ),
+      );
+    }
+    if (settlement.refused) {
+      yield* write(
+        statement(
+          `INSERT INTO refused_scopes (source, key, scope, refused_at) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (source, key, scope) DO UPDATE SET refused_at = excluded.refused_at`,
+          [call.source, call.key, settlement.refused, now],
+        ),
+      );
+    }
+  }
+}
+
+export function* readSampleMark(source: number): SqlWork<SampleMark | null> {
+  const [[mark]] = yield* read(
+    statement<{ until: number; still: 0 | 1 }>('SELECT until, still FROM sample_sources WHERE source = $1', [source]),
+  );
+  return mark ? { until: mark.until, still: mark.still === 1 } : null;
+}
+
+export function* readBundleContents({ dialect }: SqlDatabase, source: number): SqlWork<BundleContents> {
+  const [bundles] = yield* read(
+    statement<SeenBundle & { now: number }>(
+      `SELECT kind, topics, seen_at AS "seenAt", ${dialect.now} AS now FROM bundles WHERE source = $1`,
+      [source],
+    ),
+  );
+  return bundleContentsOf(bundles, bundles[0]?.now ?? 0);
+}
+
+export function* readRefusedScopes({ dialect }: SqlDatabase, source: number, key: string): SqlWork<ReadonlySet<Scope>> {
+  const [rows] = yield* read(
+    statement<{ scope: Scope }>(
+      `SELECT scope FROM refused_scopes WHERE source = $1 AND key = $2 AND abs(refused_at - ${dialect.now}) < $3`,
+      [source, key, REFUSAL_HOLDS_MS],
+    ),
+  );
+  return new Set(rows.map(({ scope }) => scope));
+}

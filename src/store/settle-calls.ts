@@ -1,0 +1,78 @@
+import { CLOCKS_APART_MS } from '../contract/billing-period.ts';
+import { read, readTogether, rowsOf, type SqlWork, statement, write } from '../sql/sql-work.ts';
+import { type LedgerTime, lockAccounts } from './account-locks.ts';
+import { type LedgerCall, moveCalls, type SettledCall } from './ledger-moves.ts';
+import type { Settlement } from './port.ts';
+import { rememberObservations } from './seen-services.ts';
+import { mergeAreas } from './stored-areas.ts';
+import { mergeCells, type StoredCells } from './stored-cells.ts';
+import { keepDetails } from './stored-details.ts';
+
+/**
+ * Writes outcomes and answers, in one transaction. The answers come first: they take longest, and the accounts' locks are held only for
+ * the ledger's own rows.
+ */
+export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: readonly Settlement[]): SqlWork<void> {
+  const { dialect } = ledger.database;
+  const [calls] = yield* read(
+    statement<LedgerCall & { now: number }>(
+      `SELECT id, source, account, period_start, key, lat7, lng7, claimed_at, credits_left, ${dialect.now} AS now
+       FROM calls WHERE id IN ${dialect.list('$1', 'bigint')}`,
+      [JSON.stringify(settlements.map(({ call }) => call))],
+    ),
+  );
+  const stored = new Map(calls.map((call) => [call.id, call]));
+  const settled = settlements.flatMap((settlement): SettledCall[] => {
+    const call = stored.get(settlement.call);
+    return call ? [{ settlement, call }] : [];
+  });
+  if (settled.length === 0) return;
+  const { now } = calls[0]!;
+  yield* mergeCells(
+    ledger,
+    settled.map(({ settlement: { answers, failures }, call }) => ({
+      ...{ source: call.source, cell: call, answers, failures },
+    })),
+  );
+  yield* keepDetails(settled);
+  yield* mergeAreas(ledger.database, settled, now);
+  yield* rememberObservations(ledger.database, settled, now);
+  yield* moveCalls(
+    ledger,
+    settled.map(({ settlement: { call, charge, credits, period, outcome, requestId } }) => ({
+      ...{ call, charge, credits, period: period.start, outcome, requestId },
+    })),
+  );
+  for (const { settlement, call } of settled) {
+    // Just after an anniversary the provider's clock may still be before it: then it means the old quota.
+    if (!settlement.exhausted || call.claimed_at < call.period_start + CLOCKS_APART_MS) continue;
+    // It counts for the period in which the call was claimed: a refusal that arrives after the anniversary means the old quota,
+    // and would block the new period for a month. A call claimed before a correction says nothing about the time after it.
+    yield* write(
+      statement(
+        `UPDATE periods SET exhausted_at = $1, exhausted_left = $2 WHERE account = $3 AND period_start = $4
+           AND exhausted_at IS NULL AND coalesce(corrected_at, $5) <= $5`,
+        [now, call.credits_left, call.account, call.period_start, call.claimed_at],
+      ),
+    );
+  }
+}
+
+/** Settles calls of processes that have died: they may have been sent and charged, so their charge is unknown. */
+export function* giveUpCalls(ledger: LedgerTime, calls: readonly number[]): SqlWork<void> {
+  const ids = JSON.stringify(calls);
+  const ofCalls = `FROM calls WHERE id IN ${ledger.database.dialect.list('$1', 'bigint')}`;
+  const [accounts] = yield* read(statement<{ account: string }>(`SELECT account ${ofCalls}`, [ids]));
+  const [, open] = yield* readTogether(
+    lockAccounts(
+      ledger,
+      accounts.map(({ account }) => account),
+    ),
+    // Behind the lock: who has settled one since is right.
+    rowsOf(statement<{ id: number }>(`SELECT id ${ofCalls} AND charge = 'sent'`, [ids])),
+  );
+  yield* moveCalls(
+    ledger,
+    open.map(({ id }) => ({ call: id, charge: 'unknown', credits: null, period: null, outcome: 'process ended' })),
+  );
+}

@@ -1,0 +1,121 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { PerilbookError } from '../errors.ts';
+import { openSqlite, type SqliteDatabase } from '../sql/open-sqlite.ts';
+import { statement, write } from '../sql/sql-work.ts';
+import { type SqliteDriver, sqliteDriver } from '../sql/sqlite-driver.ts';
+import type { WidthOf } from './cell-answers.ts';
+import { giveUpDead, storeOn, tablesOf } from './database-store.ts';
+import { watchFile } from './file-watch.ts';
+import type { Owner, Store } from './port.ts';
+import { asStoreError } from './sqlite-errors.ts';
+
+/** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means trouble. */
+const BUSY_TIMEOUT_MS = 30_000;
+
+/**
+ * The store on one machine: a SQLite file that several processes may have open at the same time. On opening, calls of
+ * processes that have died are settled as `unknown`.
+ *
+ * @throws STORE_TOO_NEW, STORE_UNUSABLE
+ */
+export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthOf: WidthOf = () => null): Store {
+  const handle = openDatabase(file);
+  try {
+    const database = sqliteDriver(handle, clock, (error) => asStoreError(file, error));
+    const inPlace = watchFile(file);
+    const tables = tablesOf({ name: file, database, time: () => LEDGER_TIME, owner, widthOf });
+    startClock(database);
+    database.transactNow(() => giveUpDead(tables));
+    return storeOn(tables, {
+      moved: () => inPlace.moved(),
+      // What is not yet in the file itself lies in the WAL, which may be larger.
+      bytes: async () => statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
+      async close() {
+        // SQLite leaves the WAL of a moved file at the old name: its transactions would be lost.
+        if (handle.open && inPlace.moved() !== null) handle.pragma('wal_checkpoint(TRUNCATE)');
+        handle.close();
+      },
+    });
+  } catch (error) {
+    handle.close();
+    throw asStoreError(file, error);
+  }
+}
+
+const LEDGER_TIME = '(SELECT steady_ms() + "offset" FROM ledger_clock)';
+
+/**
+ * Starts the ledger's clock, which all processes of a machine share: the machine's monotonic clock and an offset that the first
+ * process wrote. It starts at the time of the wall clock, and does not change when that is set. After a restart of the machine
+ * (the monotonic clock is earlier than the newest settlement) it starts again, never earlier than that settlement.
+ */
+function startClock(database: SqliteDriver): void {
+  const latest = '(SELECT coalesce(max(latest), 0) FROM accounts)';
+  const begin = statement(
+    `INSERT INTO ledger_clock AS old (id, "offset") VALUES (1, max(now_ms(), ${latest}) - steady_ms())
+     ON CONFLICT (id) DO UPDATE SET "offset" = excluded."offset" WHERE steady_ms() + old."offset" < ${latest}`,
+  );
+  database.transactNow(() => write(begin));
+}
+
+/**
+ * Opens (and makes, and brings up to date) the SQLite file of the store.
+ *
+ * WAL lets several processes read while one writes. `synchronous=FULL`, because a charge that was written before its
+ * call left must survive a power cut; in WAL mode the default, NORMAL, may lose the last transactions.
+ *
+ * @throws STORE_TOO_NEW for a file of a later version, STORE_UNUSABLE for one of an earlier version, that cannot be opened or is no store
+ */
+export function openDatabase(file: string): SqliteDatabase {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    refuseSecondName(file);
+    return openSqlite(file, {
+      migrations: new URL('./migrations/sqlite/', import.meta.url),
+      // 16 MB of pages: with the default of 2, each cell of a large plan reads a page of the index again, and takes a fifth longer.
+      pragmas: ['synchronous = FULL', 'foreign_keys = ON', 'cache_size = -16384'],
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      otherVersion: (version, known) =>
+        version < known
+          ? new PerilbookError(
+              'STORE_UNUSABLE',
+              `The store ${file} was made by an earlier development version of Perilbook`,
+              'Name another file with --store.',
+              { file },
+            )
+          : new PerilbookError(
+              'STORE_TOO_NEW',
+              `The store ${file} was written by a later Perilbook (version ${version}, this one knows ${known})`,
+              'Update Perilbook, or name another file with --store.',
+              { file },
+            ),
+    });
+  } catch (error) {
+    const known = asStoreError(file, error);
+    if (known instanceof PerilbookError) throw known;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PerilbookError(
+      'STORE_UNUSABLE',
+      `The store ${file} cannot be ${existsSync(file) ? 'used' : 'made'}: ${reason}`,
+      'Check the disk and the permissions, or name another file with --store.',
+      { file },
+      error,
+    );
+  }
+}
+
+/** SQLite names its WAL after the database: two programs that open one file by two names (hard links; symbolic links are
+ * resolved) do not see each other's WAL and corrupt the database. */
+function refuseSecondName(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  const names = found?.isFile() ? found.nlink : 1;
+  if (names <= 1) return;
+  throw new PerilbookError(
+    'STORE_UNUSABLE',
+    `The store ${file} has ${names} names (hard links): programs that open it by different names would corrupt it`,
+    'Copy it and use the copy with --store, or remove the other names.',
+    { file },
+  );
+}

@@ -1,0 +1,239 @@
+import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
+import type { TopicSlug } from '../contract/topics.ts';
+import type { Cell } from '../geo/coordinates.ts';
+import {
+  read,
+  rowsOf,
+  type SqlDatabase,
+  type SqlReading,
+  type SqlStatement,
+  type SqlWork,
+  statement,
+  write,
+} from '../sql/sql-work.ts';
+import { type AnswerReader, mergedCell, type PackedCell, withoutRejections } from './cell-answers.ts';
+import type { CompleteCell, WantedAnswer } from './port.ts';
+import { answersSince } from './stored-ages.ts';
+import type { TextTable } from './text-table.ts';
+
+/** The cells of an open store. */
+export interface StoredCells {
+  readonly database: SqlDatabase;
+  readonly texts: TextTable;
+  readonly reader: AnswerReader;
+}
+
+/** What a call or a look-up brought for a cell of a source. */
+interface CellChange {
+  readonly source: number;
+  readonly cell: Cell;
+  readonly answers: readonly Answer[];
+  readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
+}
+
+type CellRow = PackedCell & { readonly source: number } & Cell;
+type AskedRow = (PackedCell & Cell) | { readonly answers: null };
+
+/** Cells that one statement reads. To read each with a statement of its own takes half as much time again. */
+const CELLS_A_STATEMENT = 2_000;
+/** Cells of a page, where all of them are read. */
+const CELLS_A_PAGE = 1_000;
+
+/**
+ * The statement that reads cells in the order asked, a row of NULL for one that is not stored. Each engine has its own, as this decides how
+ * fast a plan is: SQLite reads an object with a latitude and a longitude a member (its names may repeat) in two thirds of the time of an
+ * array of pairs, PostgreSQL two arrays. LEFT JOIN, because a JOIN may be turned round: then all cells of the source are read.
+ */
+function cellsAsked({ dialect }: SqlDatabase, source: number, cells: readonly Cell[]): SqlStatement<AskedRow> {
+  const columns = 'cells.lat7, cells.lng7, answers, failures';
+  if (dialect.engine === 'sqlite') {
+    return statement(
+      `SELECT ${columns} FROM json_each($1) AS asked
+       LEFT JOIN cells ON source = $2 AND lat7 = asked.key AND lng7 = asked.value`,
+      [`{${cells.map(({ lat7, lng7 }) => `"${lat7}":${lng7}`).join(',')}}`, source],
+    );
+  }
+  return statement(
+    `SELECT ${columns} FROM unnest($1::integer[], $2::integer[]) AS asked (lat7, lng7)
+     LEFT JOIN cells ON cells.source = $3 AND cells.lat7 = asked.lat7 AND cells.lng7 = asked.lng7`,
+    [`{${cells.map(({ lat7 }) => lat7).join(',')}}`, `{${cells.map(({ lng7 }) => lng7).join(',')}}`, source],
+  );
+}
+
+/** Reads cells in the order asked. @param maker makes, when all texts are known that the cells name, what makes a result of a cell */
+function readingCells<Result>(
+  { database, texts }: StoredCells,
+  source: number,
+  cells: readonly Cell[],
+  maker: () => (cell: PackedCell) => Result,
+): SqlReading<(Result | null)[]> {
+  const statements: SqlStatement[] = [];
+  for (let first = 0; first < cells.length; first += CELLS_A_STATEMENT) {
+    statements.push(cellsAsked(database, source, cells.slice(first, first + CELLS_A_STATEMENT)));
+  }
+  const newer = rowsOf(texts.newer());
+  return {
+    // The texts behind the cells: they are all that the cells name.
+    statements: [...statements, ...newer.statements],
+    take(results) {
+      texts.take(newer.take(results.slice(-1)));
+      const make = maker();
+      const made: (Result | null)[] = [];
+      for (const rows of results.slice(0, -1) as AskedRow[][]) {
+        for (const row of rows) {
+          const cell = cells[made.length]!;
+          if (row.answers === null) made.push(null);
+          else if (row.lat7 === cell.lat7 && row.lng7 === cell.lng7) made.push(make(row));
+          // SQL promises no order without ORDER BY: paid answers must never go to another cell.
+          else throw new Error('The store gave cells in another order than they were asked for');
+        }
+      }
+      return made;
+    },
+  };
+}
+
+export function cellRecords(
+  stored: StoredCells,
+  source: number,
+  cells: readonly Cell[],
+): SqlReading<(CellRecord | null)[]> {
+  return readingCells(stored, source, cells, () => stored.reader.unpack);
+}
+
+/** Reads cells; of those that have all that is wanted only that, in the order wanted. */
+export function wantedCells(
+  stored: StoredCells,
+  source: number,
+  cells: readonly Cell[],
+  wanted: readonly WantedAnswer[],
+): SqlReading<(CompleteCell | CellRecord | null)[]> {
+  return readingCells<CompleteCell | CellRecord>(stored, source, cells, () => {
+    const pick = stored.reader.picker(wanted);
+    return (cell) => (pick.has(cell.answers) ? pick.taken(cell.answers) : stored.reader.unpack(cell));
+  });
+}
+
+const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng7}`;
+
+/** Merges what was brought into the cells, in the caller's transaction. */
+export function* mergeCells(stored: StoredCells, changes: readonly CellChange[]): SqlWork<void> {
+  const real = changes.filter(({ answers, failures }) => answers.length > 0 || failures.length > 0);
+  if (real.length === 0) return;
+  // Before the rows are locked: who gives numbers to texts waits for others who do.
+  const packed = yield* stored.texts.pack(
+    stored.database,
+    real.map(({ answers }) => answers),
+  );
+  const places = [...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values()];
+  const rows = yield* lockedCells(stored.database, places);
+  const merged = new Map(rows.map((row) => [keyOf(row.source, row), row]));
+  for (const [index, { source, cell, failures }] of real.entries()) {
+    const key = keyOf(source, cell);
+    const { lat7, lng7 } = cell;
+    merged.set(key, { source, lat7, lng7, ...mergedCell(merged.get(key), packed[index]!, failures) });
+  }
+  yield* writeCells(stored.database, [...merged.values()]);
+}
+
+/**
+ * The stored rows of cells, which nobody else can change before the end of the transaction. PostgreSQL has its own statement: it makes the rows
+ * that are missing, so that they can be locked too. SQLite has one writer, and would write each new row twice.
+ */
+function* lockedCells(database: SqlDatabase, places: readonly (Cell & { source: number })[]): SqlWork<CellRow[]> {
+  if (database.dialect.engine === 'sqlite') {
+    const bySource = [...Map.groupBy(places, ({ source }) => source)];
+    const found = yield* read(...bySource.map(([source, cells]) => cellsAsked(database, source, cells)));
+    return found.flatMap((rows, at) =>
+      rows.flatMap((row) => (row.answers === null ? [] : [{ ...row, source: bySource[at]![0] }])),
+    );
+  }
+  // In one order, so that two transactions do not wait for one another. DO UPDATE, because it locks the row and returns it.
+  const ordered = places
+    .map(({ source, lat7, lng7 }) => ({ source, lat7, lng7 }))
+    .sort((a, b) => a.source - b.source || a.lat7 - b.lat7 || a.lng7 - b.lng7);
+  const inserts = database.dialect.eachRow<CellRow>(
+    ordered,
+    'asked',
+    { source: 'integer', lat7: 'integer', lng7: 'integer' },
+    (table) =>
+      `INSERT INTO cells AS old (source, lat7, lng7) SELECT source, lat7, lng7 FROM ${table}
+       ON CONFLICT (source, lat7, lng7) DO UPDATE SET source = old.source RETURNING source, lat7, lng7, answers, failures`,
+  );
+  return (yield* read(...inserts)).flat();
+}
+
+const CELL = { source: 'integer', lat7: 'integer', lng7: 'integer', answers: 'blob', failures: 'text' } as const;
+
+function writeCells({ dialect }: SqlDatabase, rows: readonly CellRow[]): SqlWork<void> {
+  const upserts = dialect.eachRow(
+    rows.map(({ source, lat7, lng7, answers, failures }) => ({ source, lat7, lng7, answers, failures })),
+    'new',
+    CELL,
+    (table) =>
+      `INSERT INTO cells (source, lat7, lng7, answers, failures) SELECT source, lat7, lng7, answers, failures
+       FROM ${table} WHERE true
+       ON CONFLICT (source, lat7, lng7) DO UPDATE SET answers = excluded.answers, failures = excluded.failures`,
+  );
+  return write(...upserts);
+}
+
+/** A cell, and the name of its source. */
+export interface CellOfStore extends PackedCell, Cell {
+  readonly id: number;
+  readonly source: string;
+}
+
+/** The next cells behind one, in the order in which they were stored. */
+export function* cellPage({ texts }: StoredCells, after: number): SqlWork<CellOfStore[]> {
+  const [rows, newer] = yield* read(
+    statement<CellOfStore>(
+      `SELECT cells.id, sources.name AS source, lat7, lng7, answers, failures FROM cells JOIN sources ON sources.id = cells.source
+       WHERE cells.id > $1 ORDER BY cells.id LIMIT ${CELLS_A_PAGE}`,
+      [after],
+    ),
+    texts.newer(),
+  );
+  texts.take(newer);
+  return rows;
+}
+
+/** Drops the answers of a page of cells that are older than `before`; null behind the last page. */
+export function* prunePage(
+  { database }: StoredCells,
+  after: number,
+  before: number,
+): SqlWork<{ readonly last: number; readonly dropped: number } | null> {
+  const [rows] = yield* read(
+    statement<CellRow & { id: number }>(
+      `SELECT id, source, lat7, lng7, answers, failures FROM cells WHERE id > $1 ORDER BY id LIMIT ${CELLS_A_PAGE}
+       ${database.dialect.forUpdate}`,
+      [after],
+    ),
+  );
+  const last = rows.at(-1);
+  if (last === undefined) return null;
+  let all = 0;
+  const changed = rows.flatMap((row) => {
+    const { kept, dropped } = answersSince(row.answers, before);
+    all += dropped;
+    return dropped > 0 ? [{ ...row, answers: kept }] : [];
+  });
+  yield* writeCells(database, changed);
+  return { last: last.id, dropped: all };
+}
+
+/** Deletes rejections of locations; returns how many cells had some. */
+export function* forgetRejections({ database }: StoredCells): SqlWork<number> {
+  const [rows] = yield* read(
+    statement<CellRow & { failures: string }>(
+      `SELECT source, lat7, lng7, answers, failures FROM cells WHERE failures LIKE '%["rejected"%' ORDER BY id
+       ${database.dialect.forUpdate}`,
+    ),
+  );
+  const changed = rows
+    .map((row) => ({ ...row, failures: withoutRejections(row.failures) }))
+    .filter(({ failures }, at) => failures !== rows[at]!.failures);
+  yield* writeCells(database, changed);
+  return changed.length;
+}

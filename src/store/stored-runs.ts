@@ -1,0 +1,87 @@
+import {
+  read,
+  type SqlDatabase,
+  type SqlStatement,
+  type SqlWork,
+  statement,
+  storable,
+  write,
+} from '../sql/sql-work.ts';
+import type { AccountTerms, KnownAccount, NewRun, Owner, RunEnd, RunRecord, Spending } from './port.ts';
+
+type StoredRun = Omit<RunRecord, 'summary'> & { readonly summary: string | null; readonly owner: string };
+
+const LATEST = 200;
+
+/** Records a run and the terms of its accounts. */
+export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner): SqlWork<number> {
+  const texts = [run.job, run.input, run.output, run.account, owner.name].map(storable);
+  const [[row]] = yield* read(
+    statement<{ id: number }>(
+      `INSERT INTO runs (job, input, output, account, owner, started_at, state, planned_credits, budget, plan)
+       VALUES ($1, $2, $3, $4, $5, ${dialect.now}, 'running', $6, $7, $8) RETURNING id`,
+      [...texts, run.plannedCredits, run.budget, run.plan ?? null],
+    ),
+  );
+  for (const { name, subscription, anniversaryDay, reserve, overageCredits, spentElsewhere } of run.accounts ?? []) {
+    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, spentElsewhere };
+    yield* write(
+      statement(
+        `INSERT INTO account_terms (account, terms, run) VALUES ($1, $2, $3)
+         ON CONFLICT (account) DO UPDATE SET terms = excluded.terms, run = excluded.run`,
+        [name, JSON.stringify(terms), row!.id],
+      ),
+    );
+  }
+  return row!.id;
+}
+
+export function endRun({ dialect }: SqlDatabase, run: number, end: RunEnd): SqlWork<void> {
+  return write(
+    statement(
+      `UPDATE runs SET state = $2, finished_at = ${dialect.now}, resume_after = $3, summary = $4 WHERE id = $1`,
+      [...[run, end.state, end.resumeAfter, JSON.stringify(end.summary)]],
+    ),
+  );
+}
+
+/** The accounts that runs could spend, that of the latest run first. */
+export function* readAccounts(): SqlWork<KnownAccount[]> {
+  const [rows] = yield* read(
+    statement<{ account: string; terms: string }>(
+      'SELECT account, terms FROM account_terms ORDER BY run DESC, account',
+    ),
+  );
+  return rows.map(({ account, terms }) => ({ name: account, ...(JSON.parse(terms) as AccountTerms) }));
+}
+
+/** The latest runs, newest first. */
+export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRecord[]> {
+  const [rows] = yield* read(
+    statement<StoredRun>(
+      `SELECT id AS run, job, input, output, account, owner, started_at AS "startedAt", finished_at AS "finishedAt", state,
+         planned_credits AS "plannedCredits", budget, charged, unknown, open, resume_after AS "resumeAfter", summary
+       FROM runs WHERE CAST($1 AS text) IS NULL OR job = $1 ORDER BY id DESC LIMIT ${LATEST}`,
+      [job ?? null],
+    ),
+  );
+  return rows.map(({ owner: by, ...row }) => ({
+    ...row,
+    // A process that was killed could not say so. One on another machine counts as running.
+    state: row.state === 'running' && by !== owner.name && !owner.isAlive(by) ? 'cut off' : row.state,
+    summary: row.summary === null ? null : JSON.parse(row.summary),
+  }));
+}
+
+export function runSums(run: number): SqlStatement<Spending> {
+  return statement('SELECT charged, unknown, open FROM runs WHERE id = $1', [run]);
+}
+
+/** What all runs under a plan have spent. */
+export function planSums(plan: string): SqlStatement<Spending> {
+  return statement(
+    `SELECT coalesce(sum(charged), 0) AS charged, coalesce(sum(unknown), 0) AS unknown, coalesce(sum(open), 0) AS open
+     FROM runs WHERE plan = $1`,
+    [plan],
+  );
+}

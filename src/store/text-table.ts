@@ -1,0 +1,92 @@
+import type { Answer } from '../contract/answer.ts';
+import { PerilbookError } from '../errors.ts';
+import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../sql/sql-work.ts';
+import { type PackedAnswer, packAnswers } from './cell-answers.ts';
+import { isSharedText, MOST_TEXTS, type Texts } from './packed-fields.ts';
+
+interface NumberedText {
+  readonly number: number;
+  readonly text: string;
+}
+
+/**
+ * The texts of a store by number, all of them in memory (at most 4,096 and the slugs). Cells are read and written in batches, so the
+ * numbers that a batch needs are read or given before it. Only texts that are committed are kept here: numbers that an undone
+ * transaction gave go to others.
+ */
+export class TextTable implements Texts {
+  readonly #store: string;
+  readonly #numbers = new Map<string, number>();
+  readonly #texts: string[] = [];
+
+  constructor(store: string) {
+    this.#store = store;
+  }
+
+  /** Reads the texts that were given since the last call. Sent behind the statement that reads cells, it finds all that they name. */
+  newer(): SqlStatement<NumberedText> {
+    return statement('SELECT number, text FROM texts WHERE number >= $1 ORDER BY number', [this.#texts.length]);
+  }
+
+  /** Keeps the rows of `newer`. */
+  take(rows: readonly NumberedText[]): void {
+    for (const { number, text } of rows) {
+      this.#texts[number] = text;
+      this.#numbers.set(text, number);
+    }
+  }
+
+  numberOf(text: string): number {
+    return this.#numbers.get(text) ?? -1;
+  }
+
+  textOf(number: number): string {
+    const text = this.#texts[number];
+    if (text !== undefined) return text;
+    throw new PerilbookError(
+      'STORE_UNUSABLE',
+      `The store ${this.#store} is damaged: its text ${number} is missing`,
+      'Restore a copy of the store, or name another one with --store: its answers are then bought again.',
+      { file: this.#store },
+    );
+  }
+
+  /** Packs the answers of cells, in the caller's transaction, and gives numbers to their new texts. Nearly always there are none, so it
+   * packs first and looks what was missing. */
+  *pack(database: SqlDatabase, answers: readonly (readonly Answer[])[]): SqlWork<PackedAnswer[][]> {
+    const missing = new Set<string>();
+    const noting = (text: string): number => {
+      const number = this.numberOf(text);
+      if (number < 0 && isSharedText(text)) missing.add(text);
+      return number;
+    };
+    const textOf = (number: number) => this.textOf(number);
+    const packed = answers.map((those) => packAnswers(those, { numberOf: noting, textOf }));
+    const slugs = new Set(answers.flatMap((those) => those.map(({ topic }): string => topic)));
+    for (const slug of slugs) noting(slug);
+    if (missing.size === 0) return packed;
+    const given = yield* this.#give(database, missing, slugs);
+    const numberOf = (text: string) => given.get(text) ?? this.numberOf(text);
+    return answers.map((those) => packAnswers(those, { numberOf, textOf }));
+  }
+
+  /** Gives numbers to texts; to those of slugs also where there are too many. */
+  *#give(database: SqlDatabase, missing: Iterable<string>, slugs: ReadonlySet<string>): SqlWork<Map<string, number>> {
+    const { dialect } = database;
+    yield* write(...dialect.lockInserts('texts'));
+    const [newer] = yield* read(this.newer());
+    this.take(newer);
+    const first = this.#texts.length;
+    const texts = [...missing].filter((text) => this.numberOf(text) < 0);
+    const room = Math.max(0, MOST_TEXTS - first);
+    const given = [
+      ...texts.filter((text) => slugs.has(text)),
+      ...texts.filter((text) => !slugs.has(text)).slice(0, room),
+    ];
+    const rows = given.map((text, place) => ({ number: first + place, text }));
+    const columns = { number: 'integer', text: 'text' } as const;
+    const insert = (table: string) => `INSERT INTO texts (number, text) SELECT number, text FROM ${table}`;
+    yield* write(...dialect.eachRow(rows, 'new', columns, insert));
+    return new Map(rows.map(({ number, text }) => [text, number]));
+  }
+}

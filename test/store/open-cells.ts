@@ -1,0 +1,35 @@
+import { systemClock } from '../../src/clock.ts';
+import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
+import type { TopicSlug } from '../../src/contract/topics.ts';
+import type { Cell } from '../../src/geo/coordinates.ts';
+import { readTogether } from '../../src/sql/sql-work.ts';
+import { sqliteDriver } from '../../src/sql/sqlite-driver.ts';
+import type { WidthOf } from '../../src/store/cell-answers.ts';
+import { tablesOf } from '../../src/store/database-store.ts';
+import type { WantedAnswer } from '../../src/store/port.ts';
+import { openDatabase } from '../../src/store/sqlite-store.ts';
+import { cellRecords, mergeCells, wantedCells } from '../../src/store/stored-cells.ts';
+
+/** Opens the cells of a store's file past the port, with a source 1: at once, and without a call in the ledger. */
+export function openCells(file: string, widthOf: WidthOf = () => null) {
+  const handle = openDatabase(file);
+  const database = sqliteDriver(handle, systemClock);
+  const owner = { name: 'test', isAlive: () => true };
+  const tables = tablesOf({ name: file, database, time: () => database.dialect.now, owner, widthOf });
+  handle.prepare("INSERT OR IGNORE INTO sources (id, name) VALUES (1, 'somewhere')").run();
+  const readAll = (source: number, cells: readonly Cell[]): (CellRecord | null)[] =>
+    database.readNow(() => readTogether(cellRecords(tables, source, cells)))[0];
+  return {
+    handle,
+    readAll,
+    read: (source: number, cell: Cell) => readAll(source, [cell])[0]!,
+    readWanted: (source: number, cells: readonly Cell[], wanted: readonly WantedAnswer[]) =>
+      database.readNow(() => readTogether(wantedCells(tables, source, cells, wanted)))[0],
+    merge: (
+      source: number,
+      { lat7, lng7 }: Cell,
+      answers: readonly Answer[],
+      failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
+    ) => database.transactNow(() => mergeCells(tables, [{ source, cell: { lat7, lng7 }, answers, failures }])),
+  };
+}
