@@ -7,11 +7,11 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
-import { startDatabaseProxy } from './database-proxy.ts';
+import { CHARGED_TOPIC, startDatabaseProxy } from './database-proxy.ts';
 import { deliveries, openDatabase, pathTo, releaseLater, request, StillClock, subscriptionOf } from './small-data.ts';
 
 const server = await startPostgres();
-const SINGLE = pathTo('/v1/drought/risk');
+const SINGLE = pathTo(`/v1/${CHARGED_TOPIC}/risk`);
 
 /** A service whose way to its accounts can be cut, and a way to look at them that cannot. */
 async function setUp(t: TestContext, { patienceMs = 300, leaseMs = 450 } = {}) {

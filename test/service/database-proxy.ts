@@ -3,7 +3,10 @@ import { connect, createServer, type Socket } from 'node:net';
 /** What happens to the next COMMIT of charges: it is lost on its way, or only its answer is, or the server decides. */
 type CommitFault = 'commit lost' | 'answer lost' | null;
 
-/** A way to a PostgreSQL server that can be cut. It looks for charges and for the word COMMIT. */
+/** The topic of the calls that are to be disturbed. */
+export const CHARGED_TOPIC = 'drought';
+
+/** A way to a PostgreSQL server that can be cut. It looks for the values of a charge of CHARGED_TOPIC and for the word COMMIT. */
 export interface DatabaseProxy extends AsyncDisposable {
   /** The address through the proxy. */
   readonly url: string;
@@ -27,7 +30,7 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
     let isMuted = false;
     let isCharging = false;
     client.on('data', (chunk) => {
-      isCharging ||= chunk.includes('"request_id"');
+      isCharging ||= chunk.includes(CHARGED_TOPIC);
       const commits = chunk.includes('COMMIT');
       const isOfCharge = commits && isCharging;
       if (commits) isCharging = false;
