@@ -106,3 +106,8 @@ function nearest(tiles: CountyTiles, { lat, lng }: Location): County | null {
   }
   return best;
 }
+
+/** `Miami-Dade, Florida`; '' off every outline. */
+export function countyName(county: County | null): string {
+  return county === null ? '' : `${county.name}, ${county.state.name}`;
+}

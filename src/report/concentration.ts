@@ -1,6 +1,6 @@
 import type { TopicSlug } from '../contract/topics.ts';
 import { counted } from '../format-numbers.ts';
-import type { County } from '../geo/us-counties.ts';
+import { type County, countyName } from '../geo/us-counties.ts';
 import type { AreaFacts, AreaList, TopicFacts } from './facts.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from './scales.ts';
 import type { CountedSum, SumOf } from './sums.ts';
@@ -79,7 +79,7 @@ export class Concentration {
     const cached = this.#counties.get(county);
     if (cached) return cached;
     const area = {
-      name: county === null ? ELSEWHERE : `${county.name}, ${county.state.name}`,
+      name: countyName(county) || ELSEWHERE,
       state: county?.state.name ?? ELSEWHERE,
       sums: this.#noSums(),
     };

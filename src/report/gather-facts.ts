@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { locationOf } from '../geo/coordinates.ts';
-import { type County, countyAt } from '../geo/us-counties.ts';
+import { countyAt, countyName } from '../geo/us-counties.ts';
 import type { Connection } from '../job/connection-kinds.ts';
 import { cellOfInput, enrichedCells, locationsOf } from '../job/enriched-cells.ts';
 import { notedRows } from '../job/noted-rows.ts';
@@ -106,7 +106,7 @@ async function tallied(
   const { cells } = prepared.plan.scan;
   const order = nearOrder(cells);
   const counties = new CellCounties(cells, order);
-  const frame = frameOf(locationsOf(cells), (_, cell) => counties.of(cell)?.state.code ?? null);
+  const frame = frameOf(locationsOf(cells));
   const tally = new Tally({ topics, counts, units, cells: cells.size, frame, decimals });
   const classes = complete ?? new CellClasses(ratedTopics(prepared.job), cells.size);
   for (const time of classes.times) tally.noteTime(time);
@@ -162,10 +162,6 @@ async function namedRows(prepared: Prepared, shown: ReadonlySet<number>) {
     places: places.get(finding) ?? [{ line: firstLine, ...(part !== undefined && { part }) }],
   }));
   return { labels, problems };
-}
-
-function countyName(county: County | null): string {
-  return county === null ? '' : `${county.name}, ${county.state.name}`;
 }
 
 function sourceName(connection: Connection): string {

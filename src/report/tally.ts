@@ -101,7 +101,7 @@ export class Tally {
       return;
     }
     const at = place(this.#frame, point);
-    for (const level of this.#levels) level.add(at, cell, this.#classes);
+    for (const level of this.#levels) level.add(at, cell, county, this.#classes);
   }
 
   /** Finds the highest class, and adds to the sums of all. */

@@ -55,7 +55,7 @@ async function findings(page: Page): Promise<string[]> {
 }
 
 const tones = (page: Page) =>
-  page.locator('#marks-0 use').evaluateAll((marks) => marks.map((mark) => mark.getAttribute('class')));
+  page.locator('#marks use').evaluateAll((marks) => marks.map((mark) => mark.getAttribute('class')));
 
 for (const name of ['spread', 'town']) {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -88,7 +88,7 @@ test('the map is switched by keyboard alone: topic, measure, legend, words', opt
     await page.locator('.legend:visible').evaluateAll((found) => found.map((one) => one.getAttribute('data-scale'))),
     ['distance'],
   );
-  const sizes = () => page.locator('#marks-0 use').first().getAttribute('transform');
+  const sizes = () => page.locator('#marks use').first().getAttribute('transform');
   const byValue = await sizes();
   await page.keyboard.press('Tab');
   await page.keyboard.press('ArrowRight');
@@ -116,16 +116,18 @@ for (const width of [1440, 360]) {
 
 test('a mark says what it stands for, and how much of it was answered', options, async (t) => {
   const { page } = await openReport(t, 'spread');
-  await page.locator('#marks-0 use').first().hover();
+  await page.selectOption('#map-topic', '0');
+  await page.locator('#marks use').first().hover();
   assert.equal(
     await page.locator('#map-hint').textContent(),
-    '2 locations, 1.75 m. Highest rating of all hazards: 2 of 2 answered: Very High',
+    'Los Angeles, California: 2 locations, 1.75 m. Highest rating of all hazards: 2 of 2 answered: Very High',
   );
 });
 
 test('a click on a peril switches the map, a second one goes back; the map zooms and pans', options, async (t) => {
   const { page, complaints } = await openReport(t, 'spread');
   const shows = page.locator('#map-shows');
+  await page.selectOption('#map-topic', '0');
   await page.locator('.perils tr[data-layer] svg').first().click();
   assert.equal(await shows.textContent(), 'Shown: Earthquake, by value.');
   assert.equal(await page.locator('.perils button[aria-pressed=true]').textContent(), 'Earthquake');
@@ -141,6 +143,58 @@ test('a click on a peril switches the map, a second one goes back; the map zooms
   assert.match((await world())!, /translate\(0 0\)scale\(1\)/);
   assert.deepEqual(complaints, []);
 });
+
+test(
+  'the map shows finer hexagons as one zooms, by wheel, button and two fingers; its legend follows',
+  options,
+  async (t) => {
+    const file = join(temporaryFolder(t), 'large.html');
+    const { facts, map } = largeFacts(10_000);
+    writeFileSync(file, reportPage(facts, map));
+    const page = await (await (await startBrowser(t)).newContext({ viewport: { width: 1440, height: 900 } })).newPage();
+    await page.goto(pathToFileURL(file).href);
+    const drawing = page.locator('#map-drawing');
+    const size = () =>
+      page.evaluate(
+        "Number(/scale\\(([\\d.]+)/.exec(document.getElementById('map-world').getAttribute('transform') ?? 'scale(1')[1])",
+      );
+    const full = () => page.locator('#size-0').textContent();
+    const [before, least] = [await full(), await page.locator('#marks use').count()];
+    const { x, y, width, height } = (await drawing.boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.wheel(0, 100);
+    await page.waitForTimeout(100);
+    assert.equal(await size(), 1, 'the wheel scrolls the page where there is nothing to zoom out of');
+    await page.evaluate('window.scrollTo(0, 0)');
+    for (let turn = 0; turn < 8; turn++) {
+      await page.mouse.wheel(0, -100);
+      await page.waitForTimeout(50);
+    }
+    assert.ok(((await size()) as number) > 4);
+    assert.notEqual(await full(), before, 'a small hexagon has less');
+    assert.ok((await page.locator('#marks use').count()) < 4 * least, 'what is in view alone is drawn');
+    assert.ok((await page.locator('#names .county').count()) > 3);
+    await page.click('#zoom-reset');
+    await page.waitForTimeout(100);
+    assert.equal(await full(), before);
+    await page.click('#zoom-in');
+    await page.waitForTimeout(100);
+    const zoomed = (await size()) as number;
+    const finger = (id: number, at: number, type: string) =>
+      drawing.dispatchEvent(type, {
+        pointerId: id,
+        clientX: x + at,
+        clientY: y + 200,
+        isPrimary: id === 1,
+        bubbles: true,
+      });
+    await finger(1, 300, 'pointerdown');
+    await finger(2, 340, 'pointerdown');
+    await finger(2, 420, 'pointermove');
+    await page.waitForTimeout(100);
+    assert.ok(((await size()) as number) > 2 * zoomed);
+  },
+);
 
 test('the locations: of one peril, filtered, sorted, as CSV', options, async (t) => {
   const { page, complaints } = await openReport(t, 'spread');
@@ -285,7 +339,7 @@ test('at 1440 by 900 all perils and the map are on the first screen', options, a
 test('without script the page shows all but the switches', options, async (t) => {
   const { page } = await openReport(t, 'spread', { javaScriptEnabled: false });
   assert.equal(await page.locator('#map-controls').isVisible(), false);
-  assert.equal(await page.locator('#marks-0 use').count(), 9);
+  assert.equal(await page.locator('#marks use').count(), 9);
   assert.equal(await page.locator('.legend:visible').count(), 1);
   assert.equal(await page.locator('#zoom-in').isVisible(), false);
   assert.equal(await page.locator('#list tbody tr:visible').count(), 6);

@@ -4,12 +4,12 @@ import { reportPage } from '../../src/report/page/page.ts';
 import { times } from '../tier.ts';
 import { largeFacts } from './large-facts.ts';
 
-const MOST_BYTES = 2_000_000;
+const MOST_BYTES = 3_500_000;
 
 test('the page of a book all over the country, in all topics, stays below its bound', (t) => {
   const { facts, map } = largeFacts(times({ short: 10_000, faults: 60_000 }));
   const { locations } = facts;
-  assert.ok(map.kind === 'hexagon' && map.levels[0]!.bins.length > 1_000, 'the hexagons cover the country');
+  assert.ok(map.kind === 'hexagon' && map.levels[1]!.bins.length > 1_000, 'the hexagons cover the country');
   const bytes = Buffer.byteLength(reportPage(facts, map));
   t.diagnostic(`${bytes} bytes, ${locations.length} locations`);
   assert.ok(bytes < MOST_BYTES, `${bytes} bytes`);

@@ -6,8 +6,9 @@ import type { TopicSlug } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
 import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
 import { CellClasses, ratedTopics } from '../../src/report/cell-classes.ts';
-import { binningsOf, HEXAGON_RADIUS, MOST_POINTS } from '../../src/report/map/bins.ts';
+import { binningsOf, HEXAGON_RADII, MOST_POINTS } from '../../src/report/map/bins.ts';
 import { type Frame, frameOf, HEIGHT, place, project, WIDTH } from '../../src/report/map/frame.ts';
+import { outlinesOf } from '../../src/report/map/outlines.ts';
 import { PLACES_KEPT } from '../../src/report/place-lists.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/sums.ts';
@@ -138,56 +139,38 @@ function isShown(frame: Frame, location: EnrichedCell['location']): boolean {
   return x > 0 && x < WIDTH && y > 0 && y < HEIGHT;
 }
 
-test('the map fits the state that all locations are in, and a town of it from nearby', () => {
+test('the map fits the locations: a state, a town, two towns, the country', () => {
   const MIAMI = { lat: 25.77, lng: -80.2 };
   const PENSACOLA = { lat: 30.43, lng: -87.2 };
   const ATLANTA = { lat: 33.75, lng: -84.39 };
-  const florida = frameOf([MIAMI, { lat: 28.5, lng: -81.4 }]);
-  assert.deepEqual(florida, frameOf([PENSACOLA, MIAMI]), 'the same for all who span a good part of the state');
-  assert.ok(!florida.whole && isShown(florida, PENSACOLA) && isShown(florida, { lat: 24.56, lng: -81.8 }), 'Key West');
+  const SEATTLE = { lat: 47.6, lng: -122.3 };
+  const florida = frameOf([MIAMI, PENSACOLA]);
+  assert.ok(!florida.whole && isShown(florida, PENSACOLA) && isShown(florida, MIAMI) && !isShown(florida, ATLANTA));
   const town = frameOf([MIAMI, { lat: 25.8, lng: -80.25 }]);
   assert.ok(town.k > 2 * florida.k && !isShown(town, PENSACOLA));
   const two = frameOf([MIAMI, ATLANTA]);
   assert.ok(!two.whole && isShown(two, ATLANTA) && isShown(two, MIAMI));
-  assert.ok(frameOf([MIAMI, { lat: 47.6, lng: -122.3 }]).whole);
+  assert.ok(frameOf([MIAMI, SEATTLE]).whole);
   const hawaii = frameOf([
     { lat: 21.3, lng: -157.8 },
     { lat: 19.7, lng: -155.1 },
   ]);
-  assert.ok(!hawaii.whole && isShown(hawaii, { lat: 22.05, lng: -159.5 }), 'Kauai');
+  assert.ok(!hawaii.whole && isShown(hawaii, { lat: 20.8, lng: -156.3 }), 'Maui');
   const alone = frameOf([SAN_JUAN, { lat: 18.2, lng: -67.1 }]);
   assert.deepEqual([alone.whole, alone.territories], [false, ['Puerto Rico and Virgin Islands']]);
   assert.deepEqual(frameOf([]).territories, []);
+  const withIslands = frameOf([MIAMI, PENSACOLA, SAN_JUAN]);
+  assert.ok(!withIslands.whole && isShown(withIslands, SAN_JUAN) && isShown(withIslands, PENSACOLA), 'below Florida');
 });
 
-test('territories are insets below the state that the other locations are in', () => {
-  const MIAMI = { lat: 25.77, lng: -80.2 };
-  const PENSACOLA = { lat: 30.43, lng: -87.2 };
-  const GUAM = { lat: 13.45, lng: 144.78 };
-  const SEATTLE = { lat: 47.6, lng: -122.3 };
-  const mixed = frameOf([MIAMI, GUAM, PENSACOLA, SAN_JUAN]);
-  assert.deepEqual(
-    [mixed.whole, mixed.territories, mixed.insets.map(({ territory }) => territory)],
-    [
-      false,
-      ['Guam and Northern Mariana Islands', 'Puerto Rico and Virgin Islands'],
-      ['Puerto Rico and Virgin Islands', 'Guam and Northern Mariana Islands'],
-    ],
+test('a map has the names of the states, counties and cities on it', () => {
+  const { names } = outlinesOf(frameOf([LA, { lat: 34.1, lng: -118 }]));
+  const of = (kind: string) => names.filter((name) => name.kind === kind).map(({ name }) => name);
+  assert.ok(
+    of('county').includes('Los Angeles') && of('city').includes('Los Angeles'),
+    names.map(({ name }) => name).join(),
   );
-  const [puertoRico, guam] = mixed.insets;
-  const isIn = (inset: Frame['insets'][number], location: EnrichedCell['location']) => {
-    const [x, y] = place(mixed, project(location)!);
-    return x > inset.left && x < inset.left + inset.width && y > inset.top && y < inset.top + inset.height;
-  };
-  assert.ok(isIn(puertoRico!, SAN_JUAN) && isIn(guam!, GUAM));
-  for (const town of [MIAMI, PENSACOLA, { lat: 24.56, lng: -81.8 }, { lat: 30.95, lng: -85.5 }]) {
-    assert.ok(
-      isShown(mixed, town) && place(mixed, project(town)!)[1] < puertoRico!.top,
-      'all of Florida is above them',
-    );
-  }
-  assert.ok(mixed.k > 2 * frameOf([MIAMI, SEATTLE, SAN_JUAN]).k);
-  assert.deepEqual(frameOf([MIAMI, SEATTLE, SAN_JUAN]).insets, [], 'on all of the country they are below Florida');
+  assert.ok(outlinesOf(frameOf([LA, HOUSTON, SAN_JUAN])).names.some(({ name }) => name === 'Puerto Rico'));
 });
 
 test('what was answered is the denominator: of a bin, of a county, of a state', () => {
@@ -288,15 +271,18 @@ test('the typical class of a heap: at least half of its weight is at most as gra
   );
 });
 
-test('a place falls into the hexagon whose centre is nearest, never farther than a corner', () => {
-  const { kind, binOf } = binningsOf(MOST_POINTS + 1)[0]!;
-  assert.equal(kind, 'hexagon');
+test('a place falls into the hexagon whose centre is nearest, never farther than a corner, at each size', () => {
+  const binnings = binningsOf(MOST_POINTS + 1);
+  assert.deepEqual(
+    binnings.map(({ kind, radius }) => [kind, radius]),
+    HEXAGON_RADII.map((radius) => ['hexagon', radius]),
+  );
   const coordinate = fc.double({ min: -50, max: 1000, noNaN: true });
   fc.assert(
-    fc.property(coordinate, coordinate, (x, y) => {
+    fc.property(fc.constantFrom(...binnings), coordinate, coordinate, ({ radius, binOf }, x, y) => {
       const { key, at } = binOf([x, y]);
       assert.equal(binOf(at).key, key);
-      assert.ok(Math.hypot(at[0] - x, at[1] - y) <= HEXAGON_RADIUS + 1e-9);
+      assert.ok(Math.hypot(at[0] - x, at[1] - y) <= radius + 1e-9);
     }),
   );
   assert.equal(binningsOf(MOST_POINTS)[0]!.kind, 'point');

@@ -12,12 +12,9 @@ export interface Binning {
 /** More distinct places than this are drawn as hexagons: as points they would cover one another. */
 export const MOST_POINTS = 2_000;
 
-/** From the center of a hexagon to its corners, in units of the drawing: about 1,600 cover the country.
- * With 6.5 (3,000) the colored part of a hexagon was too small to see. */
-export const HEXAGON_RADIUS = 9;
-
-/** Hexagons for a narrow screen: at 360 pixels they are 12 pixels wide, the fine ones 5. */
-const COARSE_RADIUS = 20;
+/** From the center of a hexagon to its corners, in units of the drawing. The largest are for narrow screens; about 1,600 of the second
+ * size cover the country: with 6.5 (3,000) the colored part of a hexagon was too small to see. The others are shown from nearby. */
+export const HEXAGON_RADII = [20, 9, 4.5, 2.25];
 
 const POINTS: Binning = {
   kind: 'point',
@@ -43,16 +40,16 @@ function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: number; re
   return { key: keyOf(row, column), at: [cx, cy] };
 }
 
-/** Of two whole numbers that are not below -20,000 and below 20,000: the drawing has 9,600 tenths. */
+/** Of two whole numbers that are not below -20,000 and below 20,000: the drawing has 9,600 tenths and fewer columns. */
 function keyOf(a: number, b: number): number {
   // Plus 0: -0 is another key than 0 for whoever compares keys by Object.is.
   return a * 40_000 + b + 0;
 }
 
-/** The binnings for a number of distinct places: the fine one, and for hexagons a coarse one for narrow screens. */
+/** The binnings for a number of distinct places, from coarse to fine. */
 export function binningsOf(places: number): readonly Binning[] {
   if (places <= MOST_POINTS) return [POINTS];
-  return [HEXAGON_RADIUS, COARSE_RADIUS].map((radius) => ({
+  return HEXAGON_RADII.map((radius) => ({
     kind: 'hexagon',
     radius,
     binOf: (point) => hexagonOf(point, radius),

@@ -1,4 +1,5 @@
 import type { TopicSlug } from '../../contract/topics.ts';
+import { type County, countyName } from '../../geo/us-counties.ts';
 import type { CellOfInput } from '../../job/enriched-cells.ts';
 import { CLASS_LETTERS, type Scale } from '../scales.ts';
 import { answeredOf, type Sum, type SumOf, typicalClass } from '../sums.ts';
@@ -9,7 +10,7 @@ import type { Frame, MapPoint } from './frame.ts';
 export interface MapFigures {
   readonly frame: Frame;
   readonly kind: 'point' | 'hexagon';
-  /** The same locations in bins of different sizes: the fine ones, and larger ones for narrow screens. Points have one level. */
+  /** The same locations in bins of different sizes, from coarse to fine. Points have one level. */
   readonly levels: readonly MapLevel[];
   /** Locations outside the states and the territories. */
   readonly notDrawn: number;
@@ -18,7 +19,8 @@ export interface MapFigures {
 export interface MapLevel {
   /** Of a hexagon; 0 for points. */
   readonly radius: number;
-  readonly bins: readonly (Sum & { readonly at: MapPoint })[];
+  /** With the county of each bin's most valuable place; '' for none. */
+  readonly bins: readonly (Sum & { readonly at: MapPoint; readonly county: string })[];
   /** For the highest rating and then each topic: the typical class of what was answered in each bin as one letter of
    * `CLASS_LETTERS`, by rows and by value, and how many of its rows were answered. */
   readonly layers: readonly {
@@ -36,6 +38,9 @@ interface Bin {
   first: number;
   rows: number;
   value: number;
+  /** The county of its place with most value or rows, and how much that has. */
+  county: County | null;
+  most: number;
   /** Rows and then value, by layer and class. */
   readonly weights: Float64Array;
 }
@@ -57,13 +62,14 @@ export class MapBins {
   }
 
   /** Adds the rows of a cell at a point of the drawing, with their class in each layer. */
-  add(point: MapPoint, { number, rows, value }: CellOfInput, classes: Uint8Array): void {
+  add(point: MapPoint, { number, rows, value }: CellOfInput, county: County | null, classes: Uint8Array): void {
     const { key, at } = this.#binning.binOf(point);
     const bin = this.#last?.key === key ? this.#last : this.#binAt(key, at, number);
     this.#last = bin;
     bin.first = Math.min(bin.first, number);
     bin.rows += rows;
     bin.value += value;
+    if ((value || rows) > bin.most) [bin.county, bin.most] = [county, value || rows];
     for (let layer = 0; layer < classes.length; layer++) {
       const index = (layer * CLASSES + classes[layer]!) * 2;
       bin.weights[index]! += rows;
@@ -75,7 +81,7 @@ export class MapBins {
     const known = this.#bins.get(key);
     if (known) return known;
     const weights = new Float64Array(this.#scales.length * CLASSES * 2);
-    const bin = { key, at, first, rows: 0, value: 0, weights };
+    const bin = { key, at, first, rows: 0, value: 0, county: null, most: 0, weights };
     this.#bins.set(key, bin);
     return bin;
   }
@@ -85,7 +91,7 @@ export class MapBins {
     const bins = [...this.#bins.values()].sort((a, b) => b.rows - a.rows || a.first - b.first);
     return {
       radius: this.#binning.radius,
-      bins: bins.map(({ at, ...counted }) => ({ at, ...sumOf(counted) })),
+      bins: bins.map(({ at, county, ...counted }) => ({ at, county: countyName(county), ...sumOf(counted) })),
       layers: [null, ...topics].map((slug, layer) => {
         const scale = this.#scales[layer]!;
         const byRows = bins.map(({ weights }) => weightsOf(weights, layer, 0));

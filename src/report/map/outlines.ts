@@ -1,44 +1,58 @@
+import { createRequire } from 'node:module';
 import { geoPath } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import { CITIES } from '../../data/sample/cities.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
-import { type Frame, HEIGHT, type MapPoint, onDrawing, type PlaneView, WIDTH } from './frame.ts';
-import { type ProjectedAtlas, projectedAtlas } from './state-bounds.ts';
+import { type Frame, HEIGHT, type MapPoint, place, project, WIDTH } from './frame.ts';
 import { TERRITORIES } from './territories.ts';
 
-/** The map's background as SVG path data, and the names of the states with their positions. */
+/** The map's background as SVG path data, and the names on it. */
 export interface Outlines {
   readonly land: string;
   readonly states: string;
   readonly counties: string;
-  /** The land of the frame's insets. */
-  readonly insets: string;
-  readonly labels: readonly { readonly name: string; readonly at: MapPoint }[];
+  /** The most important names first. */
+  readonly names: readonly MapName[];
 }
+
+export interface MapName {
+  readonly kind: 'state' | 'city' | 'county';
+  readonly name: string;
+  readonly at: MapPoint;
+  /** The room that it has: the width of its area; of a city any. */
+  readonly width: number;
+}
+
+/** Shapes on the projected plane of the map. */
+type ProjectedAtlas = Topology<{
+  counties: GeometryCollection<{ name: string }>;
+  states: GeometryCollection<{ name: string }>;
+  nation: GeometryCollection;
+}>;
 
 /** Points closer to the previous one are dropped: less than a line's width. */
 const FINEST = 0.5;
 
-/** A state's name is drawn where the state is at least this wide. */
-const ROOM_FOR_NAME = 120;
+const PAPER = 12;
 
-const PAPER = 40;
-
-/** Reads us-atlas's projected shapes and draws what a frame shows of them. */
+/** Reads us-atlas's projected shapes and draws what a frame shows of them: equal areas, Alaska and Hawaii moved below. */
 export function outlinesOf(frame: Frame): Outlines {
-  const atlas = projectedAtlas();
+  const atlas = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as ProjectedAtlas;
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
   const borders = mesh(atlas, states, (a, b) => a !== b);
-  const territories = territoryPaths(frame).join('');
-  const hasInsets = frame.insets.length > 0;
-  const isOfStates = !frame.whole && (hasInsets || frame.territories.length === 0);
   const nationPaths = feature(atlas, nation).features.map(({ geometry }) => areaPath(geometry, frame));
   return {
-    land: nationPaths.join('') + (hasInsets ? '' : territories),
+    land: [...nationPaths, ...territoryPaths(frame)].join(''),
     states: linesPath(borders.coordinates, frame, false),
     counties: linesPath(inner.coordinates, frame, false),
-    insets: hasInsets ? territories : '',
-    labels: [...(isOfStates ? stateNames(atlas, frame) : []), ...territoryNames(frame)],
+    names: [
+      ...areaNames('state', feature(atlas, states).features, frame),
+      ...territoryNames(frame),
+      ...cityNames(frame),
+      ...areaNames('county', feature(atlas, counties).features, frame),
+    ],
   };
 }
 
@@ -49,110 +63,87 @@ function shownTerritories({ territories }: Frame) {
 function territoryPaths(frame: Frame): string[] {
   const shapes = usAtlas('counties-10m');
   const states = feature(shapes, shapes.objects.states).features;
-  return shownTerritories(frame).flatMap(({ name, codes, projection }) => {
-    const view = frame.insets.find(({ territory }) => territory === name) ?? frame;
-    return states
+  return shownTerritories(frame).flatMap(({ codes, projection }) =>
+    states
       .filter(({ id }) => codes.includes(String(id)))
-      .flatMap(({ geometry }) =>
-        geometry.type === 'MultiPolygon'
-          ? geometry.coordinates
-          : geometry.type === 'Polygon'
-            ? [geometry.coordinates]
-            : [],
-      )
+      .flatMap(({ geometry }) => polygonsOf(geometry))
       .map((rings) =>
         linesPath(
           rings.map((ring) => ring.map((point) => projection([point[0]!, point[1]!])!)),
-          view,
+          frame,
           true,
         ),
-      );
-  });
+      ),
+  );
 }
 
-/** Half the width of "American Samoa" in the largest letters. */
-const HALF_NAME = 115;
+function polygonsOf(geometry: GeoJSON.Geometry): number[][][][] {
+  if (geometry.type === 'MultiPolygon') return geometry.coordinates;
+  return geometry.type === 'Polygon' ? [geometry.coordinates] : [];
+}
 
-/** From the lower edge of an inset to its name. */
-const NAME_ABOVE = 9;
+function isSeenAt([x, y]: MapPoint): boolean {
+  return x > PAPER && x < WIDTH - PAPER && y > PAPER && y < HEIGHT - PAPER;
+}
 
-function territoryNames(frame: Frame): { name: string; at: MapPoint }[] {
-  return shownTerritories(frame).map(({ name, projection, west, east, north, south }) => {
+/** Half the width of "American Samoa". */
+const HALF_NAME = 60;
+
+function territoryNames(frame: Frame): MapName[] {
+  return shownTerritories(frame).map(({ name, box: { west, east, north, south } }) => {
     // Above Samoa: below it, its name would stand on that of Guam.
     const isAbove = name === 'American Samoa';
-    const inset = frame.insets.find(({ territory }) => territory === name);
-    if (inset) {
-      const at = [inset.left + inset.width / 2, inset.top + inset.height - NAME_ABOVE] as const;
-      return { name: shortName(name), at };
-    }
-    const [x, y] = projection([(west + east) / 2, isAbove ? north : south])!;
-    const [left, top] = frame.whole ? onDrawing(frame, [x, isAbove ? y : y + 16]) : [WIDTH / 2, HEIGHT - PAPER];
-    // Names are centered and largest on narrow screens; Puerto Rico is at the right edge. From nearby, the second one is shown too.
-    return {
-      name: frame.whole ? shortName(name) : name,
-      at: [Math.min(left, WIDTH - HALF_NAME), top],
-    };
+    const [x, y] = place(frame, [(west + east) / 2, isAbove ? north : south]);
+    const at = [Math.min(x, WIDTH - HALF_NAME), Math.min(isAbove ? y : y + 16, HEIGHT - PAPER)] as const;
+    return { kind: 'state', name: name.replace(/ and .*/, ''), at, width: WIDTH };
   });
 }
 
-const shortName = (name: string) => name.replace(/ and .*/, '');
-
-/** The outline of the country, small, for the locator of a close-up. */
-export function countryPath(): string {
-  const atlas = projectedAtlas();
-  const small = { x0: -60, y0: 0, k: 0.15 };
-  return feature(atlas, atlas.objects.nation)
-    .features.map(({ geometry }) => areaPath(geometry, small, 2))
-    .join('');
-}
-
-/** The frame in the coordinates of `countryPath`. */
-export function frameOnCountry({ x0, y0, k }: Frame): { x: number; y: number; width: number; height: number } {
-  return { x: (x0 + 60) * 0.15, y: y0 * 0.15, width: (WIDTH / k) * 0.15, height: (HEIGHT / k) * 0.15 };
+function cityNames(frame: Frame): MapName[] {
+  return [...CITIES]
+    .sort((a, b) => b.people - a.people)
+    .flatMap((city): MapName[] => {
+      const point = project(city);
+      const at = point && place(frame, point);
+      return at && isSeenAt(at) ? [{ kind: 'city', name: city.name, at, width: WIDTH }] : [];
+    });
 }
 
 function stateOf({ id }: { id?: string | number | undefined }): string {
   return String(id).slice(0, 2);
 }
 
-function stateNames(shapes: ProjectedAtlas, frame: Frame): { name: string; at: MapPoint }[] {
+function areaNames(
+  kind: MapName['kind'],
+  areas: readonly GeoJSON.Feature<GeoJSON.Geometry, { name: string }>[],
+  frame: Frame,
+): MapName[] {
   const path = geoPath();
-  return feature(shapes, shapes.objects.states).features.flatMap((state) => {
-    const [[west, north], [east, south]] = path.bounds(state);
-    const [x0, y0] = onDrawing(frame, [west, north]);
-    const [x1, y1] = onDrawing(frame, [east, south]);
-    const at = onDrawing(frame, path.centroid(state) as [number, number]);
-    const bottom = frame.insets[0]?.top ?? HEIGHT - PAPER;
-    const isSeen = at[0] > PAPER && at[0] < WIDTH - PAPER && at[1] > PAPER && at[1] < bottom;
-    return isSeen && Math.max(x1 - x0, y1 - y0) > ROOM_FOR_NAME ? [{ name: state.properties.name, at }] : [];
+  return areas.flatMap((area): MapName[] => {
+    const [[west], [east]] = path.bounds(area);
+    const at = place(frame, path.centroid(area) as [number, number]);
+    return isSeenAt(at) ? [{ kind, name: area.properties.name, at, width: (east - west) * frame.k }] : [];
   });
 }
 
-function areaPath(geometry: GeoJSON.Geometry, frame: PlaneView, finest = FINEST): string {
-  if (geometry.type !== 'MultiPolygon' && geometry.type !== 'Polygon') return '';
-  const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
-  return linesPath(polygons.flat(), frame, true, finest);
+function areaPath(geometry: GeoJSON.Geometry, frame: Frame): string {
+  return linesPath(polygonsOf(geometry).flat(), frame, true);
 }
 
 /** Lines as one path in tenths of a unit. Relative coordinates take a third of the size of absolute ones. */
-function linesPath(
-  lines: readonly (readonly number[][])[],
-  frame: PlaneView,
-  closed: boolean,
-  finest = FINEST,
-): string {
-  return lines.map((line) => linePath(line as unknown as readonly MapPoint[], frame, closed, finest)).join('');
+function linesPath(lines: readonly (readonly number[][])[], frame: Frame, closed: boolean): string {
+  return lines.map((line) => linePath(line as unknown as readonly MapPoint[], frame, closed)).join('');
 }
 
-function linePath(line: readonly MapPoint[], frame: PlaneView, closed: boolean, finest: number): string {
-  const points = line.map((point) => onDrawing(frame, point));
+function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean): string {
+  const points = line.map((point) => place(frame, point));
   if (!isSeen(points)) return '';
   let path = '';
   let [lastX, lastY] = [0, 0];
   for (const [index, [x, y]] of points.entries()) {
     const isEnd = index === 0 || index === points.length - 1;
     const [tenX, tenY] = [Math.round(x * 10), Math.round(y * 10)];
-    if (!isEnd && Math.hypot(tenX - lastX, tenY - lastY) < finest * 10) continue;
+    if (!isEnd && Math.hypot(tenX - lastX, tenY - lastY) < FINEST * 10) continue;
     if (index === 0) path = `M${tenX / 10} ${tenY / 10}`;
     else if (tenX !== lastX || tenY !== lastY) path += `l${(tenX - lastX) / 10} ${(tenY - lastY) / 10}`;
     [lastX, lastY] = [tenX, tenY];

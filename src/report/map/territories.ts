@@ -1,6 +1,13 @@
 import { type GeoProjection, geoMercator } from 'd3-geo';
 import type { Location } from '../../geo/coordinates.ts';
-import type { PlaneBox } from './state-bounds.ts';
+
+/** A box on the projected plane; y grows to the south. */
+interface PlaneBox {
+  readonly west: number;
+  readonly north: number;
+  readonly east: number;
+  readonly south: number;
+}
 
 /** A territory as an inset: us-atlas's projection leaves the territories out. */
 interface Territory {

@@ -60,8 +60,8 @@ function lineOf(facts: Facts, place: PlaceAtRisk, isHidden: boolean): Html {
   const shown = ratings
     .filter(({ topics }) => topics.length > 0)
     .map(({ topics, ...rest }) => ({ ...rest, titles: topics.map((topic) => topicOf(topic).title).join(', ') }));
-  return html`<tr data-high="${[...place.veryHigh, ...place.high].join(' ')}" data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${placeText(place)}</td><td>${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td>${county}</td>${
-    value !== null && html`<td class="n" data-v="${value}">${measureOf(facts).shown(value)}</td>`
-  }<td class="n" data-v="${locations}">${grouped(locations)}</td><td data-csv="${shown.map(({ rating, titles }) => `${rating}: ${titles}`).join('; ')}">${shown.map(({ tone, rating, titles }) => html`<p>${swatch(tone)}<b>${rating}</b> ${titles}</p>`)}</td></tr>
+  return html`<tr data-high="${[...place.veryHigh, ...place.high].join(' ')}" data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${placeText(place)}</td><td data-name="ID">${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td>${county}</td>${
+    value !== null && html`<td class="n" data-name="Value" data-v="${value}">${measureOf(facts).shown(value)}</td>`
+  }<td class="n" data-name="Locations" data-v="${locations}">${grouped(locations)}</td><td data-csv="${shown.map(({ rating, titles }) => `${rating}: ${titles}`).join('; ')}">${shown.map(({ tone, rating, titles }) => html`<p>${swatch(tone)}<b>${rating}</b> ${titles}</p>`)}</td></tr>
 `;
 }

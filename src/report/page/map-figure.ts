@@ -1,49 +1,52 @@
 import type { TopicSlug } from '../../contract/topics.ts';
-import { counted, grouped } from '../../format-numbers.ts';
+import { amount, counted, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
-import { HEIGHT, type MapPoint, WIDTH } from '../map/frame.ts';
+import { HEIGHT, WIDTH } from '../map/frame.ts';
 import type { MapFigures, MapLevel } from '../map/map-bins.ts';
-import { countryPath, frameOnCountry, outlinesOf } from '../map/outlines.ts';
+import { type MapName, outlinesOf } from '../map/outlines.ts';
 import { measureOf } from '../measure.ts';
 import { percent } from '../numbers.ts';
 import { CLASS_LETTERS, HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../scales.ts';
+import type { Rated } from '../sums.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, jsonData } from './html.ts';
-import { type MarkSizes, markSizes, sizeLegend, tenth } from './map-marks.ts';
 
 interface NamedLayer {
   readonly slug: TopicSlug | null;
   readonly name: string;
   readonly scale: Scale;
+  readonly rated: Rated;
 }
 
-/** The map with its controls, legends and a summary in text. */
+/** The map with its controls, legends and a summary in text. The script draws the level of detail that fits the zoom. */
 export function mapFigure(facts: Facts, map: MapFigures): Html {
   const measure = measureOf(facts);
   const layers = layersOf(facts);
   const scales = [...new Map(layers.map(({ scale }) => [scale.id, scale])).values()];
-  const first = layers[0]!;
-  const sizes = map.levels.map((level) => markSizes(map.kind, level));
+  const first = mostVaried(layers, facts);
+  const levels = map.levels.map((level) => levelData(map.kind, level, layers, facts));
+  const by = measure.by === 'value' ? 'value' : 'rows';
+  // Of the levels of hexagons the second fits a wide screen.
+  const drawn = Math.min(1, levels.length - 1);
   return html`<figure id="map">
-${controls(layers, facts.valueName !== null)}
+${controls(layers, first, facts.valueName !== null)}
 <div class="map-box">
-${drawing(facts, map, first, sizes)}
+${drawing(map, levels[drawn]!, layers.indexOf(first), first.scale, by)}
 <div class="zoom scripted" role="group" aria-label="Zoom" hidden><button type="button" id="zoom-in" aria-label="Zoom in">+</button><button type="button" id="zoom-out" aria-label="Zoom out">−</button><button type="button" id="zoom-reset">Reset</button></div>
 <div id="map-hint" role="status" hidden></div>
 </div>
 <figcaption>
 ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
-${map.levels.map((_, at) => sizeLegend(sizes[at]!, at, facts))}
-<p class="says" id="map-says"><span id="map-shows" aria-live="polite">Shown: ${first.name}, by ${measure.by === 'value' ? 'value' : 'locations'}.</span> ${marksCaption(map)}</p>
+<p class="sizes">${SIZES.map((size, index) => html`<span><svg width="20" height="20" viewBox="-1 -1 2 2" aria-hidden="true" focusable="false"><use href="#mark" transform="scale(${size})"/></svg> <span id="size-${index}">${levels[drawn]!.legend[by][index] ?? ''}</span></span> `)}</p>
+<p class="says" id="map-says"><span id="map-shows" aria-live="polite">Shown: ${first.name}, by ${measure.by}.</span> ${marksCaption(map)}</p>
 <p class="says">${mapSummary(facts)} ${notDrawn(map)}</p>
 </figcaption>
 <script type="application/json" id="map-data">${jsonData({
     kind: map.kind,
-    levels: map.levels.map((level, at) => levelData(level, layers, sizes[at]!, facts)),
+    levels,
     layers: layers.map(({ name, scale }) => ({ name, scale: scale.id })),
     tones: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ tone }) => tone)])),
     classes: Object.fromEntries(scales.map((scale) => [scale.id, scale.classes.map(({ name }) => name)])),
-    currency: facts.currency === 'USD' ? '$' : facts.currency === null ? '' : `${facts.currency} `,
   })}</script>
 </figure>
 `;
@@ -55,40 +58,104 @@ export function layerOf(facts: Facts, slug: TopicSlug): number {
 }
 
 function layersOf({ topics, units, highest }: Facts): NamedLayer[] {
-  const all = topics.map(({ topic, title }) => ({ slug: topic, name: title, scale: scaleOf(topic, units) }));
-  return highest === null ? all : [{ slug: null, name: 'Highest rating of all hazards', scale: HIGHEST }, ...all];
+  const all = topics.map((rated) => ({
+    ...{ slug: rated.topic, name: rated.title, rated },
+    scale: scaleOf(rated.topic, units),
+  }));
+  if (highest === null) return all;
+  return [{ slug: null, name: 'Highest rating of all hazards', scale: HIGHEST, rated: highest }, ...all];
 }
 
-function lettersOf({ layers }: MapLevel, slug: TopicSlug | null): MapLevel['layers'][number] {
-  return layers.find((layer) => layer.slug === slug)!;
+/** The layer that differs most between places: the largest variance of its classes. The highest rating of all is often the same everywhere. */
+function mostVaried(layers: readonly NamedLayer[], facts: Facts): NamedLayer {
+  const { of } = measureOf(facts);
+  const variance = ({ scale, rated }: NamedLayer) => {
+    const weights = rated.classes.slice(0, scale.ordered).map(of);
+    const whole = weights.reduce((sum, weight) => sum + weight, 0) || 1;
+    const mean = weights.reduce((sum, weight, index) => sum + weight * index, 0) / whole;
+    return (
+      weights.reduce((sum, weight, index) => sum + weight * (index - mean) ** 2, 0) / whole / (scale.ordered - 1) ** 2
+    );
+  };
+  const hasHazards = facts.highest !== null;
+  const candidates = layers.filter(({ slug, scale }) => slug !== null && (!hasHazards || scale === HIGHEST));
+  return candidates.reduce((best, layer) => (variance(layer) > variance(best) ? layer : best), layers[0]!);
 }
 
-/** What the script needs to draw the other layers. Most layers have the same answered locations: those lists are kept once. */
-function levelData(level: MapLevel, layers: readonly NamedLayer[], sizes: MarkSizes, facts: Facts): object {
-  const { valueName } = facts;
-  const own = layers.map(({ slug }) => lettersOf(level, slug));
+/** Sizes of marks in the legend: of the full amount, of a quarter of it, of next to nothing. */
+const SIZES = [1, 0.78, 0.56];
+
+/** The smallest size of a mark is this part of the largest. */
+const LEAST = 0.56;
+
+/** From the smallest to the largest size, as one digit. */
+const STEPS = 9;
+
+type LevelData = ReturnType<typeof levelData>;
+
+/** What the script needs to draw a level. Most layers have the same answered locations: those lists are kept once. */
+function levelData(
+  kind: MapFigures['kind'],
+  { radius, bins, layers }: MapLevel,
+  named: readonly NamedLayer[],
+  facts: Facts,
+) {
+  const valued = facts.valueName !== null;
+  const own = named.map(({ slug }) => layers.find((layer) => layer.slug === slug)!);
   const texts = own.map(({ answered }) => answered.join());
   const distinct = [...new Set(texts)];
+  const counties = [...new Set(bins.map(({ county }) => county))];
+  const rows = sizesOf(bins.map(({ locations }) => locations));
+  const value = sizesOf(bins.map((bin) => bin.value ?? 0));
   return {
-    ...{ least: sizes.least, most: sizes.most },
-    rows: level.bins.map(({ locations }) => locations),
-    value: valueName === null ? null : level.bins.map(({ value }) => roundedValue(value ?? 0)),
-    letters: { rows: own.map(({ rows }) => rows), value: valueName === null ? null : own.map(({ value }) => value) },
+    radius,
+    most: kind === 'hexagon' ? radius * 0.97 : bins.length > 600 ? 7 : 10,
+    at: bins.map(({ at }) => at.map(tenth)),
+    rows: bins.map(({ locations }) => locations),
+    worth: valued ? bins.map((bin) => amount(bin.value ?? 0, facts.currency)) : null,
+    counties,
+    county: bins.map(({ county }) => counties.indexOf(county)),
+    sizes: { rows: rows.digits, value: value.digits },
+    legend: {
+      rows: legendTexts(rows.full, (full) => counted(Math.ceil(full), 'location')),
+      value: legendTexts(value.full, (full) => amount(full, facts.currency)),
+    },
+    letters: lettersOf(own, radius, valued),
     answered: distinct.map((text) => (text === '' ? [] : text.split(',').map(Number))),
     answeredOf: texts.map((text) => distinct.indexOf(text)),
   };
 }
 
-/** Whole, which is shorter in the page; a small one keeps its digits. */
-function roundedValue(value: number): number {
-  return value < 1_000 ? Number(value.toPrecision(3)) : Math.round(value);
+/** In small hexagons, most of one place, the classes by value and by locations are the same: they are kept once. */
+function lettersOf(layers: MapLevel['layers'], radius: number, valued: boolean) {
+  const [rows, value] = [layers.map((layer) => layer.rows), layers.map((layer) => layer.value)];
+  if (!valued) return { rows, value: null };
+  return radius > 0 && radius < SMALL ? { rows: value, value: null } : { rows, value };
+}
+
+const SMALL = 9;
+
+function tenth(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Areas are proportional to the amount, up to that of one bin in twenty. */
+function sizesOf(amounts: readonly number[]): { readonly full: number; readonly digits: string } {
+  const sorted = [...amounts].sort((a, b) => a - b);
+  const full = sorted[Math.floor((sorted.length - 1) * 0.95)] || 1;
+  const part = (one: number) => (full <= 1 && one <= 1 ? 0 : Math.max(0, Math.min(1, one / full)));
+  return { full, digits: amounts.map((one) => Math.round(STEPS * Math.sqrt(part(one)))).join('') };
+}
+
+function legendTexts(full: number, shown: (amount: number) => string): string[] {
+  return full <= 1 ? ['', '', `${shown(full)} each`] : [`${shown(full)} or more`, shown(full / 4), 'hardly any'];
 }
 
 /** Hidden until the script runs. */
-function controls(layers: readonly NamedLayer[], hasValue: boolean): Html {
+function controls(layers: readonly NamedLayer[], first: NamedLayer, hasValue: boolean): Html {
   return html`<form class="controls scripted" id="map-controls" hidden>
 <label for="map-topic">Topic</label>
-<select id="map-topic">${layers.map(({ name }, index) => html`<option value="${index}">${name}</option>`)}</select>
+<select id="map-topic">${layers.map((layer, index) => html`<option value="${index}"${layer === first && html` selected`}>${layer.name}</option>`)}</select>
 ${
   hasValue &&
   html`<fieldset><legend>Measure</legend>
@@ -100,71 +167,49 @@ ${
 `;
 }
 
-function drawing(facts: Facts, map: MapFigures, first: NamedLayer, sizes: readonly MarkSizes[]): Html {
-  const { land, states, counties, insets, labels } = outlinesOf(map.frame);
-  return html`<svg id="map-drawing" class="map ${map.kind}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="map-says">
-<defs>${map.kind === 'point' ? html`<circle id="mark" r="1"/>` : html`<path id="mark" d="${HEXAGON}"/>`}</defs>
+function drawing(
+  { kind, frame }: MapFigures,
+  level: LevelData,
+  layer: number,
+  scale: Scale,
+  by: 'rows' | 'value',
+): Html {
+  const { land, states, counties, names } = outlinesOf(frame);
+  return html`<svg id="map-drawing" class="map ${kind}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="map-says">
+<defs>${kind === 'point' ? html`<circle id="mark" r="1"/>` : html`<path id="mark" d="${HEXAGON}"/>`}</defs>
 <g id="map-world">
 <path class="land" d="${land}"/>
 <path class="counties" d="${counties}"/>
-<path class="states" d="${states}"/>${map.frame.insets.map(({ left, top, width, height }) => html`<rect class="inset" x="${left}" y="${top}" width="${width}" height="${height}"/>`)}${insets !== '' && html`<path class="land" d="${insets}"/>`}
-${map.levels.map((level, at) => marks(level, at, first, sizes[at]!, facts.valueName === null ? 'rows' : 'value'))}
-${labels.map(({ name, at: [x, y] }) => html`<text x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}
+<path class="states" d="${states}"/>
+<g id="marks">
+${marks(level, layer, scale, by)}</g>
+<g id="names">${names.filter(({ kind: of, width }) => of === 'state' && width > 100).map(({ name, at: [x, y] }) => html`<text x="${tenth(x)}" y="${tenth(y)}">${name}</text>`)}</g>
 </g>
-${!map.frame.whole && map.frame.territories.length === 0 && locator(map)}
 </svg>
+<script type="application/json" id="map-names">${jsonData(names.map(({ kind: of, name, at: [x, y], width }: MapName) => [of, name, tenth(x), tenth(y), Math.round(width)]))}</script>
 `;
 }
 
 /** The smallest part of a mark that its answered share is drawn as, so that its color can be seen. */
 const LEAST_PART = 0.45;
 
-/** The marks of a level. Where only a part was answered, the colored part of the mark is as large as the share answered. */
-function marks(level: MapLevel, at: number, { slug, scale }: NamedLayer, sizes: MarkSizes, by: 'rows' | 'value'): Html {
-  const layer = lettersOf(level, slug);
-  const none = unansweredClass(scale);
-  const drawn = level.bins.map(({ at: [x, y], locations }, index) => {
-    const found = CLASS_LETTERS.indexOf(layer[by][index]!);
-    const share = layer.answered[index]! / locations;
-    const size = sizes[by][index]!;
-    const isPart = share > 0 && share < 1;
-    const place = `translate(${tenth(x)} ${tenth(y)})`;
-    return {
-      ring: isPart && html`<use href="#mark" transform="${place}scale(${size})" data-bin="${index}"/>`,
-      mark: html`<use href="#mark" class="t-${scale.classes[found]!.tone}" transform="${place}scale(${found === none || !isPart ? size : tenth(size * Math.max(LEAST_PART, Math.sqrt(share)))})"/>
-`,
-    };
-  });
-  return html`<g class="level-${at}"><g class="rings" id="rings-${at}">${drawn.map(({ ring }) => ring)}</g>
-<g class="marks" id="marks-${at}">
-${drawn.map(({ mark }) => mark)}</g></g>
+/** As in map.js: where only a part was answered, the colored part of the mark is as large as the share answered. */
+function marks(
+  { at, rows, most, sizes, letters, answered, answeredOf }: LevelData,
+  layer: number,
+  scale: Scale,
+  by: 'rows' | 'value',
+): Html[] {
+  return at.map(([x, y], bin) => {
+    const found = CLASS_LETTERS.indexOf((letters[by] ?? letters.rows)[layer]![bin]!);
+    const share = answered[answeredOf[layer]!]![bin]! / rows[bin]!;
+    const size = most * (LEAST + (1 - LEAST) * (Number(sizes[by][bin]) / STEPS));
+    const isPart = share > 0 && share < 1 && found !== unansweredClass(scale);
+    const place = `translate(${x} ${y})`;
+    const tone = scale.classes[found]!.tone;
+    return html`${isPart && html`<use href="#mark" class="t-unanswered" data-bin="${bin}" transform="${place}scale(${tenth(size)})"/>`}<use href="#mark" class="t-${tone}" data-bin="${bin}" transform="${place}scale(${tenth(isPart ? size * Math.max(LEAST_PART, Math.sqrt(share)) : size)})"/>
 `;
-}
-
-const LOCATOR = { width: 172, height: 106, margin: 6 };
-
-/** A small map of the country in a corner, with a frame around the close-up. */
-function locator({ frame, levels }: MapFigures): Html {
-  const { x, y, width, height } = frameOnCountry(frame);
-  const [left, top] = emptiestCorner(levels[0]!.bins.map(({ at }) => at));
-  return html`<g class="locator" transform="translate(${left} ${top})"><rect class="paper" width="${LOCATOR.width}" height="${LOCATOR.height}"/><g transform="translate(10 6)"><path d="${countryPath()}"/><rect class="here" x="${tenth(x)}" y="${tenth(y)}" width="${tenth(Math.max(3, width))}" height="${tenth(Math.max(3, height))}"/></g></g>`;
-}
-
-/** The corner where the locator covers the fewest marks. The zoom buttons are in the upper right one. */
-function emptiestCorner(places: readonly MapPoint[]): MapPoint {
-  const { width, height, margin } = LOCATOR;
-  const right = WIDTH - width - margin;
-  const bottom = HEIGHT - height - margin;
-  const corners: MapPoint[] = [
-    [right, bottom],
-    [margin, bottom],
-    [margin, margin],
-  ];
-  const covered = ([left, top]: MapPoint) =>
-    places.filter(
-      ([x, y]) => x > left - margin && x < left + width + margin && y > top - margin && y < top + height + margin,
-    ).length;
-  return corners.reduce((best, corner) => (covered(corner) < covered(best) ? corner : best));
+  });
 }
 
 /** A hexagon of size 1, corner up. */
@@ -185,11 +230,11 @@ function marksCaption({ kind }: MapFigures): string {
 }
 
 /** What the map shows, as text. */
-function mapSummary({ states, all, places }: Facts): Html {
-  if (all.locations === 0) return html`No row has a location in the US.`;
+function mapSummary({ states, all, places }: Facts): string {
+  if (all.locations === 0) return 'No row has a location in the US.';
   const largest = [...states.largest].sort((a, b) => b.locations - a.locations).slice(0, 3);
   const names = largest.map((state) => `${state.name} (${percent(state.locations, all.locations)} of locations)`);
-  return html`${counted(all.locations, 'location')} at ${counted(places, 'place')}, most in ${names.join(', ')}.`;
+  return `${counted(all.locations, 'location')} at ${counted(places, 'place')}, most in ${names.join(', ')}.`;
 }
 
 function notDrawn({ notDrawn: locations }: MapFigures): string {

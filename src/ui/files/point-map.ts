@@ -56,9 +56,9 @@ export async function pointMap({ path }: ChosenFile, lat: number, lng: number, h
   const frame = frameOf(good);
   const drawn = (locations: readonly Location[]) => distinctPoints(locations, (point) => place(frame, point));
   const [goodPoints, badPoints] = [drawn(good), drawn(bad)];
-  const { land, states, insets } = outlinesOf(frame);
+  const { land, states } = outlinesOf(frame);
   return {
-    ...{ width: WIDTH, height: HEIGHT, land: land + insets, states, rows, isPart },
+    ...{ width: WIDTH, height: HEIGHT, land, states, rows, isPart },
     good: goodPoints.points,
     bad: badPoints.points,
     unseen: rows - goodPoints.rows - badPoints.rows,

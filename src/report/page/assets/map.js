@@ -1,107 +1,140 @@
-// The map's controls. Without scripts the page shows everything but the other layers of the map.
+// The map: topic and measure, zoom, the level of detail and the names that fit it. Without scripts the page shows one topic, one level.
 (() => {
-  const data = JSON.parse(document.getElementById('map-data').textContent);
+  const read = (id) => JSON.parse(document.getElementById(id).textContent);
+  const data = read('map-data');
+  const names = read('map-names');
   const controls = document.getElementById('map-controls');
   const topic = document.getElementById('map-topic');
   const drawing = document.getElementById('map-drawing');
   const world = document.getElementById('map-world');
+  const marks = document.getElementById('marks');
   const box = document.querySelector('.map-box');
   const hint = document.getElementById('map-hint');
   const perils = [...document.querySelectorAll('.perils tr[data-layer]')];
   const grouped = new Intl.NumberFormat('en-US');
-  // Positions of the marks; the sizes change with the measure, the zoom and the share answered.
-  const levels = data.levels.map((level, at) => {
-    const marks = [...document.getElementById(`marks-${at}`).children];
-    const places = marks.map((mark) => mark.getAttribute('transform').replace(/scale.*/, ''));
-    return { ...level, marks, places, rings: document.getElementById(`rings-${at}`) };
-  });
-  const binOf = new Map(levels.flatMap((level) => level.marks.map((mark, bin) => [mark, { level, bin }])));
+  const [WIDTH, HEIGHT, MOST_ZOOM] = [960, 600, 40];
+  const view = { x: 0, y: 0, k: 1 };
+  let level;
 
   const measure = () => controls.querySelector('input[name=measure]:checked')?.value ?? 'rows';
+  // Units of the drawing in a pixel of the screen.
+  const unit = () => WIDTH / (drawing.clientWidth || WIDTH);
 
-  // As in map-marks.ts.
-  const sizes = (amounts, { least, most }) => {
-    const sorted = [...amounts].sort((a, b) => a - b);
-    const full = sorted[Math.floor((sorted.length - 1) * 0.95)] || 1;
-    return amounts.map((amount) => {
-      const part = full <= 1 && amount <= 1 ? 0 : Math.max(0, Math.min(1, amount / full));
-      return least + (most - least) * Math.sqrt(part);
-    });
+  // The finest hexagons that are still 11 pixels wide.
+  const levelInView = () => data.levels.findLast(({ radius }) => (radius * view.k) / unit() >= 6) ?? data.levels[0];
+
+  const isInView = ([x, y]) => {
+    const [left, top] = [x * view.k + view.x, y * view.k + view.y];
+    return left > -40 && left < WIDTH + 40 && top > -40 && top < HEIGHT + 40;
   };
 
-  const view = { x: 0, y: 0, k: 1 };
-
-  const draw = () => {
+  // As in map-figure.ts.
+  const drawMarks = () => {
     const by = measure();
     const index = Number(topic.value);
     const tones = data.tones[data.layers[index].scale];
+    const letters = (level.letters[by] ?? level.letters.rows)[index];
+    const answered = level.answered[level.answeredOf[index]];
     // Hexagons are areas and grow with the map. Dots are places and do not.
-    const shrink = data.kind === 'point' ? 1 / view.k ** 0.75 : 1;
-    for (const level of levels) {
-      const letters = level.letters[by][index];
-      const answered = level.answered[level.answeredOf[index]];
-      const scaled = sizes(level[by], level);
-      const rings = [];
-      for (const [bin, mark] of level.marks.entries()) {
-        const share = answered[bin] / level.rows[bin];
-        const isPart = share > 0 && share < 1;
-        const size = scaled[bin] * shrink;
-        const drawn = isPart ? size * Math.max(0.45, Math.sqrt(share)) : size;
-        mark.setAttribute('class', `t-${tones[Number(letters[bin])]}`);
-        mark.setAttribute('transform', `${level.places[bin]}scale(${drawn.toFixed(2)})`);
-        if (!isPart) continue;
-        const ring = mark.cloneNode();
-        ring.removeAttribute('class');
-        ring.setAttribute('transform', `${level.places[bin]}scale(${size.toFixed(2)})`);
-        binOf.set(ring, { level, bin });
-        rings.push(ring);
-      }
-      for (const old of level.rings.children) binOf.delete(old);
-      level.rings.replaceChildren(...rings);
+    const shrink = data.kind === 'point' ? Math.min(1.7, Math.max(1, unit())) / view.k ** 0.75 : 1;
+    let drawn = '';
+    for (const [bin, at] of level.at.entries()) {
+      if (!isInView(at)) continue;
+      const share = answered[bin] / level.rows[bin];
+      const size = level.most * (0.56 + 0.44 * (Number(level.sizes[by][bin]) / 9)) * shrink;
+      const use = (tone, scale) =>
+        `<use href="#mark" class="t-${tone}" data-bin="${bin}" transform="translate(${at[0]} ${at[1]})scale(${scale.toFixed(2)})"/>`;
+      const isPart = share > 0 && share < 1;
+      if (isPart) drawn += use('unanswered', size);
+      drawn += use(tones[Number(letters[bin])], isPart ? size * Math.max(0.45, Math.sqrt(share)) : size);
+    }
+    marks.innerHTML = drawn;
+    for (const [index, text] of level.legend[by].entries()) {
+      const shown = document.getElementById(`size-${index}`);
+      shown.textContent = text;
+      shown.parentElement.hidden = text === '';
     }
   };
 
+  // Names that have room, the most important first, none on another.
+  const drawNames = () => {
+    const scale = unit() / view.k;
+    const taken = [];
+    const shown = names.filter(([kind, name, x, y, width]) => {
+      const [half, high] = [name.length * 3.6 * scale, 8 * scale];
+      if (kind !== 'city' && width < 2 * half) return false;
+      // The name of a city stands left of its dot.
+      const [middle, top] = kind === 'city' ? [x - half, y - 4 * scale] : [x, y];
+      const isWhole = (middle - half) * view.k + view.x > 0 && (middle + half) * view.k + view.x < WIDTH;
+      const isFree = taken.every(
+        (other) => Math.abs(other.middle - middle) > other.half + half || Math.abs(other.top - top) > 2 * high,
+      );
+      const fits = isWhole && isFree && isInView([x, y]);
+      if (fits) taken.push({ middle, top, half });
+      return fits;
+    });
+    document.getElementById('names').replaceChildren(
+      ...shown.map(([kind, name, x, y]) => {
+        const text = document.createElementNS('http://www.w3.org/2000/svg', 'text');
+        text.setAttribute('class', kind);
+        text.setAttribute('x', x);
+        text.setAttribute('y', kind === 'city' ? y - 4 * scale : y);
+        text.textContent = kind === 'city' ? `${name} ·` : name;
+        return text;
+      }),
+    );
+  };
+
+  const move = () => {
+    view.x = Math.min(0, Math.max(WIDTH * (1 - view.k), view.x));
+    view.y = Math.min(0, Math.max(HEIGHT * (1 - view.k), view.y));
+    world.setAttribute('transform', `translate(${view.x} ${view.y})scale(${view.k})`);
+    drawing.style.setProperty('--unit', unit() / view.k);
+    drawing.classList.toggle('zoomed', view.k > 1);
+    hint.hidden = true;
+    level = levelInView();
+    drawMarks();
+    drawNames();
+  };
+  // Several events come in one frame.
+  let isWaiting = false;
+  const moveSoon = () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(() => {
+      isWaiting = false;
+      move();
+    });
+  };
+
   const show = () => {
-    const by = measure();
     const { name, scale } = data.layers[Number(topic.value)];
-    draw();
     for (const legend of document.querySelectorAll('.legend')) legend.hidden = legend.dataset.scale !== scale;
-    for (const legend of document.querySelectorAll('.sizes'))
-      legend.toggleAttribute('hidden', legend.dataset.by !== by);
     for (const row of perils) {
       const isShown = row.dataset.layer === topic.value;
       row.classList.toggle('chosen', isShown);
       row.querySelector('button').setAttribute('aria-pressed', String(isShown));
     }
-    document.getElementById('map-shows').textContent = `Shown: ${name}, by ${by === 'value' ? 'value' : 'locations'}.`;
-    hint.hidden = true;
-  };
-
-  const short = (value) => {
-    const [per, unit] = [
-      [1e12, ' tn'],
-      [1e9, ' bn'],
-      [1e6, ' m'],
-      [1e3, ' k'],
-    ].find(([least]) => value >= least * 0.9995) ?? [1, ''];
-    return `${data.currency}${Number((value / per).toPrecision(3))}${unit}`;
+    const by = measure() === 'value' ? 'value' : 'locations';
+    document.getElementById('map-shows').textContent = `Shown: ${name}, by ${by}.`;
+    move();
   };
 
   const describe = (event) => {
-    const found = binOf.get(event.target.closest('use'));
-    hint.hidden = found === undefined;
-    if (found === undefined) return;
-    const { level, bin } = found;
+    const bin = event.target.closest('use')?.dataset.bin;
+    hint.hidden = bin === undefined;
+    if (bin === undefined) return;
     const index = Number(topic.value);
     const { name, scale } = data.layers[index];
     const rows = level.rows[bin];
     const answered = level.answered[level.answeredOf[index]][bin];
-    const value = level.value === null ? '' : `, ${short(level.value[bin])}`;
-    const typical = data.classes[scale][Number(level.letters[measure()][index][bin])];
-    const locations = `${grouped.format(rows)} location${rows === 1 ? '' : 's'}${value}`;
-    const said =
+    const worth = level.worth === null ? '' : `, ${level.worth[bin]}`;
+    const typical = data.classes[scale][Number((level.letters[measure()] ?? level.letters.rows)[index][bin])];
+    const county = level.counties[level.county[bin]];
+    const says =
       answered === 0 ? 'not answered' : `${grouped.format(answered)} of ${grouped.format(rows)} answered: ${typical}`;
-    hint.textContent = `${locations}. ${name}: ${said}`;
+    const locations = `${grouped.format(rows)} location${rows === 1 ? '' : 's'}${worth}`;
+    hint.textContent = `${county === '' ? '' : `${county}: `}${locations}. ${name}: ${says}`;
     const { left, top, width } = box.getBoundingClientRect();
     const x = event.clientX - left;
     hint.classList.toggle('to-left', x > width / 2);
@@ -109,29 +142,32 @@
     hint.style.top = `${event.clientY - top}px`;
   };
 
-  const move = () => {
-    view.x = Math.min(0, Math.max(960 * (1 - view.k), view.x));
-    view.y = Math.min(0, Math.max(600 * (1 - view.k), view.y));
-    world.setAttribute('transform', `translate(${view.x} ${view.y})scale(${view.k})`);
-    drawing.style.setProperty('--k', view.k);
-    drawing.classList.toggle('zoomed', view.k > 1);
-    if (data.kind === 'point') draw();
-  };
-
   // Around a point of the drawing, which stays where it is.
-  const zoom = (factor, x = 480, y = 300) => {
-    const k = Math.min(40, Math.max(1, view.k * factor));
+  const zoom = (factor, x = WIDTH / 2, y = HEIGHT / 2) => {
+    const k = Math.min(MOST_ZOOM, Math.max(1, view.k * factor));
     view.x = x - ((x - view.x) * k) / view.k;
     view.y = y - ((y - view.y) * k) / view.k;
     view.k = k;
-    hint.hidden = true;
-    move();
+    moveSoon();
+  };
+
+  // Towards the data: the mark in view that is nearest to the middle of all in view.
+  const zoomToData = (factor) => {
+    const inView = level.at.filter(isInView);
+    const mean = (axis) => inView.reduce((sum, at) => sum + at[axis], 0) / inView.length;
+    const [x, y] = [mean(0), mean(1)];
+    const far = (at) => Math.hypot(at[0] - x, at[1] - y);
+    const middle = inView.reduce((best, at) => (best === undefined || far(at) < far(best) ? at : best), undefined);
+    if (middle !== undefined) {
+      view.x = WIDTH / 2 - middle[0] * view.k;
+      view.y = HEIGHT / 2 - middle[1] * view.k;
+    }
+    zoom(factor);
   };
 
   const pointOf = ({ clientX, clientY }) => {
-    const { left, top, width } = drawing.getBoundingClientRect();
-    const unit = 960 / width;
-    return [(clientX - left) * unit, (clientY - top) * unit];
+    const { left, top } = drawing.getBoundingClientRect();
+    return [(clientX - left) * unit(), (clientY - top) * unit()];
   };
 
   // One pointer drags, two zoom.
@@ -154,36 +190,37 @@
     if (view.k === 1) return;
     view.x += now[0] - before[0];
     view.y += now[1] - before[1];
-    move();
+    moveSoon();
   });
   drawing.addEventListener('click', describe);
   drawing.addEventListener('dblclick', (event) => zoom(2, ...pointOf(event)));
-  // A wheel alone scrolls the page.
+  // Where there is nothing to zoom out of, the wheel scrolls the page.
   drawing.addEventListener(
     'wheel',
     (event) => {
-      if (!event.ctrlKey && !event.metaKey) return;
+      if (event.deltaY >= 0 && view.k === 1) return;
       event.preventDefault();
-      zoom(event.deltaY < 0 ? 1.3 : 1 / 1.3, ...pointOf(event));
+      zoom(event.deltaY < 0 ? 1.25 : 0.8, ...pointOf(event));
     },
     { passive: false },
   );
   drawing.addEventListener('keydown', (event) => {
     const step = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[event.key];
-    if (event.key === '+' || event.key === '=') zoom(1.5);
-    else if (event.key === '-') zoom(1 / 1.5);
+    if (event.key === '+' || event.key === '=') zoomToData(1.6);
+    else if (event.key === '-') zoom(1 / 1.6);
     else if (event.key === '0') zoom(0);
     else if (step !== undefined && view.k > 1) {
       view.x += step[0];
       view.y += step[1];
-      move();
+      moveSoon();
     } else return;
     event.preventDefault();
   });
   drawing.setAttribute('tabindex', '0');
-  document.getElementById('zoom-in').addEventListener('click', () => zoom(1.6));
+  document.getElementById('zoom-in').addEventListener('click', () => zoomToData(1.6));
   document.getElementById('zoom-out').addEventListener('click', () => zoom(1 / 1.6));
   document.getElementById('zoom-reset').addEventListener('click', () => zoom(0));
+  window.addEventListener('resize', moveSoon);
 
   for (const row of perils) {
     const head = row.querySelector('th');
@@ -192,7 +229,7 @@
     button.textContent = head.textContent;
     head.replaceChildren(button);
     row.addEventListener('click', () => {
-      // A second click goes back to the highest rating of all hazards.
+      // A second click goes to the highest rating of all hazards.
       topic.value = topic.value === row.dataset.layer ? '0' : row.dataset.layer;
       show();
     });
