@@ -25,14 +25,6 @@ export interface AnswerPicker {
   readonly taken: (bytes: Buffer) => CompleteCell;
 }
 
-/** An answer as bytes, behind the number of its topic's slug. */
-export interface PackedAnswer {
-  readonly slug: number;
-  readonly asOf: number;
-  readonly topic: TopicSlug;
-  readonly bytes: Buffer;
-}
-
 export type AnswerReader = ReturnType<typeof cellReader>;
 
 /** Unpacks the answers of cells. Knows nothing of the database that keeps them. */
@@ -80,37 +72,48 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
   return { unpack, picker };
 }
 
-/** @param texts has a number for each of the topics */
-export function packAnswers(answers: readonly Answer[], texts: Texts): PackedAnswer[] {
-  const packer = new FieldPacker(texts);
-  return answers.map((answer) => {
-    const slug = texts.numberOf(answer.topic);
-    return { slug, asOf: answer.asOf, topic: answer.topic, bytes: packAnswer(Math.max(0, slug), answer, packer) };
-  });
+/** The answers of a cell as they are stored. @param packer its texts have a number for each topic */
+export function packAnswers(answers: readonly Answer[], packer: FieldPacker, numberOf: Texts['numberOf']): Buffer {
+  const newest = new Map(answers.map((answer) => [answer.topic, answer]));
+  return Buffer.concat(
+    Array.from(newest.values(), (answer) => packAnswer(Math.max(0, numberOf(answer.topic)), answer, packer)),
+  );
 }
 
 /** What to store of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes no
- * answer. */
+ * answer. @param packed the answers, as `packAnswers` gives them */
 export function mergedCell(
   stored: PackedCell | undefined,
-  answers: readonly PackedAnswer[],
+  packed: Buffer,
+  answers: readonly Answer[],
   failures: readonly (TopicFailure & { readonly topic: TopicSlug })[],
 ): PackedCell {
-  const span = newAnswerSpan();
   const packedFailures: PackedFailures = stored?.failures ? parsedFailures(stored.failures) : {};
-  const added = new Map(answers.map((answer) => [answer.slug, answer]));
-  const parts: Buffer[] = [];
-  while (stored && nextAnswer(stored.answers, span)) {
-    const newer = added.get(span.slug);
-    if (newer && span.asOf <= newer.asOf) continue;
-    added.delete(span.slug);
-    parts.push(stored.answers.subarray(span.start, span.to));
-  }
-  for (const { bytes } of added.values()) parts.push(bytes);
   for (const { topic } of answers) delete packedFailures[topic];
   for (const { topic, reason, note, at } of failures) packedFailures[topic] = [reason, note, at];
   const left = Object.keys(packedFailures).length > 0;
-  return { answers: Buffer.concat(parts), failures: left ? JSON.stringify(packedFailures) : null };
+  return {
+    answers: stored && stored.answers.length > 0 ? mergedAnswers(stored.answers, packed) : packed,
+    failures: left ? JSON.stringify(packedFailures) : null,
+  };
+}
+
+function mergedAnswers(stored: Buffer, packed: Buffer): Buffer {
+  const span = newAnswerSpan();
+  const added = new Map<number, { readonly asOf: number; readonly bytes: Buffer }>();
+  while (nextAnswer(packed, span)) {
+    added.set(span.slug, { asOf: span.asOf, bytes: packed.subarray(span.start, span.to) });
+  }
+  const parts: Buffer[] = [];
+  span.to = 0;
+  while (nextAnswer(stored, span)) {
+    const newer = added.get(span.slug);
+    if (newer && span.asOf <= newer.asOf) continue;
+    added.delete(span.slug);
+    parts.push(stored.subarray(span.start, span.to));
+  }
+  for (const { bytes } of added.values()) parts.push(bytes);
+  return Buffer.concat(parts);
 }
 
 /** Stored failures without rejections; null where none are left. Those that cannot be parsed stay: reading reports them. */

@@ -128,10 +128,10 @@ export function* mergeCells(stored: StoredCells, changes: readonly CellChange[])
   const places = [...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values()];
   const rows = yield* lockedCells(stored.database, places);
   const merged = new Map(rows.map((row) => [keyOf(row.source, row), row]));
-  for (const [index, { source, cell, failures }] of real.entries()) {
+  for (const [index, { source, cell, answers, failures }] of real.entries()) {
     const key = keyOf(source, cell);
     const { lat7, lng7 } = cell;
-    merged.set(key, { source, lat7, lng7, ...mergedCell(merged.get(key), packed[index]!, failures) });
+    merged.set(key, { source, lat7, lng7, ...mergedCell(merged.get(key), packed[index]!, answers, failures) });
   }
   yield* writeCells(stored.database, [...merged.values()]);
 }

@@ -1,8 +1,8 @@
 import type { Answer } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
 import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../sql/sql-work.ts';
-import { type PackedAnswer, packAnswers } from './cell-answers.ts';
-import { isSharedText, MOST_TEXTS, type Texts } from './packed-fields.ts';
+import { packAnswers } from './cell-answers.ts';
+import { FieldPacker, isSharedText, MOST_TEXTS, type Texts } from './packed-fields.ts';
 
 interface NumberedText {
   readonly number: number;
@@ -53,21 +53,23 @@ export class TextTable implements Texts {
 
   /** Packs the answers of cells, in the caller's transaction, and gives numbers to their new texts. Nearly always there are none, so it
    * packs first and looks what was missing. */
-  *pack(database: SqlDatabase, answers: readonly (readonly Answer[])[]): SqlWork<PackedAnswer[][]> {
+  *pack(database: SqlDatabase, answers: readonly (readonly Answer[])[]): SqlWork<Buffer[]> {
     const missing = new Set<string>();
     const noting = (text: string): number => {
       const number = this.numberOf(text);
       if (number < 0 && isSharedText(text)) missing.add(text);
       return number;
     };
-    const textOf = (number: number) => this.textOf(number);
-    const packed = answers.map((those) => packAnswers(those, { numberOf: noting, textOf }));
+    const packedBy = (numberOf: Texts['numberOf']) => {
+      const packer = new FieldPacker({ numberOf, textOf: (number) => this.textOf(number) });
+      return answers.map((those) => packAnswers(those, packer, numberOf));
+    };
+    const packed = packedBy(noting);
     const slugs = new Set(answers.flatMap((those) => those.map(({ topic }): string => topic)));
     for (const slug of slugs) noting(slug);
     if (missing.size === 0) return packed;
     const given = yield* this.#give(database, missing, slugs);
-    const numberOf = (text: string) => given.get(text) ?? this.numberOf(text);
-    return answers.map((those) => packAnswers(those, { numberOf, textOf }));
+    return packedBy((text) => given.get(text) ?? this.numberOf(text));
   }
 
   /** Gives numbers to texts; to those of slugs also where there are too many. */
