@@ -70,12 +70,14 @@ function layersOf({ topics, units, highest }: Facts): NamedLayer[] {
 function mostVaried(layers: readonly NamedLayer[], facts: Facts): NamedLayer {
   const { of } = measureOf(facts);
   const variance = ({ scale, rated }: NamedLayer) => {
-    const weights = rated.classes.slice(0, scale.ordered).map(of);
-    const whole = weights.reduce((sum, weight) => sum + weight, 0) || 1;
-    const mean = weights.reduce((sum, weight, index) => sum + weight * index, 0) / whole;
-    return (
-      weights.reduce((sum, weight, index) => sum + weight * (index - mean) ** 2, 0) / whole / (scale.ordered - 1) ** 2
-    );
+    const classes = rated.classes.map((sum, index) => ({
+      weight: of(sum),
+      // Classes without an order are as low as the lowest: a peril of few places differs little.
+      level: index < scale.ordered ? index / (scale.ordered - 1) : 0,
+    }));
+    const whole = classes.reduce((sum, { weight }) => sum + weight, 0) || 1;
+    const mean = classes.reduce((sum, { weight, level }) => sum + weight * level, 0) / whole;
+    return classes.reduce((sum, { weight, level }) => sum + weight * (level - mean) ** 2, 0) / whole;
   };
   const hasHazards = facts.highest !== null;
   const candidates = layers.filter(({ slug, scale }) => slug !== null && (!hasHazards || scale === HIGHEST));

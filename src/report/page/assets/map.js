@@ -61,7 +61,8 @@
     const scale = unit() / view.k;
     const taken = [];
     const shown = names.filter(([kind, name, x, y, width]) => {
-      const [half, high] = [name.length * 3.6 * scale, 8 * scale];
+      const letters = name.length + (kind === 'city' ? 2 : 0);
+      const [half, high] = [letters * 3.6 * scale, 8 * scale];
       if (kind !== 'city' && width < 2 * half) return false;
       // The name of a city stands left of its dot.
       const [middle, top] = kind === 'city' ? [x - half, y - 4 * scale] : [x, y];
