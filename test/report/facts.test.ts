@@ -32,7 +32,11 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
   assert.equal(ran.code, 4, ran.stderr);
   const accounts = openAccounts(join(folder, 'sample-service-accounts.db'));
   t.after(() => accounts.close());
-  const { totalCredits } = usage(accounts, 'embedded: 10000 a month, 300 a minute, resets on day 1', clock.now());
+  const { totalCredits } = usage(
+    accounts,
+    'embedded: 10000 a month, 1000000000 a minute, resets on day 1',
+    clock.now(),
+  );
   const { facts, page } = await reported(folder, clock, words);
 
   const duckdb = await openDuckdb();
