@@ -74,9 +74,10 @@
       if (fits) taken.push({ middle, top, half });
       return fits;
     });
-    document.getElementById('names').replaceChildren(
+    const layer = document.getElementById('names');
+    layer.replaceChildren(
       ...shown.map(([kind, name, x, y]) => {
-        const text = document.createElementNS('http://www.w3.org/2000/svg', 'text');
+        const text = document.createElementNS(layer.namespaceURI, 'text');
         text.setAttribute('class', kind);
         text.setAttribute('x', x);
         text.setAttribute('y', kind === 'city' ? y - 4 * scale : y);
