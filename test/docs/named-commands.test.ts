@@ -8,8 +8,8 @@ import { ROOT } from '../cli/command-line.ts';
 
 /** The command that yargs has. */
 const OF_YARGS = 'completion';
-/** Options of every command. */
-const COMMON = ['help', 'version'];
+/** Options of every command; `all` goes with `help`. */
+const COMMON = ['help', 'all', 'version'];
 
 /** The commands in inline code and in blocks, up to a comment, a pipe or a continuation. */
 function commandsIn(text: string): string[] {
