@@ -54,6 +54,11 @@ export class Throttle implements AsyncDisposable {
   /** The jobs that are running. */
   readonly #begun = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
+  /** Credits that are given back later, in the order of their times. One timer serves them all: with a timer and a listener for each
+   * call, 3,000 calls in a minute took five times as long. */
+  readonly #due: { readonly at: number; readonly credits: number }[] = [];
+  #wake = new AbortController();
+  #isGiving = false;
   #available: number;
   #returned = 0;
   #pausedUntil = 0;
@@ -116,6 +121,7 @@ export class Throttle implements AsyncDisposable {
   async close(): Promise<void> {
     const wasOpen = !this.#closing.signal.aborted;
     this.#closing.abort();
+    this.#wake.abort();
     // Only the jobs are waited for: what else Bottleneck waits for must not delay the end of a run. Its stop() drops that with its
     // timers, and may be called only once.
     if (wasOpen) for (const limiter of [this.#credits, this.#sockets]) void limiter.stop({ dropWaitingJobs: true });
@@ -165,10 +171,26 @@ export class Throttle implements AsyncDisposable {
 
   /** By steady time: by the wall clock, setting it would return credits early or late. */
   #giveLater(credits: number, afterMs: number): void {
-    const { signal } = this.#closing;
-    void sleepUntilSteady(this.#clock, steadyTime(this.#clock) + afterMs, signal).then(() => {
-      if (!signal.aborted) this.#give(credits);
-    });
+    const at = steadyTime(this.#clock) + afterMs;
+    const before = this.#due.findLastIndex((due) => due.at <= at);
+    this.#due.splice(before + 1, 0, { at, credits });
+    if (before === -1) this.#wake.abort();
+    if (!this.#isGiving) void this.#giveDue();
+  }
+
+  async #giveDue(): Promise<void> {
+    this.#isGiving = true;
+    while (this.#due.length > 0 && !this.#closing.signal.aborted) {
+      const now = steadyTime(this.#clock);
+      const later = this.#due.findIndex(({ at }) => at > now);
+      const given = this.#due.splice(0, later === -1 ? this.#due.length : later);
+      if (given.length > 0) this.#give(given.reduce((sum, { credits }) => sum + credits, 0));
+      else {
+        this.#wake = new AbortController();
+        await sleepUntilSteady(this.#clock, this.#due[0]!.at, this.#wake.signal);
+      }
+    }
+    this.#isGiving = false;
   }
 
   #give(credits: number): void {

@@ -40,6 +40,18 @@ test('what is spent comes back a minute and the margin after it landed, not befo
   await throttle.close();
 });
 
+test('one timer gives back the credits of all calls: many calls in a minute do not slow each other down', async () => {
+  const { clock, throttle, started, spend } = setUp();
+  await Promise.all(spend(1, 100));
+  await until(() => started.length === 100 && throttle.inFlight === 0);
+  assert.equal(throttle.available, 200);
+  assert.equal(clock.sleeping, 1);
+  await clock.move(HOLD_MS);
+  assert.equal(throttle.available, 300);
+  await throttle.close();
+  assert.equal(clock.sleeping, 0);
+});
+
 test('the minute begins when the call has landed', async () => {
   const { clock, throttle, started, spend } = setUp();
   const slow = heldJob();
