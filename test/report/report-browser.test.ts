@@ -138,6 +138,8 @@ test('a click on a peril switches the map, a second one goes back; the map zooms
   assert.match((await world())!, /scale\(1\.6\)/);
   const zoomed = await world();
   await page.locator('#map-drawing').press('ArrowLeft');
+  // The map moves with the next frame.
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
   assert.notEqual(await world(), zoomed);
   await page.locator('#zoom-reset').click();
   assert.match((await world())!, /translate\(0 0\)scale\(1\)/);
