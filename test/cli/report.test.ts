@@ -38,7 +38,11 @@ async function spentIn(folder: string, clock: FastClock): Promise<{ ledger: unkn
   const { stdout } = await perilbook(words, { folder, clock });
   const accounts = openAccounts(join(folder, 'sample-service-accounts.db'));
   try {
-    const charged = usage(accounts, 'embedded: 10000 a month, 1000000000 a minute, resets on day 1', clock.now()).totalCredits;
+    const charged = usage(
+      accounts,
+      'embedded: 10000 a month, 1000000000 a minute, resets on day 1',
+      clock.now(),
+    ).totalCredits;
     return { ledger: JSON.parse(stdout).statement, charged };
   } finally {
     accounts.close();
