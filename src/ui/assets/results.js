@@ -119,6 +119,8 @@ export function setUpResults() {
       fillFilters(counts);
       sort = FILE_ORDER;
       byId('rows').replaceChildren(headOf(counts, book.unit), make('tbody'));
+      // Before the box shows: nobody shall see a table that waits for its first rows as one that is ready.
+      byId('rows').classList.add('stale');
       show('rows-box', true);
       await load();
     },
@@ -187,7 +189,7 @@ function headOf({ hasId, hasValue, currency, perils }, unit) {
       hasId ? column('Id') : null,
       column('Location'),
       hasValue ? sorted('value', currency === null ? 'Value' : `Value (${currency})`, 'number') : null,
-      perils.length > 0 ? column('', { id: 'rows-peril' }) : null,
+      perils.length > 0 ? column('Worst peril', { id: 'rows-peril' }) : null,
       perils.length > 0 ? sorted('rating', 'Rating') : null,
       sorted('status', 'Status'),
     ),
