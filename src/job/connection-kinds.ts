@@ -27,7 +27,7 @@ export interface LocalConnection {
 }
 
 /** More than any machine makes calls for. */
-const SAMPLE_CREDITS_PER_MINUTE = 1_000_000_000;
+export const SAMPLE_CREDITS_PER_MINUTE = 1_000_000_000;
 
 /**
  * The job as its calls are paid for. Made-up answers wait for no minute: a first try with 3,000 rows and two topics took twenty of them.

@@ -1,9 +1,10 @@
 import { type Clock, steadyTime } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
-import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
+import { creditsPerMinuteOf, RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import type { Progress } from './buying/progress.ts';
 import { deadlineOf } from './buying/stop.ts';
+import { purchaseJob, SAMPLE_CREDITS_PER_MINUTE } from './connection-kinds.ts';
 import type { Reach } from './planning/reach.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -40,7 +41,7 @@ export interface RunFacts {
 }
 
 export function runFacts({ job, plan, summary, freshness, connection }: Prepared, clock: Clock): RunFacts {
-  const perMinute = job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+  const perMinute = creditsPerMinuteOf(purchaseJob(job, connection).accounts);
   return {
     startedAt: steadyTime(clock),
     rows: summary.rows,
@@ -49,7 +50,7 @@ export function runFacts({ job, plan, summary, freshness, connection }: Prepared
     value: plan.scan.cells.total(),
     budget: job.budget,
     allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
-    creditsPerMinute: connection.sample ? Number.POSITIVE_INFINITY : perMinute,
+    creditsPerMinute: perMinute < SAMPLE_CREDITS_PER_MINUTE ? perMinute : Number.POSITIVE_INFINITY,
     anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
     deadline: deadlineOf(job, freshness.startedAt, clock),
     waitsForQuota: job.onQuota === 'wait',

@@ -101,25 +101,25 @@ function terminal(columns: number, env: Record<string, string> = {}) {
   return { setup, stderr, interruption, screen: () => written.splice(0).join('') };
 }
 
-const FACTS = runFacts(
-  {
-    job: {
-      budget: null,
-      accounts: [{ anniversaryDay: 1, subscription: { creditsPerMinute: 300 } }],
-      maxMinutes: null,
-      onQuota: 'stop',
-    },
-    plan: {
-      accounts: [{ account: { subscription: { creditsPerMonth: 10_000 } } }],
-      reach: { credits: 60, cells: 4 },
-      scan: { cells: { total: () => 0 } },
-    },
+/** The facts of a run of 10 rows on one account. */
+function factsOf(creditsPerMinute: number, sample: boolean) {
+  const account = { anniversaryDay: 1, subscription: { creditsPerMonth: 10_000, creditsPerMinute } };
+  const prepared = {
+    job: { budget: null, account, accounts: [account], maxMinutes: null, onQuota: 'stop' },
+    plan: { accounts: [{ account }], reach: { credits: 60, cells: 4 }, scan: { cells: { total: () => 0 } } },
     summary: { rows: 10, cells_cached: 0 },
     freshness: { startedAt: 0 },
-    connection: { sample: false },
-  } as unknown as Prepared,
-  { now: () => 0, sleep: async () => {} },
-);
+    connection: { sample },
+  } as unknown as Prepared;
+  return runFacts(prepared, { now: () => 0, sleep: async () => {} });
+}
+
+const FACTS = factsOf(300, false);
+
+test('a sample has no minute limit, unless its minute is too small for a bundle', () => {
+  const limits = [factsOf(300, false), factsOf(300, true), factsOf(20, true)].map((facts) => facts.creditsPerMinute);
+  assert.deepEqual(limits, [300, Number.POSITIVE_INFINITY, 20]);
+});
 
 test('on a terminal the block is drawn at a change, makes room for words and for an interrupt, and leaves nothing', async (t) => {
   const { setup, interruption, screen } = terminal(80, { LANG: 'C.UTF-8', NO_COLOR: '1' });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import stringWidth from 'string-width';
-import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
+import { creditsPerMinuteOf, SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Prepared } from '../../job/prepare.ts';
 import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
@@ -207,7 +207,7 @@ function accountPairs({ job, plan, summary }: Prepared): (readonly [string, stri
 
 /** What the time follows from: the credits of a minute, or the calls where these take longer. */
 function paceMessage({ job, plan }: Pick<Prepared, 'job' | 'plan'>): string {
-  const perMinute = job.accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+  const perMinute = creditsPerMinuteOf(job.accounts);
   const { msPerCall, msPerCredit, measured } = plan.pace;
   if (msPerCredit * perMinute <= 60_000) return `${counted(perMinute, 'credit')} a minute`;
   const seconds = `${Number((msPerCall / 1_000).toPrecision(2))} s a call`;

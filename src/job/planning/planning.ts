@@ -1,4 +1,5 @@
 import type { CellRecord } from '../../contract/answer.ts';
+import { creditsPerMinuteOf } from '../../contract/subscriptions.ts';
 import {
   difference,
   intersection,
@@ -178,7 +179,7 @@ function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): 
 /** The credits of the first minute, which may be spent at once, and those of each minute that follows; or what the calls take time for. */
 function windowCredits({ maxMinutes, accounts }: Job, { msPerCredit }: CallPace): number {
   if (maxMinutes === null) return Number.POSITIVE_INFINITY;
-  const perMinute = accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+  const perMinute = creditsPerMinuteOf(accounts);
   const byCalls = msPerCredit === 0 ? Number.POSITIVE_INFINITY : Math.floor((60_000 * maxMinutes) / msPerCredit);
   return Math.min(perMinute * (Math.floor(maxMinutes) + 1), byCalls);
 }

@@ -1,3 +1,4 @@
+import { creditsPerMinuteOf } from '../../contract/subscriptions.ts';
 import { intersection, NO_TOPICS, type ReadonlyTopicSets, topicSet } from '../../contract/topic-set.ts';
 import { type Allocation, allocate } from '../../plan/allocation.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
@@ -65,7 +66,7 @@ export function reachedBy(request: TierRequest, { tiers, credits }: Allocation):
     value += request.cells.value(cell);
   }
   const { accounts } = request.job;
-  const perMinute = accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
+  const perMinute = creditsPerMinuteOf(accounts);
   const minutes = minutesFor(credits, perMinute, request.msPerCredit);
   return { credits, cells: bought, value, minutes, shares: sharesOf(request, tiers) };
 }
