@@ -1,10 +1,11 @@
 import { extname } from 'node:path';
 import { PerilbookError } from '../errors.ts';
+import { isZip } from '../formats/bytes/unpack.ts';
 import { csvRowFile } from './csv/csv-row-file.ts';
 import type { CsvOptions } from './csv/dialect.ts';
 import { writeNewCsv } from './csv/new-csv.ts';
 import { extensionOf, withoutCompression } from './files/compression.ts';
-import { isParquet, isZip, refuseOtherFormats } from './files/file-signature.ts';
+import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
 import type { InputFile } from './files/input-file.ts';
 import { geojsonRowFile, isGeojson } from './json/geojson-row-file.ts';
 import { isNdjson, ndjsonRowFile } from './json/ndjson-row-file.ts';

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { PerilbookError } from '../../errors.ts';
+import { isZip } from '../../formats/bytes/unpack.ts';
 import { agencyZip } from '../loaders/agency-file.ts';
 import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
 
@@ -14,12 +15,11 @@ export const HEAD_BYTES = 1_024;
  */
 export function unexpectedStart(name: string, head: Buffer, firstLine?: string): string | null {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
-  const isZip = head.subarray(0, 4).equals(Buffer.from([0x50, 0x4b, 0x03, 0x04]));
   const isPage = /^\s*<(!doctype|html|head|\?xml|!--)/i.test(text);
   const said = isPage ? 'a web page' : /^\s*\{\s*"error"/.test(text) ? 'an error' : null;
-  if (/\.(zip|xlsx)$/i.test(name)) return isZip ? null : `${said ?? 'other bytes'} in place of a zip`;
+  if (/\.(zip|xlsx)$/i.test(name)) return isZip(head) ? null : `${said ?? 'other bytes'} in place of a zip`;
   if (said !== null) return `${said} in place of data`;
-  if (isZip) return 'a zip in place of a text';
+  if (isZip(head)) return 'a zip in place of a text';
   if (text.trim() === '') return 'nothing';
   const [line = ''] = text.split('\n');
   return firstLine === undefined || new RegExp(firstLine).test(line)

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { PerilbookError } from '../../errors.ts';
 import { type ByteSource, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
-import { compressionOf, unpackedBytes } from '../../formats/bytes/unpack.ts';
+import { compressionOf, isZip, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import { readZip, type Zip, type ZipEntry } from '../../formats/zip/zip-reader.ts';
 
 /** The error for a file that cannot be read. */
@@ -114,15 +114,13 @@ async function* fileInZip(archive: string, name: string): AsyncGenerator<Buffer,
   yield* zip.unpacked(entry);
 }
 
-const ZIP_MARK = Buffer.from([0x50, 0x4b, 0x03, 0x04]);
-
 /** Not text: servers answer with web pages instead of files, and spreadsheets are zips. */
 function refuseOtherFormats(bytes: Buffer, file: string): void {
   const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
   if (mark === 0xfeff || mark === 0xfffe) {
     throw invalidFile(file, 'it is written in UTF-16', 'Save it as UTF-8 and load again.');
   }
-  if (bytes.subarray(0, 4).equals(ZIP_MARK))
+  if (isZip(bytes))
     throw invalidFile(file, 'it is a spreadsheet or a zip, not text', 'Save the sheet as CSV, or unpack it.');
   if (/^\s*<(!doctype|html)\b/i.test(bytes.toString('latin1', 0, 200))) {
     throw invalidFile(

@@ -13,6 +13,11 @@ export function compressionOf(head: Buffer): Compression | null {
   return start === '(\xb5/\xfd' || isSkipped ? 'zstd' : null;
 }
 
+/** Whether the first bytes are those of a zip. What is in it shows in its directory. */
+export function isZip(head: Buffer): boolean {
+  return head.toString('latin1', 0, 4) === 'PK\x03\x04';
+}
+
 const BYTES_A_CHUNK = 256 * 1024;
 
 /**

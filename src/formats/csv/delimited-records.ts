@@ -1,6 +1,6 @@
 import type { PerilbookError } from '../../errors.ts';
 import { decodeText } from '../bytes/decode-text.ts';
-import { isBlank, newRecordSpan, type QuoteRule, type RecordSpan, scanRecord } from './scan-records.ts';
+import { fieldEnd, isBlank, newRecordSpan, type QuoteRule, type RecordSpan, scanRecord } from './scan-records.ts';
 
 /** A record of a file of delimited text, or a row of a sheet. */
 export interface TableRecord {
@@ -86,14 +86,15 @@ function cutLine(line: number, fields: number, damaged: (problem: string) => Per
 }
 
 /** The texts of a record. It is decoded as a whole, which takes a third of the time, unless it has quotes and characters of several bytes. */
-function cellsOf(bytes: Buffer, { start, end, starts, fields }: RecordSpan, delimiter: string): string[] {
+function cellsOf(bytes: Buffer, span: RecordSpan, delimiter: string): string[] {
+  const { start, end, starts, fields } = span;
   const text = decodeText(bytes, start, end, 'utf-8');
   if (delimiter === '|' || !text.includes('"')) return text.split(delimiter);
   const isAscii = text.length === end - start;
   const cells: string[] = [];
   for (let index = 0; index < fields; index++) {
     const from = starts[index]!;
-    const to = index + 1 < fields ? starts[index + 1]! - 1 : end;
+    const to = fieldEnd(span, index);
     const isQuoted = bytes[from] === QUOTE;
     const [first, last] = isQuoted ? [from + 1, to - 1] : [from, to];
     const cell = isAscii ? text.slice(first - start, last - start) : decodeText(bytes, first, last, 'utf-8');

@@ -17,11 +17,6 @@ export function isParquet(head: Buffer): boolean {
   return PARQUET.test(head.toString('latin1', 0, 16));
 }
 
-/** True for a zip. Whether it is a workbook shows in its directory. */
-export function isZip(head: Buffer): boolean {
-  return head.toString('latin1', 0, 4) === 'PK\x03\x04';
-}
-
 /** What the first bytes of files that are not CSV look like, as latin1 text; a name at the start of a header never does. */
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: magic numbers are made of them
 const SIGNATURES: readonly FormatSignature[] = [
