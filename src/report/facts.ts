@@ -6,7 +6,7 @@ import type { Units } from './scales.ts';
 import type { Rated, Sum } from './sums.ts';
 
 /**
- * All that is said of a run, as plain data whose size does not grow with the input: the report draws it, `report --json` prints it.
+ * All facts of a run, as plain data whose size does not grow with the input: the report draws it, `report --json` prints it.
  *
  * A row is a line of the input. A location is a row with usable coordinates in the US. A place is where locations lie, rounded to the
  * job's precision: it is asked for once. Values are in `currency`. Each share is of a sum that is here too.

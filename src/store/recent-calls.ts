@@ -32,8 +32,8 @@ export class RecentCalls {
     return this.#calls.at(-1)?.settledAt ?? 0;
   }
 
-  /** Adds the calls that settled from `latest` on, oldest first: more may have settled in that millisecond than were read before. Whoever
-   * settles later is not earlier in time: the store sees to that. */
+  /** Adds the calls that settled from `latest` on, oldest first: more may have settled in that millisecond than were read before. The store sees
+   * to it that a call which settles later never has an earlier time. */
   add(newer: readonly RecentCall[]): void {
     const { latest } = this;
     while (this.#calls.length > this.#first && this.latest === latest) this.#count(this.#calls.pop()!, -1);

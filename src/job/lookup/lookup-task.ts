@@ -48,7 +48,7 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
     );
   }
   const topicsOf = topicsBySet();
-  // It claims no calls, so it takes nobody's for a dead one.
+  // It claims no calls, so it cannot mistake the calls of a living run for those of a dead one.
   const owner = { name: 'look-up', isAlive: () => true };
   const store = await openStoreAt(
     setup.store,

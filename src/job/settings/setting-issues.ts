@@ -102,7 +102,7 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
       return ofUnion(issue, given, schema);
     case 'invalid_type': {
       if (value === undefined) return [{ path, message: 'missing value' }];
-      // Of 1.5 it is said that a whole number was expected.
+      // For 1.5 zod expects a whole number.
       const isNumber = String(issue.expected) === 'int' && typeof value === 'number';
       return [{ path, message: isNumber ? message : `${message}, found ${valueInWords(path, value)}` }];
     }

@@ -93,7 +93,7 @@ ${bridges.map(({ title: name, bridge: { before, steps, now } }) => {
 </table>`;
 }
 
-/** Which rows stand behind each step: lines and ids. */
+/** The rows of each step: lines and ids. */
 function rowsOfSteps(facts: Facts, bridges: readonly NamedBridge[]): Html {
   const lines = bridges.flatMap(({ title, bridge }) => bridge.steps.map((step) => ({ title, ...step })));
   const name = 'Rows behind each step';

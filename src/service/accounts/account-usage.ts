@@ -58,7 +58,7 @@ export function lockedUsage(
   };
 }
 
-/** Whoever charges an account or takes a charge back locks it first; several by ascending ids, lest two wait for each other. */
+/** Lock an account before charging it or taking a charge back; several in the order of their ids, or two processes could wait for each other. */
 export function lockAccounts({ forUpdate }: EngineDialect, accounts: readonly number[]) {
   if (forUpdate === '') return [];
   return accounts.map((account) => statement(`SELECT id FROM accounts WHERE id = $1 ${forUpdate}`, [account]));

@@ -15,8 +15,8 @@ import type { ServiceAccounts } from './port.ts';
 
 declare const holdsAccounts: unique symbol;
 
-/** The open accounts file: accounts, keys, charges and running instances. Whoever opens it closes it. The mark, which only
- * the compiler sees, keeps a data file from being taken for it. */
+/** The open accounts file: accounts, keys, charges and running instances. The function that opens it closes it. The mark,
+ * which only the compiler sees, keeps a data file from being taken for it. */
 export type AccountsDatabase = SqliteDatabase & { readonly [holdsAccounts]: true };
 
 /** Longest wait for another process's transaction, in milliseconds. Transactions take milliseconds. */
