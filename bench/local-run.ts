@@ -7,11 +7,11 @@ import { systemClock } from '../src/clock.ts';
 import { columnsOf } from '../src/columns/topic-columns.ts';
 import type { TopicSlug } from '../src/contract/topics.ts';
 import type { Location } from '../src/geo/coordinates.ts';
-import { newProgress } from '../src/job/buying/progress.ts';
-import { readLocalData } from '../src/job/lookup/local-data.ts';
-import { prepare } from '../src/job/prepare.ts';
-import { run } from '../src/job/run-job.ts';
-import { makeJob } from '../src/job/settings/settings.ts';
+import { newProgress } from '../src/run/buy/progress.ts';
+import { readLocalData } from '../src/run/look-up/local-data.ts';
+import { prepare } from '../src/run/prepare.ts';
+import { run } from '../src/run/run-job.ts';
+import { makeJob } from '../src/run/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 
 /** Places a second. */

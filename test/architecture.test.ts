@@ -12,7 +12,7 @@ const LAYERS = [
   ['ui'],
   ['report', 'warehouse'],
   ['library'],
-  ['job', 'service'],
+  ['run', 'service'],
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
   ['formats'],
   ['contract', 'geo', 'sql', 'threads'],
@@ -42,11 +42,11 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   flatbush: ['data'],
   'csv-stringify': ['rows', 'service', 'data'],
   fastify: ['service', 'ui'],
-  yaml: ['job', 'data'],
+  yaml: ['run', 'data'],
   'd3-geo': ['report'],
   'log-update': ['cli'],
   'prom-client': ['cli', 'service'],
-  'string-width': ['cli', 'job'],
+  'string-width': ['cli', 'run'],
 };
 
 interface Import {
@@ -99,7 +99,7 @@ test('arrows point down only; modules of one layer do not import one another, ty
 
 test('the service and the client meet only in the contract', () => {
   const wrong = inside.filter(
-    ({ file, target }) => moduleOf(file) === 'service' && /^(fetch|job|store|plan)\//.test(target),
+    ({ file, target }) => moduleOf(file) === 'service' && /^(fetch|run|store|plan)\//.test(target),
   );
   assert.deepEqual(wrong, []);
 });

@@ -1,6 +1,6 @@
-import { filesOfJob, type Output, type ProtectedFile, refuseReplacement } from '../job/protected-files.ts';
-import type { Job } from '../job/settings/settings.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
+import { filesOfJob, type Output, type ProtectedFile, refuseReplacement } from '../run/protected-files.ts';
+import type { Job } from '../run/settings/settings.ts';
 import type { Flags } from './command.ts';
 
 /**

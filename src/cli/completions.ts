@@ -1,9 +1,9 @@
 import { LOADERS } from '../data/loaders/loader-table.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { STATES } from '../data/tables/states.ts';
-import { jobFileJsonSchema } from '../job/settings/job-file.ts';
-import type { SettingsSchema } from '../job/settings/setting-issues.ts';
-import { TOPIC_NAMES } from '../job/settings/topic-choice.ts';
+import { jobFileJsonSchema } from '../run/settings/job-file.ts';
+import type { SettingsSchema } from '../run/settings/setting-issues.ts';
+import { TOPIC_NAMES } from '../run/settings/topic-choice.ts';
 import { type Command, dashed, nameOfCommand, wordOfCommand } from './command.ts';
 
 /** The values of options that take one of a few and give no setting, by the option's name. */

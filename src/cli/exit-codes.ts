@@ -1,6 +1,6 @@
 import { type ErrorCode, PerilbookError } from '../errors.ts';
-import { hasTooManyInvalid } from '../job/invalid-rows.ts';
-import type { RunEnded } from '../job/run-job.ts';
+import { hasTooManyInvalid } from '../run/invalid-rows.ts';
+import type { RunEnded } from '../run/run-job.ts';
 
 /** The exit codes of the process. */
 export const EXIT = {

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
-import { checkSettings, type JobFile } from '../job/settings/job-file.ts';
-import { definedOnly, mergeJobFiles, relativeToFile } from '../job/settings/merge-settings.ts';
-import { readJobFile } from '../job/settings/read-job-file.ts';
-import type { Given } from '../job/settings/setting-table.ts';
-import { type Job, makeJob, type Surroundings } from '../job/settings/settings.ts';
+import { checkSettings, type JobFile } from '../run/settings/job-file.ts';
+import { definedOnly, mergeJobFiles, relativeToFile } from '../run/settings/merge-settings.ts';
+import { readJobFile } from '../run/settings/read-job-file.ts';
+import type { Given } from '../run/settings/setting-table.ts';
+import { type Job, makeJob, type Surroundings } from '../run/settings/settings.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
 import { notANumber } from './option-values.ts';

@@ -7,7 +7,7 @@ import {
   type SettingFlag,
   type SettingGroup,
   type SettingName,
-} from '../job/settings/setting-table.ts';
+} from '../run/settings/setting-table.ts';
 
 /** An option of the command line that gives a setting. */
 export interface JobOption extends SettingFlag {

@@ -1,5 +1,5 @@
-import { openStoreAt } from '../job/open-store-at.ts';
-import type { Job } from '../job/settings/settings.ts';
+import { openStoreAt } from '../run/open-store-at.ts';
+import type { Job } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import type { CliContext } from './context.ts';
 

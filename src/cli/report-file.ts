@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { knownOutput, type Output } from '../job/protected-files.ts';
 import { openOutput, writeWhole } from '../rows/files/output-file.ts';
+import { knownOutput, type Output } from '../run/protected-files.ts';
 import type { Flags } from './command.ts';
 import type { CliContext } from './context.ts';
 

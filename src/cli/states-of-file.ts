@@ -3,8 +3,8 @@ import { stateNamed } from '../data/tables/states.ts';
 import { DEFAULT_RADII } from '../data/topics/search-radii.ts';
 import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
-import { openJobInput } from '../job/parts/job-input.ts';
-import { scan } from '../job/scan/scan-input.ts';
+import { openJobInput } from '../run/parts/job-input.ts';
+import { scan } from '../run/scan/scan-input.ts';
 import type { CliContext } from './context.ts';
 import { jobOf } from './job-of-options.ts';
 

@@ -1,5 +1,5 @@
-import { topicWords } from '../job/lookup/place-answers.ts';
-import type { Job } from '../job/settings/settings.ts';
+import { topicWords } from '../run/look-up/place-answers.ts';
+import type { Job } from '../run/settings/settings.ts';
 import { shownPath } from '../shown-path.ts';
 
 /** The command that gets the agencies' data for a job; of a state, where a single location is looked up. */

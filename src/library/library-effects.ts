@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../clock.ts';
-import type { Effects } from '../job/prepare.ts';
-import type { Surroundings } from '../job/settings/settings.ts';
+import type { Effects } from '../run/prepare.ts';
+import type { Surroundings } from '../run/settings/settings.ts';
 import type { ConnectionContext } from './connection.ts';
 import { openAreas } from './open-areas.ts';
 import type { RunEvent } from './run-events.ts';

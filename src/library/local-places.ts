@@ -11,11 +11,11 @@ import { stateOf } from '../data/tables/states.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
 import { countyAt } from '../geo/us-counties.ts';
-import { type LocalData, localDataIn, localNotes } from '../job/lookup/local-data.ts';
-import { answersOfPlace } from '../job/lookup/place-answers.ts';
-import { locate } from '../job/scan/locate.ts';
-import type { Job } from '../job/settings/settings.ts';
 import type { Row } from '../rows/port.ts';
+import { type LocalData, localDataIn, localNotes } from '../run/look-up/local-data.ts';
+import { answersOfPlace } from '../run/look-up/place-answers.ts';
+import { locate } from '../run/scan/locate.ts';
+import type { Job } from '../run/settings/settings.ts';
 import { type ConnectionContext, connectionTo } from './connection.ts';
 
 /**

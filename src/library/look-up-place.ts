@@ -1,5 +1,5 @@
 import { addedColumns } from '../columns/row.ts';
-import type { TopicName } from '../job/settings/topic-choice.ts';
+import type { TopicName } from '../run/settings/topic-choice.ts';
 import { jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders } from './answer-store.ts';
 import { checkOptions, isObject, requireType } from './checked-settings.ts';

@@ -1,6 +1,6 @@
 import { locationOf } from '../geo/coordinates.ts';
 import { type County, countyAt } from '../geo/us-counties.ts';
-import type { CellTable } from '../job/scan/cell-table.ts';
+import type { CellTable } from '../run/scan/cell-table.ts';
 
 /** The county of each cell, found once: two bytes a cell. */
 export class CellCounties {

@@ -1,8 +1,8 @@
-import type { Prepared } from '../job/prepare.ts';
-import { currencyOf } from '../job/scan/currency.ts';
-import { FIRST_VALUE } from '../job/scan/layout.ts';
-import { rowValue } from '../job/scan/scanned-rows.ts';
-import { wholeUnits } from '../job/scan/value.ts';
+import type { Prepared } from '../run/prepare.ts';
+import { currencyOf } from '../run/scan/currency.ts';
+import { FIRST_VALUE } from '../run/scan/layout.ts';
+import { rowValue } from '../run/scan/scanned-rows.ts';
+import { wholeUnits } from '../run/scan/value.ts';
 import type { CountedSum } from './sums.ts';
 
 /** The currencies of a file's values. Values of different currencies are never added. */

@@ -1,6 +1,6 @@
 import type { CallKind } from '../contract/credits.ts';
 import type { Category, TopicSlug } from '../contract/topics.ts';
-import type { RowPlace } from '../job/noted-rows.ts';
+import type { RowPlace } from '../run/noted-rows.ts';
 import type { Comparison } from './compare/comparison.ts';
 import type { Units } from './scales.ts';
 import type { Rated, Sum } from './sums.ts';

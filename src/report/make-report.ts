@@ -1,7 +1,7 @@
-import type { Connection } from '../job/connection-kinds.ts';
-import type { PlanRequest } from '../job/planning/planning.ts';
-import { type Effects, type Prepared, priced, scanJob } from '../job/prepare.ts';
-import type { Job } from '../job/settings/settings.ts';
+import type { Connection } from '../run/connection-kinds.ts';
+import type { PlanRequest } from '../run/plan/planning.ts';
+import { type Effects, type Prepared, priced, scanJob } from '../run/prepare.ts';
+import type { Job } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { CellClasses, ratedTopics } from './cell-classes.ts';
 import type { Comparison } from './compare/comparison.ts';

@@ -1,4 +1,4 @@
-import type { CellTable } from '../job/scan/cell-table.ts';
+import type { CellTable } from '../run/scan/cell-table.ts';
 
 /** Tiles of half a degree, in units of cells. */
 const TILE = 5_000_000;

@@ -1,6 +1,6 @@
 import type { TopicSlug } from '../contract/topics.ts';
 import type { County } from '../geo/us-counties.ts';
-import type { CellOfInput } from '../job/enriched-cells.ts';
+import type { CellOfInput } from '../run/enriched-cells.ts';
 import { HIGH, VERY_HIGH } from './scales.ts';
 import type { CountedSum } from './sums.ts';
 

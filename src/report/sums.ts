@@ -1,4 +1,4 @@
-import { valueOfUnits } from '../job/scan/value.ts';
+import { valueOfUnits } from '../run/scan/value.ts';
 import { type Scale, severeClasses, type Units, unansweredClass } from './scales.ts';
 
 /** Locations, and what they are worth in the report's currency; null where the input has no value column. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
-import type { Connection } from '../job/connection-kinds.ts';
-import type { Effects } from '../job/prepare.ts';
-import type { JobFile } from '../job/settings/job-file.ts';
-import type { Job } from '../job/settings/settings.ts';
+import type { Connection } from '../run/connection-kinds.ts';
+import type { Effects } from '../run/prepare.ts';
+import type { JobFile } from '../run/settings/job-file.ts';
+import type { Job } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 
 /** What the page needs from its caller, which closes the handles in it after the page. */

@@ -8,9 +8,9 @@ import { topicsIn } from '../contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { hasSystemCode, PerilbookError } from '../errors.ts';
 import { type Cell, locationOf } from '../geo/coordinates.ts';
-import type { Freshness } from '../job/planning/freshness.ts';
 import { endTemporary, removeAbandoned, temporaryName } from '../rows/files/temporary-files.ts';
 import { writeTable } from '../rows/new-table.ts';
+import type { Freshness } from '../run/plan/freshness.ts';
 import type { Store } from '../store/port.ts';
 import { exportColumns } from './answer-columns.ts';
 

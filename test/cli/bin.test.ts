@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { column, type Harness, openHarness, places } from '../job/harness.ts';
+import { column, type Harness, openHarness, places } from '../run/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { casesOf } from '../tier.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { reportCommand, resumeCommand } from '../../src/cli/messages/resume-command.ts';
-import type { RunEnded } from '../../src/job/run-job.ts';
+import type { RunEnded } from '../../src/run/run-job.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openHarness, places } from '../job/harness.ts';
+import { openHarness, places } from '../run/harness.ts';
 import { perilbook } from './command-line.ts';
 
 const SPELLINGS = (port: string) => [

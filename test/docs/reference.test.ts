@@ -6,8 +6,8 @@ import { runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
-import { jobFileJsonSchema } from '../../src/job/settings/job-file.ts';
-import { parseJobFile } from '../../src/job/settings/read-job-file.ts';
+import { jobFileJsonSchema } from '../../src/run/settings/job-file.ts';
+import { parseJobFile } from '../../src/run/settings/read-job-file.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSection } from './quoted-sessions.ts';
 

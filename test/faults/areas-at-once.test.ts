@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
-import { openHarness, places } from '../job/harness.ts';
+import { openHarness, places } from '../run/harness.ts';
 import { buy } from './buyer.ts';
 
 const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');

@@ -15,7 +15,7 @@ import {
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { gateBefore } from '../cli/bin-process.ts';
-import { column } from '../job/harness.ts';
+import { column } from '../run/harness.ts';
 import { casesOf } from '../tier.ts';
 import {
   CELLS,

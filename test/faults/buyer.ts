@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../../src/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
-import { newProgress, type Progress } from '../../src/job/buying/progress.ts';
-import type { Key } from '../../src/job/planning/api-keys.ts';
-import { prepare } from '../../src/job/prepare.ts';
-import { type RunEnded, run } from '../../src/job/run-job.ts';
-import type { JobFile } from '../../src/job/settings/job-file.ts';
-import { makeJob } from '../../src/job/settings/settings.ts';
+import { newProgress, type Progress } from '../../src/run/buy/progress.ts';
+import type { Key } from '../../src/run/plan/api-keys.ts';
+import { prepare } from '../../src/run/prepare.ts';
+import { type RunEnded, run } from '../../src/run/run-job.ts';
+import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { makeJob } from '../../src/run/settings/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 
 export interface BuyerOptions {

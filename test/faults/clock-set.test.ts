@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { type Bin, gateBefore, startBin } from '../cli/bin-process.ts';
 import { ROOT } from '../cli/command-line.ts';
-import { column, openHarness, places } from '../job/harness.ts';
+import { column, openHarness, places } from '../run/harness.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const CELLS = 40;

@@ -2,9 +2,9 @@ import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { between, pick, randomOf } from '../../src/data/sample/random.ts';
-import { newProgress } from '../../src/job/buying/progress.ts';
-import { openHarness, places } from '../job/harness.ts';
+import { newProgress } from '../../src/run/buy/progress.ts';
 import { JumpingClock } from '../jumping-clock.ts';
+import { openHarness, places } from '../run/harness.ts';
 import { buy } from './buyer.ts';
 
 const [CELLS, CREDITS_PER_MINUTE] = [700, 200];

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import type { BinEnd } from '../cli/bin-process.ts';
 import { perilbook, ROOT } from '../cli/command-line.ts';
-import { type Harness, openHarness, places } from '../job/harness.ts';
+import { type Harness, openHarness, places } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;

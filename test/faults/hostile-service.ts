@@ -10,7 +10,7 @@ import { FAULTS } from './faults.ts';
 import { CELLS, type HostileSetup, openHostileSetup, SOCKETS, type Trial, type TrialOptions } from './hostile-setup.ts';
 import { oneOf, seeded } from './seeded.ts';
 
-/** Cells that are at work at once (src/job/buying/buy-cells.ts). */
+/** Cells that are at work at once (src/run/buy/buy-cells.ts). */
 const AT_WORK = 4 * SOCKETS;
 /** Calls that an undisturbed run makes: a bundle and two singles a cell. */
 const CALLS = 3 * CELLS;

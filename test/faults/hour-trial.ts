@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { startBin } from '../cli/bin-process.ts';
-import { openHarness } from '../job/harness.ts';
+import { openHarness } from '../run/harness.ts';
 
 /** What the service and the disk of a small machine can bear, and still a limit that is in force. */
 const CREDITS_PER_MINUTE = 6_000;

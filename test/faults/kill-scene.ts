@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { pick, type Random, randomOf, whole } from '../../src/data/sample/random.ts';
 import { type Bin, startBin } from '../cli/bin-process.ts';
-import { type Harness, openHarness, places } from '../job/harness.ts';
+import { type Harness, openHarness, places } from '../run/harness.ts';
 
 /** What the old output holds: a kill leaves either this or the whole new one. */
 export const OLD_OUTPUT = 'id,hazard_status,hazard_note,hazard_as_of\nold,ok,,\n';

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { between, randomOf } from '../../src/data/sample/random.ts';
-import { CELLS_PER_BATCH } from '../../src/job/lookup/look-up.ts';
+import { CELLS_PER_BATCH } from '../../src/run/look-up/look-up.ts';
 import { startBin } from '../cli/bin-process.ts';
-import { openHarness, places } from '../job/harness.ts';
+import { openHarness, places } from '../run/harness.ts';
 import { times } from '../tier.ts';
 
 const KILLS = times({ short: 1, faults: 15, soak: 400 });

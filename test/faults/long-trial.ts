@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { column, openHarness, places } from '../job/harness.ts';
+import { column, openHarness, places } from '../run/harness.ts';
 
 export interface LongTrial {
   readonly periods: readonly { readonly start: string; readonly charged: number; readonly quota: number }[];

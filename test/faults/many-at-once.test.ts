@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, startBin } from '../cli/bin-process.ts';
-import { column, openHarness, places } from '../job/harness.ts';
+import { column, openHarness, places } from '../run/harness.ts';
 import { LONG, times } from '../tier.ts';
 import { manyTrial } from './many-trial.ts';
 

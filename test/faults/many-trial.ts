@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { randomOf, whole } from '../../src/data/sample/random.ts';
-import { openHarness, places } from '../job/harness.ts';
-import type { ChildTask } from '../job/run-child.ts';
+import { openHarness, places } from '../run/harness.ts';
+import type { ChildTask } from '../run/run-child.ts';
 import { releaseLater } from '../service/small-data.ts';
 
 const run = promisify(execFile);
-const CHILD = join(import.meta.dirname, '../job/run-child.ts');
+const CHILD = join(import.meta.dirname, '../run/run-child.ts');
 const PROCESSES = 4;
 const TOPICS = [['wildfire', 'hail'], ['hail', 'tornado'], ['wildfire', 'tornado'], ['hail']];
 const FACTOR = 40;

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { between, pick, type Random, randomOf, whole } from '../../src/data/sample/random.ts';
 import { type Bin, startBin } from '../cli/bin-process.ts';
-import { type Harness, openHarness, places } from '../job/harness.ts';
+import { type Harness, openHarness, places } from '../run/harness.ts';
 import { compareBooks, lastCharge, serviceSettled } from './kill-inputs.ts';
 
 /** Processes that write the parts of one job at the same time. */

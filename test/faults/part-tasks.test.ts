@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { randomOf, whole } from '../../src/data/sample/random.ts';
 import { type BinEnd, startBin } from '../cli/bin-process.ts';
-import { openHarness, places } from '../job/harness.ts';
 import { startPostgres } from '../postgres-server.ts';
+import { openHarness, places } from '../run/harness.ts';
 import { times } from '../tier.ts';
 import { type Call, compareCalls, lastCharge, serviceCharges, serviceSettled } from './kill-inputs.ts';
 

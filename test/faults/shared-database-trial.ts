@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { openHarness, places } from '../job/harness.ts';
-import type { ChildTask } from '../job/run-child.ts';
 import type { PostgresServer } from '../postgres-server.ts';
+import { openHarness, places } from '../run/harness.ts';
+import type { ChildTask } from '../run/run-child.ts';
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { countRefusals } from './many-trial.ts';
 
-const CHILD = join(import.meta.dirname, '../job/run-child.ts');
+const CHILD = join(import.meta.dirname, '../run/run-child.ts');
 const MINUTE_MS = 60_000;
 
 export interface SharedTrialOptions {

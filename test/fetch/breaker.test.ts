@@ -14,7 +14,7 @@ import {
 import type { Exchange } from '../../src/fetch/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
-import { consequenceOf } from '../../src/job/buying/consequence.ts';
+import { consequenceOf } from '../../src/run/buy/consequence.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from './answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, enrich, lookup, type RunEvent } from '../../src/index.ts';
-import { forAnotherPlace, standBetween } from '../job/between.ts';
-import { places } from '../job/harness.ts';
+import { forAnotherPlace, standBetween } from '../run/between.ts';
+import { places } from '../run/harness.ts';
 import { all, openScene, rowsOf } from './library-scene.ts';
 
 test('each place is bought once over all batches, and a second enrichment is free', async (t) => {

@@ -17,7 +17,7 @@ import {
   run,
   sample,
 } from '../../src/index.ts';
-import { places } from '../job/harness.ts';
+import { places } from '../run/harness.ts';
 import { AREAS, HERE, info, RATINGS } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { all, localFile, openScene, rowsOf } from './library-scene.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type AnswerSource, type ClientSettings, createClient, type EnrichedRow, openStore } from '../../src/index.ts';
-import { type Harness, type HarnessOptions, openHarness } from '../job/harness.ts';
+import { type Harness, type HarnessOptions, openHarness } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
 /** Limits that no test reaches. */

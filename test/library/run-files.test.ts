@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type JobFile, plan, type RunEvent, run } from '../../src/index.ts';
-import { column, places } from '../job/harness.ts';
+import { column, places } from '../run/harness.ts';
 import { openScene } from './library-scene.ts';
 
 test('plan prices a file and spends nothing; run buys it once', async (t) => {

@@ -7,7 +7,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { addedColumns, LEADING_COLUMNS } from '../../src/columns/row.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { ROOT } from '../cli/command-line.ts';
-import { column } from '../job/harness.ts';
+import { column } from '../run/harness.ts';
 import { provideLocalData, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { LONG } from '../tier.ts';

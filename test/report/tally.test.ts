@@ -4,7 +4,6 @@ import { addedColumns, enrichedFields } from '../../src/columns/row.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
-import type { EnrichedCell } from '../../src/job/enriched-cells.ts';
 import { CellClasses, ratedTopics } from '../../src/report/cell-classes.ts';
 import { binningsOf, HEXAGON_RADII, MOST_POINTS } from '../../src/report/map/bins.ts';
 import { type Frame, frameOf, HEIGHT, place, project, WIDTH } from '../../src/report/map/frame.ts';
@@ -13,6 +12,7 @@ import { PLACES_KEPT } from '../../src/report/place-lists.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/sums.ts';
 import { type Tallied, Tally } from '../../src/report/tally.ts';
+import type { EnrichedCell } from '../../src/run/enriched-cells.ts';
 import { fc } from '../properties.ts';
 
 const TOPICS = ['hail', 'wildfire', 'superfund'] as const;

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { chained } from '../../src/job/scan/scan-pieces.ts';
 import { csvPieces } from '../../src/rows/csv/csv-pieces.ts';
 import { readDialect } from '../../src/rows/csv/dialect.ts';
 import { openInput } from '../../src/rows/files/input-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { PieceReader, Row, RowPiece } from '../../src/rows/port.ts';
+import { chained } from '../../src/run/scan/scan-pieces.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from './book-fixture.ts';
 

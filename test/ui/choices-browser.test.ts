@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { places } from '../job/harness.ts';
+import { places } from '../run/harness.ts';
 import { isFocused, nothingFound, openPage, options, price, tabTo, title } from './page-scene.ts';
 import { allSources, openUi } from './ui-scene.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { gateBefore, startBin } from '../cli/bin-process.ts';
-import { openHarness, places } from '../job/harness.ts';
+import { openHarness, places } from '../run/harness.ts';
 import { openPage, options, title } from './page-scene.ts';
 
 const CELLS = 20;

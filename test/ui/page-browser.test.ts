@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { places } from '../job/harness.ts';
+import { places } from '../run/harness.ts';
 import { isFocused, nothingFound, openPage, options, price, title } from './page-scene.ts';
 import { openUi } from './ui-scene.ts';
 

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { safeFileName } from '../../src/ui/files/file-name.ts';
 import { reportPolicy } from '../../src/ui/web/report-policy.ts';
 import { Sessions } from '../../src/ui/web/sessions.ts';
-import { places } from '../job/harness.ts';
 import { fc } from '../properties.ts';
+import { places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 

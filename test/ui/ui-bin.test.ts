@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gateBefore, type Passage, startBin } from '../cli/bin-process.ts';
-import { column, openHarness, places } from '../job/harness.ts';
+import { column, openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { visitor, WILDFIRE, yes } from './ui-scene.ts';
 

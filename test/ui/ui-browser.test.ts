@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { column, places } from '../job/harness.ts';
+import { column, places } from '../run/harness.ts';
 import { isFocused, nothingFound, openPage, options, price, tabTo, title } from './page-scene.ts';
 import { openUi } from './ui-scene.ts';
 

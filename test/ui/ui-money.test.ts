@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { column, places } from '../job/harness.ts';
+import { column, places } from '../run/harness.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 60_000;

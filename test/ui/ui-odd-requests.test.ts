@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { places } from '../job/harness.ts';
+import { places } from '../run/harness.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 60_000;

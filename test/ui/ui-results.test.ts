@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { places } from '../job/harness.ts';
+import { places } from '../run/harness.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 60_000;

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { PerilbookError } from '../../src/errors.ts';
-import { readLocalData } from '../../src/job/lookup/local-data.ts';
-import type { JobFile } from '../../src/job/settings/job-file.ts';
-import { makeJob } from '../../src/job/settings/settings.ts';
+import { readLocalData } from '../../src/run/look-up/local-data.ts';
+import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { makeJob } from '../../src/run/settings/settings.ts';
 import type { UiDependencies } from '../../src/ui/dependencies.ts';
 import type { RunUpdate } from '../../src/ui/runs/run-progress.ts';
 import { type RunningUi, startUi } from '../../src/ui/start-ui.ts';
-import { type Harness, type HarnessOptions, openHarness } from '../job/harness.ts';
+import { type Harness, type HarnessOptions, openHarness } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 
 export interface Reply {

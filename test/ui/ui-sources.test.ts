@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { column, places } from '../job/harness.ts';
+import { column, places } from '../run/harness.ts';
 import { allSources, openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 60_000;

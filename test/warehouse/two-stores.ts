@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { perilbook } from '../cli/command-line.ts';
-import { openHarness } from '../job/harness.ts';
+import { openHarness } from '../run/harness.ts';
 
 /** A service that charges, and the command line with a key for it; a store is named with each command. */
 export async function openService(t: TestContext) {

@@ -1,5 +1,5 @@
-import { openJobInput } from '../../job/parts/job-input.ts';
-import { type Job, NO_OUTPUT } from '../../job/settings/settings.ts';
+import { openJobInput } from '../../run/parts/job-input.ts';
+import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
 import type { Flags } from '../command.ts';
 import type { CliContext } from '../context.ts';
 import { jobOf } from '../job-of-options.ts';

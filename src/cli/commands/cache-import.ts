@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
-import type { Job } from '../../job/settings/settings.ts';
 import { isSampleSource } from '../../library/connection.ts';
 import { isSameFile, resolvedPath } from '../../rows/files/output-file.ts';
+import type { Job } from '../../run/settings/settings.ts';
 import { isPostgresAddress } from '../../sql/postgres-address.ts';
 import { isSqliteFile } from '../../sql/sqlite-file.ts';
 import type { Store } from '../../store/port.ts';

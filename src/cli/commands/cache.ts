@@ -1,6 +1,6 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { Job } from '../../job/settings/settings.ts';
-import { isoTime } from '../../job/summary.ts';
+import type { Job } from '../../run/settings/settings.ts';
+import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { Store, StoreStats } from '../../store/port.ts';
 import type { Flags, RunCommand } from '../command.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { approvablePlan, planOutput, writePlan } from '../../job/approved-plan.ts';
-import { prepare } from '../../job/prepare.ts';
 import { unopenedConnection } from '../../library/connection.ts';
+import { approvablePlan, planOutput, writePlan } from '../../run/approved-plan.ts';
+import { prepare } from '../../run/prepare.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, connectionContext, lineWidth, print, say, sayJson } from '../context.ts';

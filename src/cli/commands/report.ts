@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
-import { inputFiles } from '../../job/protected-files.ts';
-import { inputOf } from '../../job/settings/input-setting.ts';
-import type { Job } from '../../job/settings/settings.ts';
 import { unopenedConnection } from '../../library/connection.ts';
 import { compareWithOutput, type EarlierOutput } from '../../report/compare/compare-outputs.ts';
 import { factsJson } from '../../report/facts.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
+import { inputFiles } from '../../run/protected-files.ts';
+import { inputOf } from '../../run/settings/input-setting.ts';
+import type { Job } from '../../run/settings/settings.ts';
 import type { Store } from '../../store/port.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';

@@ -5,11 +5,11 @@ import { type Client, createClient, requireSendable } from '../../fetch/client.t
 import { cleanText, redactorOf } from '../../fetch/redact.ts';
 import { counted } from '../../format-numbers.ts';
 import { distanceMeters } from '../../geo/distance.ts';
-import { ledgerCalls } from '../../job/ledger-calls.ts';
-import { type Key, readKeys } from '../../job/planning/api-keys.ts';
-import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../job/planning/key-warnings.ts';
-import type { KeySource } from '../../job/settings/account-settings.ts';
-import type { Job } from '../../job/settings/settings.ts';
+import { ledgerCalls } from '../../run/ledger-calls.ts';
+import { type Key, readKeys } from '../../run/plan/api-keys.ts';
+import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../run/plan/key-warnings.ts';
+import type { KeySource } from '../../run/settings/account-settings.ts';
+import type { Job } from '../../run/settings/settings.ts';
 import {
   type CheckedStatement,
   type CheckResult,

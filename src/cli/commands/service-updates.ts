@@ -1,7 +1,7 @@
 import { sleepUntilSteady, steadyTime, timeLimit } from '../../clock.ts';
 import { openDataDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
-import { durationMs } from '../../job/settings/duration.ts';
+import { durationMs } from '../../run/settings/duration.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say } from '../context.ts';
 import { sourcesOf } from '../data-settings.ts';

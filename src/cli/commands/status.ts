@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { z } from 'zod';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { isoTime } from '../../job/summary.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
+import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { PartFolder } from '../../store/part-store.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';

@@ -1,5 +1,5 @@
-import { metricsOutput, type ProtectedFile } from '../../job/protected-files.ts';
-import type { Job } from '../../job/settings/settings.ts';
+import { metricsOutput, type ProtectedFile } from '../../run/protected-files.ts';
+import type { Job } from '../../run/settings/settings.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say } from '../context.ts';

@@ -1,6 +1,6 @@
-import type { Progress } from '../../job/buying/progress.ts';
-import type { RunEnded } from '../../job/run-job.ts';
-import { isoTime, type RunSummary } from '../../job/summary.ts';
+import type { Progress } from '../../run/buy/progress.ts';
+import type { RunEnded } from '../../run/run-job.ts';
+import { isoTime, type RunSummary } from '../../run/summary.ts';
 import { type ErrorReport, errorReport } from '../error-report.ts';
 
 /** How a run ended, as `on_finish` gets it: stable names, snake case. */

@@ -1,7 +1,7 @@
 import { counted, grouped } from '../../format-numbers.ts';
-import type { Prepared } from '../../job/prepare.ts';
-import type { FoundAreas } from '../../job/scan/find-areas.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
+import type { Prepared } from '../../run/prepare.ts';
+import type { FoundAreas } from '../../run/scan/find-areas.ts';
 
 /** What the boundaries of this machine say about the places. */
 export function boundaryWords({ found, nearBorder, inNoArea, noBoundaries }: FoundAreas): string {

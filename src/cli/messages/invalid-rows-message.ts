@@ -1,7 +1,7 @@
 import { counted, grouped } from '../../format-numbers.ts';
-import { hasTooManyInvalid, unusableRows } from '../../job/invalid-rows.ts';
-import { LOOKED_UP_FINDINGS } from '../../job/scan/scan-input.ts';
-import type { PlanSummary } from '../../job/summary.ts';
+import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
+import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
+import type { PlanSummary } from '../../run/summary.ts';
 import { percent } from './format.ts';
 
 /** Printed if more rows have no usable location than the job allows. */

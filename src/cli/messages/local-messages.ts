@@ -2,9 +2,9 @@ import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts
 import { manualLoader } from '../../data/sources/source-table.ts';
 import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
 import { counted, grouped } from '../../format-numbers.ts';
-import type { Prepared } from '../../job/prepare.ts';
-import type { PlanSummary } from '../../job/summary.ts';
 import { getCommand } from '../../library/get-command.ts';
+import type { Prepared } from '../../run/prepare.ts';
+import type { PlanSummary } from '../../run/summary.ts';
 import { fittingTable } from './format.ts';
 
 type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;

@@ -1,7 +1,7 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { AccountState } from '../../job/planning/account-state.ts';
-import type { JobAccount } from '../../job/settings/account-settings.ts';
-import { isoTime } from '../../job/summary.ts';
+import type { AccountState } from '../../run/plan/account-state.ts';
+import type { JobAccount } from '../../run/settings/account-settings.ts';
+import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/admission.ts';
 import type { Correction } from '../../store/port.ts';
 import { listed } from './format.ts';

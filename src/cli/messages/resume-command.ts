@@ -1,5 +1,5 @@
-import type { RunEnded } from '../../job/run-job.ts';
-import { type Job, NO_OUTPUT } from '../../job/settings/settings.ts';
+import type { RunEnded } from '../../run/run-job.ts';
+import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
 
 /**
  * A command line that goes on with a run. It names what is left of the budget: the same budget again could spend it twice. People

@@ -1,8 +1,8 @@
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { amount, counted, dateTime, grouped } from '../../format-numbers.ts';
-import { allLocationsRejected, type RunEnded } from '../../job/run-job.ts';
-import { NO_OUTPUT } from '../../job/settings/settings.ts';
 import type { RatingFinding } from '../../report/story.ts';
+import { allLocationsRejected, type RunEnded } from '../../run/run-job.ts';
+import { NO_OUTPUT } from '../../run/settings/settings.ts';
 import { listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
 import type { OutputStyle } from './plan-messages.ts';

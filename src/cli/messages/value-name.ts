@@ -1,4 +1,4 @@
-import type { Job } from '../../job/settings/settings.ts';
+import type { Job } from '../../run/settings/settings.ts';
 
 /** The column with the weight of a place, as `perilbook sql` names it. */
 export const WEIGHT = 'weight';

@@ -1,7 +1,7 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { Ways } from '../../job/planning/planning.ts';
-import type { Prepared } from '../../job/prepare.ts';
 import type { Forecast } from '../../plan/forecast.ts';
+import type { Ways } from '../../run/plan/planning.ts';
+import type { Prepared } from '../../run/prepare.ts';
 import { byteSize, fittingTable, percent, table, timeSpan } from './format.ts';
 import { valueName } from './value-name.ts';
 

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { estimate, reachedCells } from '../../job/estimate.ts';
+import { estimate, reachedCells } from '../../run/estimate.ts';
 import type { Color } from '../messages/color.ts';
 import { timeSpan, wrapped } from '../messages/format.ts';
 import {

@@ -1,6 +1,6 @@
 import { steadyTime } from '../../clock.ts';
-import { newProgress, type Phase } from '../../job/buying/progress.ts';
-import { type RunFacts, reachedCells, reachedCredits } from '../../job/estimate.ts';
+import { newProgress, type Phase } from '../../run/buy/progress.ts';
+import { type RunFacts, reachedCells, reachedCredits } from '../../run/estimate.ts';
 import { type CliContext, say } from '../context.ts';
 import type { Log } from '../log-lines.ts';
 import type { ProgressShow } from './progress-show.ts';

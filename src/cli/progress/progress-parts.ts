@@ -1,5 +1,5 @@
 import { counted, dateTime, grouped, shareOf } from '../../format-numbers.ts';
-import type { Progress } from '../../job/buying/progress.ts';
+import type { Progress } from '../../run/buy/progress.ts';
 import {
   type Estimate,
   type LastMinute,
@@ -10,7 +10,7 @@ import {
   reachedCredits,
   spentOf,
   type Timestamp,
-} from '../../job/estimate.ts';
+} from '../../run/estimate.ts';
 import type { Color } from '../messages/color.ts';
 import { percent, timeSpan } from '../messages/format.ts';
 

@@ -1,5 +1,5 @@
-import type { Progress } from '../../job/buying/progress.ts';
-import type { RunFacts } from '../../job/estimate.ts';
+import type { Progress } from '../../run/buy/progress.ts';
+import type { RunFacts } from '../../run/estimate.ts';
 
 /** Shows the progress of a run on stderr, with messages in between. */
 export interface ProgressShow extends Disposable {

@@ -1,5 +1,5 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { valueOfUnits } from '../../job/scan/value.ts';
+import { valueOfUnits } from '../../run/scan/value.ts';
 import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../scales.ts';
 import { BridgeSums, type CountedBridge, isAtRisk, type RowExample, type RowState, severity } from './bridge.ts';

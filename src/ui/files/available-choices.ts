@@ -1,8 +1,8 @@
 import { areaLevelOf, areaSuffices } from '../../columns/area-fields.ts';
 import { type ErrorCode, PerilbookError } from '../../errors.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
-import type { JobFile } from '../../job/settings/job-file.ts';
-import type { Job } from '../../job/settings/settings.ts';
+import type { JobFile } from '../../run/settings/job-file.ts';
+import type { Job } from '../../run/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
 import type { ChosenSource } from './choice.ts';

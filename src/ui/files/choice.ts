@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { counted } from '../../format-numbers.ts';
-import type { JobFile } from '../../job/settings/job-file.ts';
+import type { JobFile } from '../../run/settings/job-file.ts';
 import { columnReference } from './file-preview.ts';
 
 /** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */

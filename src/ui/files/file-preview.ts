@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { knownColumns } from '../../columns/row.ts';
 import { PerilbookError } from '../../errors.ts';
-import { likelyOrder } from '../../job/scan/value.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
+import { likelyOrder } from '../../run/scan/value.ts';
 import { pageWords } from './page-words.ts';
 import type { ChosenFile } from './workspace.ts';
 

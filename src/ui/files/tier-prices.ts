@@ -1,9 +1,9 @@
 import { intersection, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { shareOf } from '../../format-numbers.ts';
-import type { TierShare } from '../../job/planning/reach.ts';
-import type { Prepared } from '../../job/prepare.ts';
 import { purchaseBySet } from '../../plan/prices.ts';
+import type { TierShare } from '../../run/plan/reach.ts';
+import type { Prepared } from '../../run/prepare.ts';
 
 /** A tier of a job, in the order in which tiers are bought. */
 export interface PricedTier {

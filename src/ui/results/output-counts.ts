@@ -1,6 +1,6 @@
 import { amount } from '../../format-numbers.ts';
-import { valueCurrency } from '../../job/scan/currency.ts';
-import { decimalsFor, valueOfUnits, wholeUnits } from '../../job/scan/value.ts';
+import { valueCurrency } from '../../run/scan/currency.ts';
+import { decimalsFor, valueOfUnits, wholeUnits } from '../../run/scan/value.ts';
 import { ORDERED_RATINGS, type OutputRow, type OutputTable, type Peril, worstPeril } from './output-table.ts';
 
 /** The locations of a peril's highest rating. */

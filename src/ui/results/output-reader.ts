@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Job } from '../../job/settings/settings.ts';
+import type { Job } from '../../run/settings/settings.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
 import { inputLines } from './input-lines.ts';
 import { OutputCounter, type OutputCounts } from './output-counts.ts';

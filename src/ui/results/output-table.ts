@@ -1,13 +1,13 @@
 import { addedColumns, LEADING_COLUMNS, wantedColumns } from '../../columns/row.ts';
 import { RATINGS } from '../../contract/topic-values.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { currencyOf } from '../../job/scan/currency.ts';
-import { FIRST_VALUE, layoutOf } from '../../job/scan/layout.ts';
-import { valueIfAny } from '../../job/scan/scanned-rows.ts';
-import type { Job } from '../../job/settings/settings.ts';
 import { labelColumns, labelOf } from '../../report/location-labels.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { Row, RowFile } from '../../rows/port.ts';
+import { currencyOf } from '../../run/scan/currency.ts';
+import { FIRST_VALUE, layoutOf } from '../../run/scan/layout.ts';
+import { valueIfAny } from '../../run/scan/scanned-rows.ts';
+import type { Job } from '../../run/settings/settings.ts';
 
 /** The ratings from the highest to the lowest; others (`No Rating`) have no order. */
 export const ORDERED_RATINGS: readonly string[] = RATINGS.slice(0, 5).toReversed();

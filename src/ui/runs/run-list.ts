@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { RunSummary } from '../../job/summary.ts';
+import type { RunSummary } from '../../run/summary.ts';
 import type { RunRecord } from '../../store/port.ts';
 import type { ChosenFile } from '../files/workspace.ts';
 

@@ -1,5 +1,5 @@
 import { shareOf } from '../../format-numbers.ts';
-import type { Progress } from '../../job/buying/progress.ts';
+import type { Progress } from '../../run/buy/progress.ts';
 import {
   estimate,
   type LastMinute,
@@ -10,8 +10,8 @@ import {
   reachedCredits,
   spentOf,
   type Timestamp,
-} from '../../job/estimate.ts';
-import type { RunEnded } from '../../job/run-job.ts';
+} from '../../run/estimate.ts';
+import type { RunEnded } from '../../run/run-job.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import type { ErrorMessage } from '../web/error-replies.ts';

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
-import { newProgress } from '../../job/buying/progress.ts';
-import type { Connection } from '../../job/connection-kinds.ts';
-import { MinuteMeter, runFacts, timestampOf } from '../../job/estimate.ts';
-import { type Effects, prepare } from '../../job/prepare.ts';
-import { run } from '../../job/run-job.ts';
-import type { Job } from '../../job/settings/settings.ts';
+import { newProgress } from '../../run/buy/progress.ts';
+import type { Connection } from '../../run/connection-kinds.ts';
+import { MinuteMeter, runFacts, timestampOf } from '../../run/estimate.ts';
+import { type Effects, prepare } from '../../run/prepare.ts';
+import { run } from '../../run/run-job.ts';
+import type { Job } from '../../run/settings/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';

@@ -1,0 +1,73 @@
+import { columnsOf } from '../../columns/topic-columns.ts';
+import { type Answer, noDataAnswer } from '../../contract/answer.ts';
+import { billingPeriod } from '../../contract/billing-period.ts';
+import { scopeOf } from '../../contract/credits.ts';
+import type { KeptDetails, Settlement } from '../../store/port.ts';
+import { areasToSettle } from '../plan/area-plan.ts';
+import type { Freshness } from '../plan/freshness.ts';
+import type { BuyingContext } from './buying-context.ts';
+import type { ClaimedCall } from './claim-call.ts';
+import type { Consequence, ReceivedAnswer } from './consequence.ts';
+
+/** A time that the service states is believed if it is not further behind than this, */
+const BEHIND_MS = 5 * 60_000;
+/** or ahead: a machine whose clock was set back must not buy again when its clock is right again. */
+const AHEAD_MS = 2 * 86_400_000;
+
+/** Two answers about one area are compared when they are no further apart than this: between older and newer ones there may be a
+ * new release of the index. */
+const COMPARABLE_MS = 30 * 86_400_000;
+
+/** What is written to the ledger and the store after an attempt: the charge, the answers, and the failures where nothing more will
+ * be tried. */
+export function settlementOf(
+  context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
+  { call, wanted, account, number, work }: ClaimedCall,
+  { ledger, answer, failure, key }: Consequence,
+): Settlement {
+  const { job, plan, freshness, effects } = context;
+  const now = effects.times.now();
+  const kept = answer === null ? { answers: [], failures: [] } : keptOf(answer, freshness, now, job.details === 'keep');
+  const failures = failure === null ? [] : wanted.map(({ topic }) => ({ topic, ...failure, at: now }));
+  const comparableSince = freshness.startedAt - COMPARABLE_MS;
+  return {
+    ...ledger,
+    call: number,
+    period: billingPeriod(account.anniversaryDay, effects.times.billing().latest),
+    ...kept,
+    failures: [...kept.failures, ...failures],
+    ...(answer === null ? {} : { sample: answer.sample }),
+    ...(job.areas === null || answer === null
+      ? {}
+      : { areas: areasToSettle(plan.scan.areas, work.number, kept.answers, comparableSince) }),
+    ...(answer?.hasContents && call.kind !== 'single'
+      ? { contents: { kind: call.kind, topics: [...answer.results.keys()] } }
+      : {}),
+    ...(key === 'scope_denied' ? { refused: scopeOf(call) } : {}),
+  };
+}
+
+function keptOf(
+  { results, timestamp }: ReceivedAnswer,
+  freshness: Freshness,
+  now: number,
+  keepDetails: boolean,
+): Pick<Settlement, 'answers' | 'failures' | 'details'> {
+  const stated = timestamp !== null && timestamp > now - BEHIND_MS && timestamp < now + AHEAD_MS ? timestamp : now;
+  const answers: Answer[] = [];
+  const details: KeptDetails[] = [];
+  const failures: Settlement['failures'][number][] = [];
+  for (const [topic, reading] of results) {
+    // By a clock that is behind, an answer just bought could be older than the job allows: it would be bought again for ever.
+    const asOf = stated >= freshness.freshSince(topic) ? stated : now;
+    if (reading.ok) {
+      const { fields, details: packed } = reading.result;
+      answers.push({ topic, asOf, fields });
+      if (packed !== undefined) details.push({ topic, asOf, packed });
+    } else if (reading.reason === 'no_data') {
+      answers.push(noDataAnswer(topic, asOf, columnsOf(topic).length));
+      if (keepDetails) details.push({ topic, asOf, packed: null });
+    } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
+  }
+  return { answers, failures, ...(details.length === 0 ? {} : { details }) };
+}

@@ -1,0 +1,208 @@
+import { type CompleteFields, completeFields, enrichedFields } from '../columns/row.ts';
+import { cellStatus, LOOKED_UP, type RowStatus } from '../columns/row-status.ts';
+import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
+import { putFields } from '../rows/placed-fields.ts';
+import type { PlaceSink } from '../rows/port.ts';
+import type { CompleteCell, FieldUnpacker, Store } from '../store/port.ts';
+import type { OriginNotes } from './look-up/local-data.ts';
+import { readKnownAreas, withAreas } from './plan/area-plan.ts';
+import { type Freshness, wantedAnswers } from './plan/freshness.ts';
+import type { SampleRows } from './sample-rows.ts';
+import type { Scan } from './scan/scan-input.ts';
+import type { Job } from './settings/settings.ts';
+
+/** What the fields of cells are made from. */
+export interface CellSource {
+  readonly job: Job;
+  readonly scan: Scan;
+  readonly store: Store;
+  readonly source: number;
+  readonly sampleRows: SampleRows;
+  readonly freshness: Freshness;
+  /** What notes say of where answers come from; null for a service. */
+  readonly origin: OriginNotes | null;
+}
+
+/** The fields of cells that lack none; those whose ratings are of their county say so in their note. */
+export function completeCellFields(
+  { topics, counts }: Pick<Job, 'topics' | 'counts'>,
+  isSample: (oldest: number) => boolean,
+  origin: OriginNotes | null,
+): (cell: number) => CompleteFields {
+  const plain = completeFields(topics, counts, isSample, origin?.noteOf(topics, false));
+  if (origin === null) return () => plain;
+  const ofCounty = completeFields(topics, counts, isSample, origin.noteOf(topics, true));
+  return (cell) => (origin.isOfCounty(cell) ? ofCounty : plain);
+}
+
+/** Makes the fields of a cell: packed, they take a fraction of the memory. */
+export type CellFields = () => readonly Field[];
+
+export type CellReader = (numbers: readonly number[]) => Promise<CellFields[]>;
+
+/**
+ * Makes a function that reads cells from the store, by their numbers, and gives their fields; `onCell` gets each of them, with an
+ * empty record for a cell that is complete: reading that as a record takes three times as long.
+ */
+export async function cellReader(
+  { job, scan, store, source, sampleRows, freshness, origin }: CellSource,
+  onCell: (number: number, record: CellRecord, status: RowStatus) => void = () => {},
+): Promise<CellReader> {
+  const { cells, areas } = scan;
+  const wanted = wantedAnswers(job, freshness);
+  const completeOf = completeCellFields(job, sampleRows.has, origin);
+  const known = job.areas === null || origin !== null ? null : await readKnownAreas(areas, store, source);
+  const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
+    const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
+    const words = origin === null ? undefined : LOOKED_UP;
+    const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
+    onCell(number, record, found.status);
+    const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
+    const from = answered.length > 0 ? origin!.noteOf(answered, origin!.isOfCounty(number)) : '';
+    const note = [from, found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
+    return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
+  };
+  return async (numbers) => {
+    if (numbers.length === 0) return [];
+    const asked = numbers.map((number) => cells.cell(number));
+    const found = known !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
+    return found.map((one, index) => {
+      const number = numbers[index]!;
+      if (one !== null && 'fields' in one) {
+        onCell(number, EMPTY_RECORD, 'ok');
+        // Packed until they are written: the fields of all cells as arrays took half a second of garbage collection.
+        return () => completeOf(number).of(one.asOf, one.fields());
+      }
+      const fields = fieldsOf(one ?? EMPTY_RECORD, number);
+      return () => fields;
+    });
+  };
+}
+
+/** Some 250 bytes a cell of 18 natural topics, and 400 more for what a writer of CSV keeps of it. */
+const MOST_CELLS = 250_000;
+
+const BLOCK_BYTES = 2 ** 20;
+
+/**
+ * Cells that were read once, by their numbers, from the plan to the pass that writes the rows. Those beyond the limit are read
+ * from the store again for each batch of rows (some 20 µs each).
+ *
+ * The fields of complete cells stay packed, in blocks of a mebibyte. Rejected: a buffer and a function for each cell, which took a
+ * fifth of a warm run for garbage collection and twice the memory; a temporary file behind the blocks, which took 300 lines.
+ */
+export class CellCache {
+  readonly #completeOf: (cell: number) => CompleteFields;
+  readonly #mostCells: number;
+  readonly #made = new Map<number, CellFields>();
+  readonly #blocks: Buffer[] = [];
+  /** How much of the last block is used. */
+  #used = BLOCK_BYTES;
+  /** Where the packed fields of a cell are, counted over all blocks, plus one; 0 where they are not. */
+  #places = new Uint32Array(1024);
+  #times = new Float64Array(1024);
+  /** How the packed fields are read; null before the first of them. */
+  #form: { readonly width: number; readonly packer: FieldUnpacker } | null = null;
+  #size = 0;
+
+  constructor(completeOf: (cell: number) => CompleteFields, mostCells = MOST_CELLS) {
+    this.#completeOf = completeOf;
+    this.#mostCells = mostCells;
+  }
+
+  has(cell: number): boolean {
+    return (this.#places[cell] ?? 0) > 0 || this.#made.has(cell);
+  }
+
+  /** The fields of a cell that it has. */
+  fields(cell: number): readonly Field[] {
+    const place = (this.#places[cell] ?? 0) - 1;
+    if (place < 0) return this.#made.get(cell)!();
+    const block = this.#blocks[Math.floor(place / BLOCK_BYTES)]!;
+    const { packer, width } = this.#form!;
+    return this.#completeOf(cell).of(this.#times[cell]!, packer.unpack(block, place % BLOCK_BYTES, width));
+  }
+
+  /** Gives the same fields to a sink, which takes half the time. */
+  putFields(cell: number, sink: PlaceSink): void {
+    const complete = this.#completeOf(cell);
+    const place = (this.#places[cell] ?? 0) - 1;
+    const block = this.#blocks[Math.floor(place / BLOCK_BYTES)];
+    const from = place % BLOCK_BYTES;
+    // What the note says of topics without data is known only behind them.
+    if (!block || this.#form!.packer.hasNull(block, from, complete.firsts)) {
+      putFields(sink, this.fields(cell));
+      return;
+    }
+    for (const field of complete.leading(this.#times[cell]!)) sink.put(field);
+    this.#form!.packer.put(block, from, this.#form!.width, sink);
+  }
+
+  /** Gives its memory back: who asks for a cell later reads it from the store. */
+  release(): void {
+    // Detached, the memory is free at once: 45 MB of 182,000 cells.
+    for (const { buffer } of this.#blocks.splice(0)) (buffer as ArrayBuffer).transfer(0);
+    this.#used = BLOCK_BYTES;
+    this.#size = 0;
+    this.#made.clear();
+    this.#places.fill(0);
+  }
+
+  get hasRoom(): boolean {
+    return this.#size < this.#mostCells;
+  }
+
+  /** Keeps a cell while there is room. */
+  put(cell: number, fields: CellFields): void {
+    if (this.#size++ < this.#mostCells) this.#made.set(cell, fields);
+  }
+
+  /** Keeps a complete cell while there is room. */
+  putComplete(cell: number, { asOf, fields, packed, width, packer }: CompleteCell): void {
+    this.#form ??= { width, packer };
+    if (packed.length > BLOCK_BYTES || packer !== this.#form.packer || width !== this.#form.width) {
+      this.put(cell, () => this.#completeOf(cell).of(asOf, fields()));
+      return;
+    }
+    if (this.#size++ >= this.#mostCells) return;
+    if (this.#used + packed.length > BLOCK_BYTES) {
+      this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES));
+      this.#used = 0;
+    }
+    this.#blocks.at(-1)!.set(packed, this.#used);
+    while (cell >= this.#places.length) {
+      this.#places = grown(this.#places, new Uint32Array(this.#places.length * 2));
+      this.#times = grown(this.#times, new Float64Array(this.#times.length * 2));
+    }
+    this.#places[cell] = (this.#blocks.length - 1) * BLOCK_BYTES + this.#used + 1;
+    this.#times[cell] = asOf;
+    this.#used += packed.length;
+  }
+}
+
+function grown<A extends Uint32Array | Float64Array>(old: A, next: A): A {
+  next.set(old);
+  return next;
+}
+
+/** Gives the fields of some cells to a sink, in the order asked: those that are not in the cache are read.
+ * @param end gives the fields that come behind those of a cell, and ends its place
+ * @returns the cells that were read, with their fields */
+export async function putCells(
+  numbers: readonly number[],
+  cache: Pick<CellCache, 'has' | 'putFields'>,
+  readCells: CellReader,
+  sink: PlaceSink,
+  end: (number: number) => void = () => sink.endPlace(),
+): Promise<ReadonlyMap<number, CellFields>> {
+  const unread = numbers.filter((number) => !cache.has(number));
+  const fields = await readCells(unread);
+  const read = new Map(unread.map((number, index) => [number, fields[index]!]));
+  for (const number of numbers) {
+    const made = read.get(number);
+    if (made === undefined) cache.putFields(number, sink);
+    else putFields(sink, made());
+    end(number);
+  }
+  return read;
+}

@@ -1,0 +1,175 @@
+import { type Clock, steadyTime } from '../clock.ts';
+import { billingPeriod } from '../contract/billing-period.ts';
+import { CREDITS } from '../contract/credits.ts';
+import { creditsPerMinuteOf, RATE_WINDOW_MS } from '../contract/subscriptions.ts';
+import type { Progress } from './buy/progress.ts';
+import { deadlineOf } from './buy/stop.ts';
+import { purchaseJob, SAMPLE_CREDITS_PER_MINUTE } from './connection-kinds.ts';
+import type { Reach } from './plan/reach.ts';
+import type { Prepared } from './prepare.ts';
+
+/** The time on two clocks: the wall clock (`now`) for dates, the monotonic one (`steady`) for durations. */
+export interface Timestamp {
+  readonly now: number;
+  readonly steady: number;
+}
+
+export function timestampOf(clock: Clock): Timestamp {
+  return { now: clock.now(), steady: steadyTime(clock) };
+}
+
+/** What progress needs to know of a run, and what does not change while it buys. */
+export interface RunFacts {
+  /** When buying began, on the monotonic clock. */
+  readonly startedAt: number;
+  readonly rows: number;
+  readonly cellsCached: number;
+  /** What this run can buy within its budget, quota and time. */
+  readonly reach: Pick<Reach, 'credits' | 'cells'>;
+  /** The value of all cells; 0 in the order of the file. */
+  readonly value: number;
+  /** Null: none was set. */
+  readonly budget: number | null;
+  /** Credits a billing period, of all accounts together. */
+  readonly allowance: number;
+  /** Credits a minute, of all accounts together; Infinity for the sample, which keeps no minute. */
+  readonly creditsPerMinute: number;
+  readonly anniversaryDays: readonly number[];
+  /** When `max_minutes` ends the buying, on the monotonic clock; null: never. */
+  readonly deadline: number | null;
+  readonly waitsForQuota: boolean;
+}
+
+export function runFacts({ job, plan, summary, freshness, connection }: Prepared, clock: Clock): RunFacts {
+  const perMinute = creditsPerMinuteOf(purchaseJob(job, connection).accounts);
+  return {
+    startedAt: steadyTime(clock),
+    rows: summary.rows,
+    cellsCached: summary.cells_cached,
+    reach: plan.reach,
+    value: plan.scan.cells.total(),
+    budget: job.budget,
+    allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
+    creditsPerMinute: perMinute < SAMPLE_CREDITS_PER_MINUTE ? perMinute : Number.POSITIVE_INFINITY,
+    anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
+    deadline: deadlineOf(job, freshness.startedAt, clock),
+    waitsForQuota: job.onQuota === 'wait',
+  };
+}
+
+/** Credits spent in the last `ms`, a minute at most. */
+export interface LastMinute {
+  readonly credits: number;
+  readonly ms: number;
+}
+
+/** Measures the credits of the last minute by sampling their sum: credits, not cells, are what the service limits. */
+export class MinuteMeter {
+  readonly #samples: { readonly at: number; readonly credits: number }[] = [];
+
+  /** @param at on the monotonic clock @param credits spent so far */
+  add(at: number, credits: number): LastMinute {
+    this.#samples.push({ at, credits });
+    // The newest sample that is a minute old is where the minute begins.
+    while (this.#samples.length > 2 && this.#samples[1]!.at <= at - RATE_WINDOW_MS) this.#samples.shift();
+    const from = this.#samples[0]!;
+    const [spent, ms] = [credits - from.credits, at - from.at];
+    // Nobody may have sampled for longer than a minute.
+    if (ms <= RATE_WINDOW_MS) return { credits: spent, ms };
+    return { credits: (spent * RATE_WINDOW_MS) / ms, ms: RATE_WINDOW_MS };
+  }
+}
+
+/** When buying will end, and why. */
+export interface Estimate {
+  /** Credits that will be spent until then. */
+  readonly credits: number;
+  /** Null while it is unknown. */
+  readonly minutes: number | null;
+  readonly endedBy: 'done' | 'budget' | 'quota' | 'time';
+  /** When the next billing period begins. */
+  readonly resets: number;
+}
+
+export function spentOf({ creditsSpent, creditsUnknown }: Progress): number {
+  return creditsSpent + creditsUnknown;
+}
+
+/** Credits of the period that this run may still spend; null before the ledger was read. */
+export function quotaLeft(progress: Progress): number | null {
+  return progress.atHand && Math.max(0, progress.atHand.credits - (spentOf(progress) - progress.atHand.spent));
+}
+
+/**
+ * Estimates the time left from credits, not rows: the minute limit is in credits. It takes the slower of two rates: what
+ * the limit allows, with the rest of this minute; and what was spent in the last minute, which is less where the service
+ * is slow or asks to slow down.
+ */
+export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, at: Timestamp): Estimate {
+  const spent = spentOf(progress);
+  const toBuy = Math.max(0, progress.creditsPlanned - spent);
+  const ofBudget = facts.budget === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.budget - spent);
+  const ofQuota = quotaLeft(progress) ?? Number.POSITIVE_INFINITY;
+  const credits = Math.min(toBuy, ofBudget, ofQuota);
+  const resets = Math.min(...facts.anniversaryDays.map((day) => billingPeriod(day, at.now).end));
+  const endedBy = credits === toBuy ? 'done' : credits === ofQuota ? 'quota' : 'budget';
+  const pauseMs = Math.max(0, progress.slowedUntil - at.steady);
+  const minutes = minutesFor(credits, limitNow(progress, facts, last), last, pauseMs);
+  const windowLeft = facts.deadline === null ? null : (facts.deadline - at.steady) / 60_000;
+  if (windowLeft !== null && minutes !== null && minutes > windowLeft) {
+    const share = minutes === 0 ? 0 : Math.max(0, windowLeft) / minutes;
+    return { credits: Math.floor(credits * share), minutes: Math.max(0, windowLeft), endedBy: 'time', resets };
+  }
+  return { credits, minutes, endedBy, resets };
+}
+
+/** Credits a minute that can be spent now. The service may have said that it has less left than the subscription allows:
+ * then what was spent in the last minute and what is left of it. */
+function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: LastMinute): number {
+  const left = progress.minuteLeft?.() ?? creditsPerMinute;
+  return Math.max(1, Math.min(creditsPerMinute, last.credits + left));
+}
+
+/** Why no call is sent although there is something to buy; null where calls are in flight or nothing is known to hold them up. */
+export function pauseReason(
+  progress: Progress,
+  facts: RunFacts,
+  last: LastMinute,
+  steady: number,
+): 'slowed_down' | 'minute_used' | 'minute_limit' | 'service_limit' | null {
+  if (progress.callsInFlight > 0) return null;
+  if (progress.slowedUntil > steady) return 'slowed_down';
+  if (progress.minuteUsedUntil > steady) return 'minute_used';
+  // The next call may cost more than the minute has left.
+  if (last.credits <= limitNow(progress, facts, last) - CREDITS.enterprise) return null;
+  return last.credits > facts.creditsPerMinute - CREDITS.enterprise ? 'minute_limit' : 'service_limit';
+}
+
+/** The cells that this run can buy, and those that it has bought. Where calls turn out cheaper than planned, it buys more. */
+export function reachedCells({ cells, cellsDone }: Progress, { reach }: RunFacts): { done: number; of: number } {
+  return { done: cellsDone, of: Math.min(cells, Math.max(reach.cells, cellsDone)) };
+}
+
+/** The credits that this run has spent, and those that it is planned to spend. Retries may add some. */
+export function reachedCredits(progress: Progress, { reach }: RunFacts): { spent: number; of: number } {
+  const spent = spentOf(progress);
+  return { spent, of: Math.max(reach.credits, spent) };
+}
+
+/** A shorter burst says nothing about the lasting rate. */
+const LEAST_MS = 3_000;
+
+/** Credits a minute, as measured; null until enough was seen. */
+function measuredRate({ credits, ms }: LastMinute): number | null {
+  return ms < LEAST_MS ? null : (credits * 60_000) / ms;
+}
+
+function minutesFor(credits: number, limit: number, last: LastMinute, pauseMs: number): number | null {
+  const pause = pauseMs / 60_000;
+  if (credits === 0) return 0;
+  const rate = measuredRate(last);
+  const byLimit = Math.max(0, credits - Math.max(0, limit - last.credits)) / limit;
+  if (rate === null) return byLimit > 0 ? byLimit + pause : null;
+  // Nothing was spent for a minute: there is no rate to estimate from.
+  return rate <= 0 ? null : Math.max(byLimit, credits / rate) + pause;
+}

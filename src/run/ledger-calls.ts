@@ -1,0 +1,106 @@
+import { type Clock, steadyTime } from '../clock.ts';
+import { billingPeriod } from '../contract/billing-period.ts';
+import { type Call, CREDITS } from '../contract/credits.ts';
+import { PerilbookError } from '../errors.ts';
+import type { Client, PlainRequest } from '../fetch/client.ts';
+import type { Exchange } from '../fetch/exchange.ts';
+import { dateOf } from '../fetch/rate-headers.ts';
+import { hasAnswer, verdictOf } from '../fetch/verdict-of.ts';
+import { counted } from '../format-numbers.ts';
+import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
+import type { Claim, Store } from '../store/port.ts';
+import { claimLimits } from './buy/claim-limits.ts';
+import { ledgerEntry } from './buy/consequence.ts';
+import { RunTimes } from './buy/run-times.ts';
+import type { Key } from './plan/api-keys.ts';
+import type { JobAccount } from './settings/account-settings.ts';
+
+/** A request outside of a run, and the call as which an answer is charged. */
+export interface LedgerRequest extends PlainRequest {
+  readonly call: Call;
+  readonly location: Location;
+}
+
+export interface LedgerCallsParts {
+  readonly store: Store;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly interrupt: AbortSignal;
+  readonly account: JobAccount;
+  /** The keys of the account; a request with another key charges nobody. */
+  readonly keys: readonly Key[];
+  readonly run: number;
+  readonly source: number;
+  readonly budget: number;
+}
+
+/** How long to wait while another run is at work at the cell. */
+const CLAIMED_WAIT_MS = 1_000;
+
+/**
+ * Sends single requests (checks of a service) under the same rule as a run: whatever may be charged is in the ledger before it is
+ * sent, within budget, quota and minute, and is settled by its answer. Nothing is sent twice, and no answer is stored.
+ */
+export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) => Promise<Exchange> {
+  const { store, client, clock, keys } = parts;
+  // A check reports only what it checks; a run reports wrong clocks.
+  const times = new RunTimes(clock, clock.now(), () => {});
+  return async ({ call, location, ...request }) => {
+    if (parts.interrupt.aborted) throw interrupted();
+    const key = keys.find(({ secret }) => secret === request.key);
+    if (key === undefined) return await client.sendPlain(request);
+    const number = await claimed(parts, times, { call, location }, key);
+    const sentAt = steadyTime(clock);
+    const exchange = await client.sendPlain(request);
+    const date = dateOf(exchange);
+    if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
+    const verdict = verdictOf(exchange, call, location, clock.now(), () => null);
+    const period = billingPeriod(parts.account.anniversaryDay, times.billing().latest);
+    await store.settle([{ ...ledgerEntry(verdict, call), call: number, period, answers: [], failures: [] }]);
+    return exchange;
+  };
+}
+
+/** The ledger's number of the call. @throws QUOTA_EXCEEDED, BUDGET_REACHED, INTERRUPTED */
+async function claimed(
+  parts: LedgerCallsParts,
+  times: RunTimes,
+  { call, location }: Pick<LedgerRequest, 'call' | 'location'>,
+  key: Key,
+): Promise<number> {
+  const { store, clock, interrupt, account, run, source, budget } = parts;
+  const cell = cellOf(location, MAX_PRECISION);
+  for (;;) {
+    if (interrupt.aborted) throw interrupted();
+    const limits = claimLimits(account, times.billing(), { run, source, budget });
+    // No topics: that the store has the cell's answers must not prevent a check.
+    const request = { cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted: [] };
+    const [claim] = (await store.claim(limits, [request])) as [Claim];
+    switch (claim.outcome) {
+      case 'granted':
+        return claim.call;
+      case 'quota':
+        throw new PerilbookError(
+          'QUOTA_EXCEEDED',
+          `The quota of ${account.name} is too small for another ${counted(CREDITS[call.kind], 'credit')}`,
+          'Go on after it resets: perilbook quota says when.',
+        );
+      case 'budget':
+        throw new PerilbookError(
+          'BUDGET_REACHED',
+          `The budget of ${counted(budget, 'credit')} is too small for another ${CREDITS[call.kind]}`,
+          'Raise the budget: --budget.',
+        );
+      default:
+        await clock.sleep(claim.outcome === 'wait' ? claim.ms : CLAIMED_WAIT_MS, interrupt);
+    }
+  }
+}
+
+function interrupted(): PerilbookError {
+  return new PerilbookError(
+    'INTERRUPTED',
+    'The check was interrupted',
+    'Run it again; the ledger shows what was spent.',
+  );
+}

@@ -1,0 +1,106 @@
+import { availableParallelism } from 'node:os';
+import { sleepUntilSteady } from '../../clock.ts';
+import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
+import { type Progress, record } from '../buy/progress.ts';
+import { deadlineOf, type Stop, stopFor, timeIsOver } from '../buy/stop.ts';
+import type { Effects, Prepared } from '../prepare.ts';
+import type { LocalData } from './local-data.ts';
+import type { LookupSetup, LookupTask } from './lookup-task.ts';
+import { sortedCells } from './sorted-cells.ts';
+
+export interface LookUpOptions {
+  readonly effects: Effects;
+  readonly progress: Progress;
+  readonly interrupt: AbortSignal;
+  /** The most threads; default: one per core. */
+  readonly threads?: number;
+  /** The module whose work the threads do; only tests name another. */
+  readonly module?: string;
+}
+
+/** One transaction in the store: some 50 ms of work, so that an interrupt is obeyed at once and a kill loses little. */
+export const CELLS_PER_BATCH = 1_000;
+
+/** A thread takes some 300 ms to start: fewer batches are not worth another one. */
+const BATCHES_PER_THREAD = 4;
+
+/** The answers of a batch die together: a young generation that holds them copies fewer. */
+const YOUNG_MB = 64;
+
+const MODULE = moduleBeside('lookup-task', import.meta.url);
+
+/**
+ * Looks up what the plan's cells lack in the local data, on all cores. An interrupt lets the batches in work end; what is stored then is
+ * not looked up again.
+ *
+ * The threads write into the store one after the other: SQLite lets writers poll for each other's transactions in steps of up to 100 ms,
+ * and here the next one is told at once.
+ *
+ * @returns why it ended early; null when everything was looked up
+ * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly
+ */
+export async function lookUp(
+  { job, plan, source, freshness }: Pick<Prepared, 'job' | 'plan' | 'source' | 'freshness'>,
+  data: LocalData,
+  { effects, progress, interrupt, threads: most = availableParallelism(), module = MODULE }: LookUpOptions,
+): Promise<Stop | null> {
+  const { order, missing, scan } = plan;
+  if (order.length === 0) return null;
+  if (interrupt.aborted) return INTERRUPTED;
+  let stop: Stop | null = null;
+  let hasFailed = false;
+  const onInterrupt = () => {
+    stop ??= INTERRUPTED;
+  };
+  interrupt.addEventListener('abort', onInterrupt);
+  // After the listener: what shows the progress may abort.
+  record(progress, 'lookingUp', order.length);
+  const over = new AbortController();
+  const deadline = deadlineOf(job, freshness.startedAt, effects.clock);
+  if (deadline !== null) {
+    void sleepUntilSteady(effects.clock, deadline, over.signal).then(() => {
+      if (!over.signal.aborted) stop ??= timeIsOver(job);
+    });
+  }
+  let next = 0;
+  let stored: Promise<unknown> = Promise.resolve();
+  /** Looks up batch by batch in one thread. */
+  async function lookUpIn(thread: Lane<LookupTask, null>): Promise<void> {
+    while (stop === null && !hasFailed && next < order.length) {
+      const from = next;
+      next = Math.min(order.length, from + CELLS_PER_BATCH);
+      const cells = next - from;
+      await thread.run({ kind: 'look_up', from, to: next });
+      const turn = stored.then(() => thread.run({ kind: 'store' }));
+      // One that fails lets the next thread write all the same.
+      stored = turn.catch(() => {});
+      await turn;
+      record(progress, 'lookedUp', cells);
+    }
+  }
+  try {
+    const threads = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))));
+    await using pool = new ThreadPool({ threads, purpose: 'looked up locations', youngMb: YOUNG_MB });
+    const setup: LookupSetup = {
+      ...{ dataFile: data.file, version: data.version, counts: job.counts, store: job.store, source },
+      ...{ asOf: data.asOf, now: Math.max(data.asOf, effects.clock.now()) },
+      cells: sortedCells(order, scan.cells, missing),
+    };
+    await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
+    const lanes = work.lanes().map((thread) =>
+      lookUpIn(thread).catch((error: unknown) => {
+        hasFailed = true;
+        throw error;
+      }),
+    );
+    // All of them: a thread that is still writing must not outlive the run.
+    const failed = (await Promise.allSettled(lanes)).find((end) => end.status === 'rejected');
+    if (failed) throw failed.reason;
+  } finally {
+    over.abort();
+    interrupt.removeEventListener('abort', onInterrupt);
+  }
+  return progress.cellsDone < order.length ? stop : null;
+}
+
+const INTERRUPTED = stopFor('interrupted', 'Interrupted.');

@@ -1,0 +1,209 @@
+import { PerilbookError } from '../errors.ts';
+import { createClient, requireSendable } from '../fetch/client.ts';
+import { Throttle } from '../fetch/throttle.ts';
+import { counted } from '../format-numbers.ts';
+import { isPartFiles } from '../rows/parts/part-files.ts';
+import type { EndState, Store } from '../store/port.ts';
+import { buyInRounds } from './buy/buying-rounds.ts';
+import { type Progress, record } from './buy/progress.ts';
+import { RunTimes } from './buy/run-times.ts';
+import { type Stop, stopFor, storeMovedStop } from './buy/stop.ts';
+import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
+import { lookUp } from './look-up/look-up.ts';
+import { checkOutputs } from './parts/part-outputs.ts';
+import { writeParts } from './parts/write-parts.ts';
+import type { Effects, Prepared } from './prepare.ts';
+import type { TopicRatings } from './rating-counts.ts';
+import { type RunSummary, runSummary } from './summary.ts';
+import { type Written, writeOutput } from './writing.ts';
+
+/** What a run works with, besides the prepared job. */
+export interface RunSurroundings {
+  readonly store: Store;
+  readonly effects: Effects;
+  readonly progress: Progress;
+  readonly interrupt: AbortSignal;
+  /** Replace existing files that Perilbook did not write. */
+  readonly force?: boolean;
+}
+
+/** How a run ended, and why if it stopped early. */
+export interface RunEnded {
+  readonly summary: RunSummary;
+  readonly state: EndState;
+  readonly stop: Stop | null;
+  /** The rows by their highest ratings, for the natural topics. */
+  readonly ratings: readonly TopicRatings[];
+}
+
+/**
+ * Buys what the plan says, as far as budget and quota allow, or looks it up in local data, and writes the output: complete in
+ * rows whatever happened. An interrupt stops new calls and batches; those in work end, and the output is still written.
+ */
+export async function run(prepared: Prepared, surroundings: RunSurroundings): Promise<RunEnded> {
+  const { store, progress } = surroundings;
+  const { job, plan, summary, sampleRows, rowFile } = prepared;
+  checkPurchase(prepared);
+  await checkOutputs(job, rowFile, store, surroundings.force === true);
+  const number = await startRun(prepared, store);
+  try {
+    const stopped = await getAnswers(prepared, surroundings, number);
+    record(progress, 'phase', 'writing');
+    const written = await write(prepared, surroundings, number);
+    const spent = await store.runSpending(number);
+    const stop = await storeMoved(store, stopped ?? partsLeftStop(written));
+    const planned = { ...summary, sample_data: sampleRows.any };
+    const ended = runSummary({ planned, areas: plan.areas, job, run: number, spent, written, stop });
+    const state = stateOf(stop, ended);
+    await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
+    return { summary: ended, state, stop, ratings: written.ratings };
+  } catch (error) {
+    // Where the store itself failed, this fails too: the first error is the one to report.
+    await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Records the start of a run in the store. @param plannedCredits differs from the plan's price where more batches of rows follow */
+export async function startRun(
+  { job, plan, connection, approved }: Prepared,
+  store: Store,
+  plannedCredits = plan.price.credits,
+): Promise<number> {
+  return await store.startRun({
+    job: job.name,
+    input: job.input,
+    output: job.output,
+    account: connection.kind === 'local' ? '' : job.account.name,
+    plannedCredits,
+    budget: plan.limit,
+    accounts: connection.kind === 'local' ? [] : job.accounts,
+    ...(approved === null ? {} : { plan: approved.id }),
+  });
+}
+
+/** Buys or looks up what the plan lacks, in a run that was started. @returns why it ended early; null where it did not */
+export async function getAnswers(prepared: Prepared, surroundings: RunSurroundings, run: number): Promise<Stop | null> {
+  const { connection, sampleRows } = prepared;
+  const stopped =
+    connection.kind === 'local'
+      ? await lookUp(prepared, connection.data, surroundings)
+      : await buy(prepared, connection, surroundings, run);
+  await sampleRows.refresh();
+  return stopped;
+}
+
+async function buy(
+  { job: planned, plan, source, apiKeys, freshness, approved }: Prepared,
+  connection: ServiceConnection,
+  { store, effects, progress, interrupt }: RunSurroundings,
+  run: number,
+): Promise<Stop | null> {
+  if (plan.order.length === 0) return null;
+  const { clock, random, trace } = effects;
+  const { baseUrl } = connection;
+  const job = purchaseJob(planned, connection);
+  const secrets = connection.keys.map(({ secret }) => secret);
+  await using opened = new AsyncDisposableStack();
+  const client = opened.use(
+    createClient({
+      ...{
+        baseUrl,
+        sockets: job.concurrency,
+        userAgent: 'perilbook',
+        clock,
+        secrets,
+        keepsDetails: job.details === 'keep',
+      },
+      ...(trace ? { trace } : {}),
+    }),
+  );
+  const throttles = new Map(
+    job.accounts.map(({ name, subscription: { creditsPerMinute } }) => [
+      name,
+      opened.use(new Throttle({ creditsPerMinute, sockets: job.concurrency, clock })),
+    ]),
+  );
+  opened.defer(() => record(progress, 'bought'));
+  record(progress, 'buying', {
+    cells: plan.order.length,
+    creditsPlanned: plan.price.credits,
+    minuteLeft: () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0),
+  });
+  const notice = once(effects.notice);
+  const times = new RunTimes(clock, freshness.startedAt, notice);
+  return await buyInRounds(
+    {
+      ...{ job, plan, store, freshness, progress },
+      limits: { run, source, budget: plan.limit, ...(approved === null ? {} : { plan: approved }) },
+      service: { client, throttles, apiKeys },
+      effects: { clock, times, random, notice },
+    },
+    interrupt,
+  );
+}
+
+/** Refuses, before anything is spent, topics that no key may buy and keys that cannot be sent. @throws SCOPE_MISSING, KEY_REFUSED */
+export function checkPurchase({ plan, connection }: Prepared): void {
+  const topics = [...plan.price.unobtainable.keys()];
+  if (topics.length > 0) {
+    throw new PerilbookError(
+      'SCOPE_MISSING',
+      `No key may buy ${topics.join(', ')}`,
+      'Ask the provider for these scopes, add a key that has them, or leave these topics out (--topics).',
+    );
+  }
+  if (connection.kind === 'service') for (const { secret } of connection.keys) requireSendable(secret);
+}
+
+/** How a run ended. */
+export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'>): RunEnded['state'] {
+  if (stop === null) {
+    const isWhole = status.partial + status.failed + status.deferred === 0 && !allLocationsRejected(status);
+    return isWhole ? 'complete' : 'incomplete';
+  }
+  if (stop.reason === 'interrupted') return 'interrupted';
+  return FOR_THE_USER.has(stop.reason) ? 'stopped' : 'paused';
+}
+
+/** Locations were checked before they were sent: where the service rejects all of them, the service or its address may be wrong. */
+export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
+  return rejected > 0 && ok + partial + deferred + failed === 0;
+}
+
+/** Running again makes no sense before the user has changed something. */
+const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
+
+async function write(
+  { job, plan, rowFile, source, sampleRows, freshness, cells, origin }: Prepared,
+  { store, effects, progress, interrupt }: RunSurroundings,
+  run: number,
+): Promise<Written> {
+  const fields = { job, scan: plan.scan, store, source, sampleRows, freshness, cells, origin };
+  const onRows = (rows: number) => record(progress, 'rowsWritten', rows);
+  if (!isPartFiles(rowFile)) return await writeOutput({ ...fields, rowFile, onRows });
+  const { clock, notice } = effects;
+  return await writeParts({ ...fields, files: rowFile, run, clock, interrupt, notice, onRows });
+}
+
+/** An interrupted run does not wait for the parts that other processes are writing. */
+function partsLeftStop({ parts }: Written): Stop | null {
+  if (!parts || parts.left === 0) return null;
+  return stopFor('interrupted', `${counted(parts.left, 'part')} not written yet.`);
+}
+
+/** A moved store is reported before every other reason: what was bought may not be found again. */
+async function storeMoved(store: Store, stop: Stop | null): Promise<Stop | null> {
+  const moved = await store.moved();
+  return moved === null ? stop : storeMovedStop(moved);
+}
+
+/** Repeats no message: a hundred calls may have the same one. */
+function once(notice: (message: string) => void): (message: string) => void {
+  const said = new Set<string>();
+  return (message) => {
+    if (said.has(message)) return;
+    said.add(message);
+    notice(message);
+  };
+}

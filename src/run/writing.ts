@@ -1,0 +1,233 @@
+import { addedColumns, bareFields, geometryColumn } from '../columns/row.ts';
+import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
+import type { CellRecord } from '../contract/answer.ts';
+import { pointText } from '../formats/point-text.ts';
+import { locationOf } from '../geo/coordinates.ts';
+import { statusOfFinding } from '../geo/parse-location.ts';
+import { putFields } from '../rows/placed-fields.ts';
+import type { PlacedFields, PlaceSink, RowFile, WriteResult } from '../rows/port.ts';
+import { ThreadPool } from '../threads/thread-pool.ts';
+import { type CellCache, type CellReader, type CellSource, cellReader, putCells } from './cell-fields.ts';
+import { type Freshness, missingTopics } from './plan/freshness.ts';
+import { ratingCounter, type TopicRatings } from './rating-counts.ts';
+import { otherRows, type Unlocated } from './scan/row-places.ts';
+import type { Scan } from './scan/scan-input.ts';
+import type { Job } from './settings/settings.ts';
+
+type StatusCounts = Record<RowStatus, number>;
+
+export interface Written extends WriteResult {
+  readonly status: StatusCounts;
+  /** The value of the located rows by status, in units (`CellTable`); all 0 in the order of the file. */
+  readonly value: StatusCounts;
+  /** Places all of whose rows are `ok`. */
+  readonly cellsComplete: number;
+  /** Whether all rows of a place are `ok`. */
+  readonly isComplete: (cell: number) => boolean;
+  /** What is complete at least up to each of the job's tiers, the leanest first. */
+  readonly tiers: readonly TierReached[];
+  /** The rows by their highest ratings, for the natural topics. */
+  readonly ratings: readonly TopicRatings[];
+  /** What became of the part files; left out for one file. */
+  readonly parts?: PartCounts;
+}
+
+export interface PartCounts {
+  readonly total: number;
+  /** Written by this run. */
+  readonly written: number;
+  /** Had this content already: an earlier run wrote them, or another process meanwhile. */
+  readonly up_to_date: number;
+  /** Being written by another process when this run was interrupted. */
+  readonly left: number;
+}
+
+interface TierReached {
+  readonly rows: number;
+  readonly value: number;
+}
+
+const CELLS_PER_READ = 250;
+
+/** What the fields of rows are made from. */
+export interface FieldsSource extends CellSource {
+  /** Cells that the plan has read already. */
+  readonly cells: CellCache;
+}
+
+/** What the last pass needs. */
+export interface OutputWriting extends FieldsSource {
+  readonly rowFile: RowFile;
+  /** Called with the number of rows that were written since the last call. */
+  readonly onRows?: (rows: number) => void;
+}
+
+/** The fields that are added to rows, and what became of the rows in all. */
+export interface OutputFields {
+  readonly give: PlacedFields['give'];
+  sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete' | 'ratings'>;
+}
+
+/**
+ * The last pass: streams the input once more, joins each row with the store, writes. A pure function of input, store and
+ * job (with the time of the run), so a resumed run writes what an undisturbed one would have written.
+ */
+export async function writeOutput(writing: OutputWriting): Promise<Written> {
+  const { rowFile, job, scan } = writing;
+  const next = scan.places.placesFrom(scan.cells.size);
+  await using pool = openWriteThreads(scan);
+  let fields: OutputFields | null = null;
+  const placed: PlacedFields = {
+    count: scan.cells.size + scan.places.unlocated.length,
+    give: async (sink, places) => {
+      if (fields === null) {
+        fields = await outputFields(writing, places === undefined ? sink : NO_SINK);
+        if (places === undefined) return;
+      }
+      await fields.give(sink, places);
+    },
+    release: () => writing.cells.release(),
+    next: (count) => {
+      writing.onRows?.(count);
+      return next(count);
+    },
+    inThreads: pool === null ? undefined : { pool, pieces: scan.inThreads!.pieces },
+  };
+  const result = await rowFile.write({ output: job.output, ...addedTo(scan, job), placed });
+  if (result.rows !== scan.rows) throw otherRows(job.input, result.rows, scan.rows);
+  fields ??= await outputFields(writing);
+  return { ...result, ...fields.sums() };
+}
+
+/** The threads that write what threads have scanned; null for none. */
+export function openWriteThreads({ inThreads }: Scan): ThreadPool | null {
+  return inThreads && new ThreadPool({ threads: inThreads.threads, purpose: 'wrote rows' });
+}
+
+/** The columns that change in the output. */
+export function addedTo({ layout, kept, numbers, decimal }: Scan, job: Job) {
+  const { topics, prefix, counts, types } = job;
+  const added = [...addedColumns(topics, prefix, counts), ...(layout.hasPoints ? [geometryColumn(prefix)] : [])];
+  return { dropFrom: layout.dropFrom, kept, numbers, types, decimal: job.decimal ?? decimal, added };
+}
+
+/** Reads the cells that the plan has not read.
+ * @param sink gets the fields of each cell and of each finding, in the order of their numbers */
+export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
+  const { job, scan, freshness, cells: cache } = source;
+  const { cells, places } = scan;
+  const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
+  const readCells = await cellReader(source, (number, record, status) => {
+    ends.statuses[number] = ROW_STATUSES.indexOf(status);
+    ends.tiers[number] = tiersReached(status, record, job, freshness);
+  });
+  const bare = places.unlocated.map((kind) =>
+    bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
+  );
+  const { counting, ratings } = ratingCounter(job, cells);
+  /** The point that was looked up, where the output has points, is behind the other fields; rows without a location have none. */
+  const ending = (to: PlaceSink) => (place: number) => {
+    if (scan.layout.hasPoints) to.put(place < cells.size ? pointOf(cells, place) : null);
+    to.endPlace();
+  };
+  const counted = counting(sink);
+  await endCells(ends, job.tiers.length, cache, readCells, counted, ending(counted));
+  for (const [index, fields] of bare.entries()) {
+    putFields(counted, fields);
+    ending(counted)(cells.size + index);
+  }
+  const given = {
+    has: (place: number) => place >= cells.size || cache.has(place),
+    putFields: (place: number, to: PlaceSink) => {
+      if (place < cells.size) cache.putFields(place, to);
+      else putFields(to, bare[place - cells.size]!);
+    },
+  };
+  const all = cells.size + bare.length;
+  const give: PlacedFields['give'] = async (to, numbers) => {
+    if (numbers !== undefined) {
+      await putCells(numbers, given, readCells, to, ending(to));
+      return;
+    }
+    for (let from = 0; from < all; from += CELLS_PER_READ) {
+      await give(to, range(from, Math.min(all, from + CELLS_PER_READ)));
+    }
+  };
+  return { give, sums: () => ({ ...sumsOf(scan, ends, job.tiers.length), ratings }) };
+}
+
+const statusOf = ({ finding }: Unlocated): RowStatus =>
+  finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
+
+/** The location of a cell, rounded as it was looked up. */
+function pointOf(cells: Scan['cells'], number: number): string {
+  const { lat, lng } = locationOf(cells.cell(number));
+  return pointText(lat, lng);
+}
+
+/** What became of each cell. */
+interface CellEnds {
+  /** The index of its status among all. */
+  readonly statuses: Uint8Array;
+  /** How many of the job's tiers are complete, from the leanest. */
+  readonly tiers: Uint8Array;
+}
+
+/** Notes how each cell ended, and fills the cache with those that the plan has not read. */
+async function endCells(
+  ends: CellEnds,
+  tierCount: number,
+  cache: CellCache,
+  readCells: CellReader,
+  sink: PlaceSink,
+  end: (cell: number) => void,
+): Promise<void> {
+  const cells = ends.statuses.length;
+  for (let from = 0; from < cells; from += CELLS_PER_READ) {
+    const numbers = range(from, Math.min(cells, from + CELLS_PER_READ));
+    // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
+    for (const cell of numbers) if (cache.has(cell)) ends.tiers[cell] = tierCount;
+    const read = await putCells(numbers, cache, readCells, sink, end);
+    for (const [cell, fields] of read) cache.put(cell, fields);
+  }
+}
+
+/** The numbers from one up to, not including, another. */
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
+
+const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
+
+/** A leaner tier's topics are among those of every richer one (src/run/settings/topic-choice.ts). */
+function tiersReached(status: RowStatus, record: CellRecord, { tiers }: Job, freshness: Freshness): number {
+  if (status === 'ok') return tiers.length;
+  if (status === 'rejected' || tiers.length < 2) return 0;
+  const next = tiers.findIndex(({ topics }) => missingTopics(record, topics, freshness).length > 0);
+  return next < 0 ? tiers.length : next;
+}
+
+/** The rows and their value by status and by tier, from the sums that the scan has kept. */
+function sumsOf(
+  { cells, places }: Scan,
+  ends: CellEnds,
+  tierCount: number,
+): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'> {
+  const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
+  const value = { ...status };
+  const tiers = Array.from({ length: tierCount }, () => ({ rows: 0, value: 0 }));
+  let cellsComplete = 0;
+  for (let cell = 0; cell < cells.size; cell++) {
+    const name = ROW_STATUSES[ends.statuses[cell]!]!;
+    if (name === 'ok') cellsComplete++;
+    status[name] += cells.rows(cell);
+    value[name] += cells.value(cell);
+    for (const tier of tiers.slice(0, ends.tiers[cell])) {
+      tier.rows += cells.rows(cell);
+      tier.value += cells.value(cell);
+    }
+  }
+  for (const kind of places.unlocated) {
+    status[statusOf(kind)] += kind.rows;
+  }
+  const isComplete = (cell: number) => ROW_STATUSES[ends.statuses[cell]!] === 'ok';
+  return { status, value, tiers, cellsComplete, isComplete };
+}

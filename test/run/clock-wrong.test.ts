@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { newProgress } from '../../src/run/buy/progress.ts';
+import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { FastClock } from '../fast-clock.ts';
+import { buy } from '../faults/buyer.ts';
+import { serveHttp } from '../fetch/servers.ts';
+import { JumpingClock } from '../jumping-clock.ts';
+import { usage } from '../service/account-usage.ts';
+import { casesOf } from '../tier.ts';
+import { standBetween } from './between.ts';
+import { column, openHarness, places } from './harness.ts';
+
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const TOPICS = ['ozone', 'wildfire', 'park'];
+
+/** A service whose clock is right, and a buyer whose clock is set. */
+async function wrongClock(t: TestContext, now: string, cells: number, perMonth = 100_000, overages = false) {
+  const [start, factor, origin] = [Date.parse(now), 20, Date.now()];
+  const harness = await openHarness(t, {
+    subscription: customSubscription(perMonth, 100_000),
+    clock: { start, factor, origin },
+    overages,
+  });
+  harness.writeInput(places(cells));
+  const clock = new JumpingClock(start, factor, origin);
+  const run = (job: JobFile, progress = newProgress(), notices: string[] = [], baseUrl = harness.url) =>
+    buy({
+      ...{ folder: harness.folder, baseUrl, key: harness.key(), clock, progress, notices },
+      job: { subscription: { credits_per_month: perMonth, credits_per_minute: 100_000 }, ...job },
+    });
+  return { harness, clock, run };
+}
+
+for (const back of casesOf([2 * HOUR, 40 * DAY], () => '')) {
+  test(`the clock is set back by ${back / HOUR} hours in mid-run, beyond a time to live: nothing is bought again`, async (t) => {
+    const { harness, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 30);
+    const progress = newProgress();
+    const running = run({ topics: TOPICS, concurrency: 3, time_to_live: { ozone: '1h' } }, progress);
+    while (progress.calls < 15) await delay(1);
+    clock.jump(-back);
+    assert.equal((await running).state, 'complete');
+    assert.deepEqual(new Set(column(harness.output(), 'hazard_status')), new Set(['ok']));
+    assert.equal(harness.charged(), 90);
+    for (const jump of [0, back]) {
+      clock.jump(jump);
+      assert.equal((await run({ topics: TOPICS, time_to_live: { ozone: '1h' } })).state, 'complete');
+      assert.equal(
+        harness.charged(),
+        90,
+        `bought again ${jump === 0 ? 'while it was back' : 'when it was right again'}`,
+      );
+    }
+  });
+}
+
+test('the clock is set forward while the service asks to slow down: the run does not take it for ten minutes', async (t) => {
+  const { harness, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 10);
+  let asked = 0;
+  const baseUrl = await standBetween(t, harness.url, (_, answer) => {
+    if (++asked === 3) clock.jump(5 * HOUR);
+    return asked > 6 ? answer : { status: 429, body: '{"error":{"code":"RATE_LIMITED"}}' };
+  });
+  const { state } = await run({ topics: ['wildfire'], concurrency: 2 }, newProgress(), [], baseUrl);
+  // The first six were refused on the way back from the service.
+  assert.deepEqual([state, asked, harness.charged()], ['complete', 16, 16]);
+});
+
+test('a run by a clock that is two hours slow: what it bought is not stale when the clock is right', async (t) => {
+  const { harness, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 20);
+  clock.jump(-2 * HOUR);
+  await run({ topics: TOPICS, time_to_live: { ozone: '1h' } });
+  clock.jump(2 * HOUR);
+  await run({ topics: TOPICS, time_to_live: { ozone: '1h' } });
+  assert.equal(harness.charged(), 60);
+});
+
+test('an hour slow over the anniversary: what is bought counts in the new period, and no more is spent in it than its quota', async (t) => {
+  const { harness, clock, run } = await wrongClock(t, '2026-03-31T00:05:00Z', 30, 20, true);
+  clock.jump(-HOUR);
+  const notices: string[] = [];
+  const first = await run({ topics: ['wildfire'] }, newProgress(), notices);
+  assert.deepEqual([first.stop?.reason, harness.charged()], ['quota', 20]);
+  assert.match(
+    notices.join('\n'),
+    /The service's clock says 2026-03-31 00:\d\d UTC, this machine's 2026-03-30 23:\d\d UTC/,
+  );
+  // The service would go on and bill overage: only the ledger stops.
+  clock.jump(HOUR);
+  const second = await run({ topics: ['wildfire'] });
+  assert.deepEqual([second.stop?.reason, harness.charged()], ['quota', 20]);
+  assert.equal(usage(harness.accounts, 'harness', harness.clock.now()).creditsCharged, 20);
+});
+
+test('an hour slow, with the old period used up: the run waits for its own clock, and not for a month', async (t) => {
+  const { harness, clock, run } = await wrongClock(t, '2026-03-30T23:55:00Z', 30, 20, true);
+  await run({ topics: ['wildfire'] });
+  assert.equal(harness.charged(), 20);
+  (harness.clock as FastClock).moveTo('2026-03-31T00:05:00Z');
+  clock.jump(10 * MINUTE - HOUR);
+  const late = await run({ topics: ['wildfire'] });
+  assert.deepEqual([late.stop?.reason, late.summary.resume_after], ['quota', '2026-03-31T00:00:00.000Z']);
+  clock.jump(HOUR);
+  assert.equal((await run({ topics: ['wildfire'] })).state, 'complete');
+  assert.equal(harness.charged(), 30);
+});
+
+test('a month that a clock a day fast has booked: the message says so, and names what corrects it', async (t) => {
+  const { harness, clock, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 30, 20);
+  clock.jump(DAY);
+  assert.equal((await run({ topics: ['wildfire'] })).stop?.reason, 'quota');
+  assert.equal(harness.charged(), 20);
+  clock.jump(-DAY);
+  const { stop: early } = await run({ topics: ['wildfire'] });
+  assert.match(early!.message, /20 credits are counted in a later period, because a clock was ahead/);
+  (harness.clock as FastClock).moveTo('2026-03-31T12:00:00Z');
+  clock.jump(DAY);
+  const { stop } = await run({ topics: ['wildfire'] });
+  assert.equal(stop?.reason, 'quota', 'the ledger has the credits in April, the provider had them in March');
+  assert.match(stop.message, /If the provider's page shows credits left: perilbook quota set --left N\./);
+  assert.equal(harness.charged(), 20);
+});
+
+test('the time of an answer that a cache kept says nothing of the service’s clock', async (t) => {
+  const { harness, run } = await wrongClock(t, '2026-03-30T12:00:00Z', 10, 20);
+  const baseUrl = await serveHttp(t, async (request, response) => {
+    const answer = await fetch(harness.url + request.url, {
+      headers: { 'x-api-key': `${request.headers['x-api-key']}` },
+    });
+    const kept = { age: '7200', date: new Date(harness.clock.now() - 2 * HOUR).toUTCString() };
+    response.writeHead(answer.status, { ...kept, 'content-type': 'application/json', 'x-credit-cost': '1' });
+    response.end(await answer.text());
+  });
+  const notices: string[] = [];
+  const { state } = await run({ topics: ['wildfire'] }, newProgress(), notices, baseUrl);
+  assert.equal(state, 'complete');
+  assert.doesNotMatch(notices.join('\n'), /clock/);
+});
+
+for (const ahead of casesOf([36 * HOUR, -36 * HOUR, 40 * DAY, 5_000 * 365 * DAY], (span) => String(span > 0))) {
+  test(`a service whose clock is ${ahead / HOUR} hours off: no more is spent than the quota, in this run or the next`, async (t) => {
+    const [start, factor, origin] = [
+      Date.parse(ahead < 0 ? '2026-03-31T12:00:00Z' : '2026-03-30T12:00:00Z'),
+      20,
+      Date.now(),
+    ];
+    const service = { clock: new FastClock(start + ahead, factor, origin) };
+    const harness = await openHarness(t, {
+      ...{ subscription: customSubscription(20, 100_000), clock: { start, factor, origin }, overages: true, service },
+    });
+    harness.writeInput(places(60));
+    const stops: unknown[] = [];
+    for (let nth = 0; nth < 2; nth++) stops.push((await harness.run({ topics: ['wildfire'] })).stop?.reason);
+    assert.deepEqual([stops, harness.charged()], [['quota', 'quota'], 20]);
+    assert.equal(harness.notices.length, nthTold(harness.notices), 'told once a run');
+  });
+}
+
+function nthTold(notices: readonly string[]): number {
+  return notices.filter((text) => text.startsWith("The service's clock says")).length;
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Call } from '../../src/contract/credits.ts';
+import type { HealthSignal } from '../../src/fetch/breaker.ts';
+import type { Exchange } from '../../src/fetch/exchange.ts';
+import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
+import type { Verdict } from '../../src/fetch/verdict.ts';
+import { type Consequence, consequenceOf, type TriedCall } from '../../src/run/buy/consequence.ts';
+import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../fetch/answers.ts';
+
+const HAIL: Call = { kind: 'single', topic: 'hail' };
+const unsent: Exchange = { kind: 'failure', reached: 'never', code: 'CONNECT', message: 'refused', elapsedMs: 1 };
+const lost: Exchange = { ...unsent, reached: 'maybe', code: 'BROKEN', message: 'cut' };
+const error = (code: string) => ({ error: { code } });
+
+function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<TriedCall> = {}): Consequence {
+  return consequenceOf(verdictOf(exchange, call, PLACE, NOW) as Verdict<never>, {
+    ...{ call, topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY, isUnchecked: false },
+    ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
+    ...changed,
+  });
+}
+
+/** The last attempt: nothing is tried again. */
+const LAST = { tried: { ...NOTHING_TRIED, failures: 3, inDoubt: 1 } };
+
+interface Row {
+  readonly exchange: Exchange;
+  readonly call?: Call;
+  readonly changed?: Partial<TriedCall>;
+  /** The charge and its credits in the ledger, and whether the quota is used up. */
+  readonly ledger: readonly [charge: string, credits: number, exhausted?: boolean];
+  readonly stored?: 'answer' | 'rejected' | 'failed' | 'unavailable';
+  readonly key?: Consequence['key'];
+  readonly health: HealthSignal['service'];
+  readonly next: string;
+}
+
+const TABLE: Readonly<Record<string, Row>> = {
+  'answered bundle': {
+    exchange: received(200, envelopeOf(STANDARD)),
+    ...{ ledger: ['charged', 15], stored: 'answer', key: 'accepted', health: 'answered', next: 'use' },
+  },
+  'answered single': {
+    ...{ exchange: received(200, envelopeOf(HAIL)), call: HAIL },
+    ...{ ledger: ['charged', 1], stored: 'answer', key: 'accepted', health: 'answered', next: 'use' },
+  },
+  'no data': {
+    exchange: received(404, error('NO_DATA')),
+    ...{ ledger: ['free', 0], stored: 'answer', key: 'accepted', health: 'answered', next: 'use' },
+  },
+  'malformed, cost not stated': {
+    exchange: received(200, '<html>'),
+    ...{ ledger: ['unknown', 15], stored: 'failed', health: 'failed', next: 'give_up malformed' },
+  },
+  'location rejected': {
+    exchange: received(422, error('OUTSIDE_COVERAGE')),
+    ...{ ledger: ['free', 0], stored: 'rejected', health: 'refused', next: 'give_up rejected' },
+  },
+  'location rejected that nobody checked': {
+    ...{ exchange: received(422, error('OUTSIDE_COVERAGE')), changed: { isUnchecked: true } },
+    ...{ ledger: ['free', 0], stored: 'rejected', health: 'location_rejected', next: 'give_up rejected' },
+  },
+  'refused without a known reason': {
+    exchange: received(422, ''),
+    ...{ ledger: ['free', 0], stored: 'failed', health: 'refused', next: 'give_up unexplained' },
+  },
+  'key refused': {
+    exchange: received(401, error('UNAUTHENTICATED')),
+    ...{ ledger: ['free', 0], key: 'invalid', health: 'responsive', next: 'replan' },
+  },
+  'scope refused': {
+    exchange: received(403, error('SCOPE_REQUIRED')),
+    ...{ ledger: ['free', 0], key: 'scope_denied', health: 'responsive', next: 'replan' },
+  },
+  'scope refused by a page': {
+    exchange: received(403, '<!doctype html><title>Forbidden</title>'),
+    ...{ ledger: ['free', 0], key: 'scope_denied_in_this_run', health: 'responsive', next: 'replan' },
+  },
+  'payment wanted': {
+    exchange: received(402, ''),
+    ...{ ledger: ['free', 0], health: 'responsive', next: 'stop denied' },
+  },
+  redirected: {
+    exchange: received(302, '', { location: 'https://example.com' }),
+    ...{ ledger: ['free', 0], health: 'responsive', next: 'stop misdirected' },
+  },
+  'too fast': {
+    exchange: received(429, error('RATE_LIMITED')),
+    ...{ ledger: ['free', 0], health: 'responsive', next: 'retry with all' },
+  },
+  'too fast, for longer than a run waits': {
+    exchange: received(429, error('RATE_LIMITED'), { 'retry-after': '3600' }),
+    ...{ ledger: ['free', 0], health: 'responsive', next: 'stop service_down' },
+  },
+  'quota used up': {
+    exchange: received(429, error('QUOTA_EXCEEDED')),
+    ...{ ledger: ['free', 0, true], health: 'responsive', next: 'other_account' },
+  },
+  'service failed': { exchange: received(502, ''), ...{ ledger: ['free', 0], health: 'failed', next: 'retry' } },
+  'service failed at last': {
+    ...{ exchange: received(502, ''), changed: LAST },
+    ...{ ledger: ['free', 0], stored: 'failed', health: 'failed', next: 'give_up upstream' },
+  },
+  'topic failed at last': {
+    ...{ exchange: received(502, ''), call: HAIL, changed: LAST },
+    ...{ ledger: ['free', 0], stored: 'unavailable', health: 'topic_failed', next: 'give_up upstream' },
+  },
+  'topic failed that was reported unavailable': {
+    ...{ exchange: received(502, ''), call: HAIL, changed: { policy: TOPIC_RETRY_POLICY } },
+    ...{ ledger: ['free', 0], stored: 'unavailable', health: 'no_news', next: 'give_up upstream' },
+  },
+  'service failed for longer than a run waits': {
+    exchange: received(503, '', { 'retry-after': '3600' }),
+    ...{ ledger: ['free', 0], health: 'failed', next: 'stop service_down' },
+  },
+  'not connected': { exchange: unsent, ...{ ledger: ['free', 0], health: 'failed', next: 'retry' } },
+  'answer lost': { exchange: lost, ...{ ledger: ['unknown', 15], health: 'failed', next: 'retry' } },
+  'answer lost at last': {
+    ...{ exchange: lost, changed: LAST },
+    ...{ ledger: ['unknown', 15], stored: 'failed', health: 'failed', next: 'give_up transport' },
+  },
+  'client closed': {
+    exchange: { ...lost, code: 'CLOSED' },
+    ...{ ledger: ['unknown', 15], stored: 'failed', health: 'no_news', next: 'give_up transport' },
+  },
+};
+
+function nextWords({ next }: Consequence): string {
+  if (next.step === 'retry') return next.rate ? 'retry with all' : 'retry';
+  if (next.step === 'stop') return `stop ${next.reason}`;
+  return next.step === 'give_up' ? `give_up ${next.kind}` : next.step;
+}
+
+for (const [name, row] of Object.entries(TABLE)) {
+  test(`what follows: ${name}`, () => {
+    const found = consequence(row.exchange, row.call, row.changed);
+    const { charge, credits, exhausted } = found.ledger;
+    assert.deepEqual([charge, credits, ...(exhausted ? [true] : [])], row.ledger);
+    const stored = found.answer === null ? found.failure?.reason : 'answer';
+    assert.deepEqual(
+      [stored, found.key, found.health.service, nextWords(found)],
+      [row.stored, row.key ?? null, row.health, row.next],
+    );
+    assert.equal(found.health.isPaid, found.answer?.hasContents === true || name.startsWith('malformed'));
+    if (found.next.step === 'give_up') assert.equal(found.next.isRejected, row.stored === 'rejected');
+  });
+}
+
+test('every kind of verdict is in the table', () => {
+  const kinds = Object.values(TABLE).map(({ exchange, call = STANDARD }) => verdictOf(exchange, call, PLACE, NOW).kind);
+  const all = ['answered', 'no_data', 'malformed', 'rejected', 'unauthenticated', 'forbidden', 'denied', 'rate'];
+  assert.deepEqual(
+    [...new Set(kinds)].sort(),
+    [...all, 'quota', 'redirected', 'transport', 'unexplained', 'upstream'].sort(),
+  );
+});
+
+test('a run that is only asked to slow down counts from the first time, and an answer ends it', () => {
+  const slow = received(429, error('RATE_LIMITED'));
+  assert.equal(consequence(slow, STANDARD, { at: 7 }).slowedDownSince, 7);
+  assert.equal(consequence(slow, STANDARD, { at: 9, slowedDownSince: 7 }).slowedDownSince, 7);
+  assert.equal(consequence(received(502, ''), STANDARD, { at: 9, slowedDownSince: 7 }).slowedDownSince, 7);
+  assert.equal(
+    consequence(received(200, envelopeOf(STANDARD)), STANDARD, { slowedDownSince: 7 }).slowedDownSince,
+    null,
+  );
+  assert.equal(nextWords(consequence(slow, STANDARD, { at: 600_001, slowedDownSince: 0 })), 'stop service_down');
+});
+
+test('where the service has no data, each wanted topic is answered so, and the bundle’s contents stay unknown', () => {
+  const { answer } = consequence(received(404, error('NO_DATA')), STANDARD, { topics: ['hail', 'drought'] });
+  assert.deepEqual([[...answer!.results.keys()], answer!.hasContents], [['hail', 'drought'], false]);
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CreditReservations } from '../../src/run/buy/credit-reservations.ts';
+import { fc } from '../properties.ts';
+
+/** What became of a promise so far. */
+async function stateOf(promise: Promise<boolean>): Promise<boolean | 'waits'> {
+  await nextTurn();
+  return Promise.race([promise, Promise.resolve('waits' as const)]);
+}
+
+test('a cell is begun when the whole of it can be paid, and not otherwise', async () => {
+  const reservations = new CreditReservations(20);
+  assert.equal(await reservations.take(15), true);
+  reservations.end(15, 15);
+  assert.equal(await reservations.take(6), false, 'nothing is at work that could give back');
+  assert.equal(await reservations.take(5), true);
+  reservations.end(5, 5);
+  assert.equal(await reservations.take(1), false);
+  assert.equal(await reservations.take(0), true);
+});
+
+test('a cell waits while others may still give back, and begins when they do', async () => {
+  const reservations = new CreditReservations(20);
+  await reservations.take(16);
+  const next = reservations.take(5);
+  assert.equal(await stateOf(next), 'waits');
+  reservations.end(16, 15);
+  assert.equal(await stateOf(next), true);
+});
+
+test('a cell that waited is turned away when nothing came back', async () => {
+  const reservations = new CreditReservations(20);
+  await reservations.take(16);
+  await reservations.take(4);
+  const next = reservations.take(1);
+  reservations.end(16, 16);
+  assert.equal(await stateOf(next), 'waits', 'the other may still give back');
+  reservations.end(4, 4);
+  assert.equal(await stateOf(next), false);
+});
+
+test('what was spent beyond the price is taken from the rest', async () => {
+  const reservations = new CreditReservations(10);
+  await reservations.take(3);
+  reservations.end(3, 6);
+  assert.equal(await reservations.take(5), false);
+  assert.equal(await reservations.take(4), true);
+  reservations.end(4, 9);
+  for (const credits of [0, 1]) assert.equal(await reservations.take(credits), false, 'more than all was spent');
+});
+
+test('those who wait for as much are served in the order in which they came', async () => {
+  const reservations = new CreditReservations(10);
+  await reservations.take(5);
+  await reservations.take(5);
+  const order: number[] = [];
+  const waiting = [1, 2, 3, 4].map(async (number) => {
+    if (await reservations.take(5)) order.push(number);
+  });
+  await nextTurn();
+  reservations.end(5, 0);
+  await nextTurn();
+  assert.deepEqual(order, [1]);
+  reservations.end(5, 0);
+  await nextTurn();
+  assert.deepEqual(order, [1, 2]);
+  reservations.end(5, 0);
+  reservations.end(5, 5);
+  await nextTurn();
+  assert.deepEqual(order, [1, 2, 3]);
+  reservations.end(5, 5);
+  await Promise.all(waiting);
+  assert.deepEqual(order, [1, 2, 3], 'for the fourth nothing was left');
+});
+
+test('one that asks in the very moment in which credits come back does not pass those who wait for as much', async () => {
+  const reservations = new CreditReservations(5);
+  await reservations.take(5);
+  const order: string[] = [];
+  const enter = async (name: string) => {
+    if (await reservations.take(5)) order.push(name);
+  };
+  const waiting = enter('waited');
+  await nextTurn();
+  reservations.end(5, 0);
+  const coming = enter('came later');
+  await nextTurn();
+  assert.deepEqual(order, ['waited']);
+  reservations.end(5, 5);
+  await Promise.all([waiting, coming]);
+});
+
+interface Step {
+  readonly kind: 'take' | 'end';
+  readonly credits: number;
+  /** How much of what was taken is spent, in percent; above 100 a call was tried twice. */
+  readonly spends: number;
+}
+
+const anySteps = (mostSpent: number) =>
+  fc.array(
+    fc.record<Step>({
+      kind: fc.constantFrom('take', 'end'),
+      credits: fc.integer({ min: 0, max: 40 }),
+      spends: fc.integer({ min: 0, max: mostSpent }),
+    }),
+    { maxLength: 60 },
+  );
+
+/** Walks through the steps; calls `check` with what is spent and committed whenever a cell was begun. */
+async function walk(
+  total: number,
+  steps: readonly Step[],
+  check: (spent: number, committed: number) => void,
+): Promise<number> {
+  const reservations = new CreditReservations(total);
+  const begun: number[] = [];
+  const takes: Promise<void>[] = [];
+  let spent = 0;
+  const end = (spends: number) => {
+    const credits = begun.shift();
+    if (credits === undefined) return;
+    const paid = Math.floor((credits * spends) / 100);
+    spent += paid;
+    reservations.end(credits, paid);
+  };
+  const take = async (credits: number) => {
+    if (!(await reservations.take(credits))) return;
+    begun.push(credits);
+    check(
+      spent,
+      begun.reduce((sum, one) => sum + one, 0),
+    );
+  };
+  for (const { kind, credits, spends } of steps) {
+    if (kind === 'take') takes.push(take(credits));
+    else end(spends);
+    await nextTurn();
+  }
+  let answered = false;
+  const all = Promise.all(takes).then(() => {
+    answered = true;
+  });
+  for (let turn = 0; turn < 2 * steps.length + 2 && !answered; turn++) {
+    end(100);
+    await nextTurn();
+  }
+  assert.ok(answered, 'nobody waits for ever');
+  await all;
+  while (begun.length > 0) end(100);
+  return spent;
+}
+
+test('what is spent and what is committed never exceed the credits, in whatever order cells begin and end', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: 100 }), anySteps(100), async (total, steps) => {
+      const spent = await walk(total, steps, (paid, committed) => assert.ok(paid + committed <= total));
+      assert.ok(spent <= total);
+    }),
+  );
+});
+
+test('after calls that were tried twice, no cell is begun that the rest cannot pay', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: 100 }), anySteps(250), (total, steps) =>
+      walk(total, steps, (paid, committed) => assert.ok(paid + committed <= total)).then(() => {}),
+    ),
+  );
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cellStatus } from '../../src/columns/row-status.ts';
+import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
+import { topicsIn } from '../../src/contract/topic-set.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { freshnessOf, missingSet, missingTopics } from '../../src/run/plan/freshness.ts';
+import { makeJob } from '../../src/run/settings/settings.ts';
+import { fc } from '../properties.ts';
+
+const DAY = 86_400_000;
+const STARTED = Date.UTC(2026, 2, 15, 12);
+
+const freshness = (time_to_live: Record<string, string> = {}) =>
+  freshnessOf(makeJob([{ input: 'in.csv', time_to_live }], { dataFolder: '/', workingFolder: '/' }), STARTED);
+
+const recordOf = (
+  answers: readonly (readonly [TopicSlug, number])[],
+  failures: readonly (readonly [TopicSlug, TopicFailure])[] = [],
+): CellRecord => ({
+  answers: new Map(answers.map(([topic, asOf]): [TopicSlug, Answer] => [topic, { topic, asOf, fields: [] }])),
+  failures: new Map(failures),
+});
+
+test('an answer is fresh up to its time to live, to the millisecond, measured from the start of the run', () => {
+  const { freshSince, startedAt } = freshness();
+  assert.equal(startedAt, STARTED);
+  assert.deepEqual(
+    ['hail', 'park', 'alternativeFuels', 'pm10'].map((topic) => freshSince(topic as TopicSlug)),
+    [STARTED - 365 * DAY, STARTED - 30 * DAY, STARTED - DAY, STARTED - 3_600_000],
+  );
+  const edge = STARTED - 30 * DAY;
+  assert.deepEqual(missingTopics(recordOf([['park', edge]]), ['park'], freshness()), []);
+  assert.deepEqual(missingTopics(recordOf([['park', edge - 1]]), ['park'], freshness()), ['park']);
+});
+
+test('what never goes stale is fresh since the beginning of time', () => {
+  assert.equal(freshness().freshSince('nuclearReactors'), 0);
+  assert.equal(freshness({ all: 'never' }).freshSince('pm10'), 0);
+  assert.deepEqual(missingTopics(recordOf([['nuclearReactors', 0]]), ['nuclearReactors'], freshness()), []);
+});
+
+test('with no time to live at all, only what this run brings is fresh', () => {
+  const now = freshness({ all: '0s' });
+  assert.deepEqual(missingTopics(recordOf([['park', STARTED - 1]]), ['park'], now), ['park']);
+  assert.deepEqual(missingTopics(recordOf([['park', STARTED + 5]]), ['park'], now), []);
+});
+
+test('a cell never heard of lacks everything', () => {
+  assert.deepEqual(missingTopics(null, TOPIC_SLUGS, freshness()), TOPIC_SLUGS);
+});
+
+test('a failure is tried again; a refused place is not, for a year', () => {
+  const failed = (reason: TopicFailure['reason'], at: number): CellRecord =>
+    recordOf([], [['hail', { reason, note: '', at }]]);
+  const lacks = (record: CellRecord) => missingTopics(record, ['hail'], freshness()).length > 0;
+  for (const reason of ['failed', 'unavailable'] as const) assert.ok(lacks(failed(reason, STARTED)));
+  assert.ok(!lacks(failed('rejected', STARTED)));
+  assert.ok(!lacks(failed('rejected', STARTED - 365 * DAY)));
+  assert.ok(lacks(failed('rejected', STARTED - 365 * DAY - 1)));
+});
+
+test('the missing topics as a set are the missing topics', () => {
+  const answers = fc.array(fc.tuple(fc.constantFrom(...TOPIC_SLUGS), fc.integer({ min: 0, max: STARTED })));
+  fc.assert(
+    fc.property(answers, fc.subarray([...TOPIC_SLUGS]), (said, asked) => {
+      const record = recordOf(said);
+      assert.deepEqual(topicsIn(missingSet(record, asked, freshness())), missingTopics(record, asked, freshness()));
+    }),
+  );
+});
+
+test('the plan and the written status agree: a row is deferred exactly while something is still to be bought', () => {
+  const reason = fc.constantFrom<TopicFailure['reason']>('failed', 'unavailable', 'rejected');
+  const year = fc.integer({ min: STARTED - 364 * DAY, max: STARTED - 1 });
+  const answers = fc.array(fc.tuple(fc.constantFrom(...TOPIC_SLUGS), year));
+  const failures = fc.array(
+    fc.tuple(fc.constantFrom(...TOPIC_SLUGS), fc.record<TopicFailure>({ reason, note: fc.constant('why'), at: year })),
+  );
+  fc.assert(
+    fc.property(answers, failures, fc.subarray([...TOPIC_SLUGS], { minLength: 1 }), (said, gone, asked) => {
+      const record = recordOf(said, gone);
+      const { freshSince, startedAt } = freshness();
+      const { status } = cellStatus(record, asked, freshSince, startedAt);
+      const missing = missingTopics(record, asked, freshness());
+      assert.equal(missing.length > 0, status === 'deferred', status);
+    }),
+  );
+});
+
+test('a refusal of more than a year ago, which a run asks again, is still to be bought until it did', () => {
+  const record = recordOf([], [['hail', { reason: 'rejected', note: 'refused', at: STARTED - 366 * DAY }]]);
+  assert.deepEqual(missingTopics(record, ['hail'], freshness()), ['hail']);
+  const { freshSince, startedAt } = freshness();
+  assert.equal(cellStatus(record, ['hail'], freshSince, startedAt).status, 'deferred');
+});

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parquetReadObjects } from 'hyparquet';
+import { z } from 'zod';
+import { type PointBounds, setGeoMetadata } from '../../src/rows/parquet/geo-metadata.ts';
+import { binary, list, structsAt, THRIFT, type ThriftStruct, textAt } from '../../src/rows/parquet/thrift.ts';
+import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { askedDuckdb, quoted } from '../rows/duckdb-child.ts';
+import { type Harness, openHarness } from './harness.ts';
+
+/** The published JSON Schema of GeoParquet 1.1.0, as far as it concerns points. */
+const columnSchema = z.looseObject({
+  encoding: z.enum(['WKB', 'point', 'linestring', 'polygon', 'multipoint', 'multilinestring', 'multipolygon']),
+  geometry_types: z.array(z.string().regex(/^(GeometryCollection|(Multi)?(Point|LineString|Polygon))( Z)?$/)),
+  crs: z.unknown().optional(),
+  bbox: z.array(z.number()).length(4).optional(),
+  epoch: z.number().optional(),
+});
+const geoSchema = z
+  .looseObject({
+    version: z.literal('1.1.0'),
+    primary_column: z.string().min(1),
+    columns: z.record(z.string().min(1), columnSchema).refine((columns) => Object.keys(columns).length > 0),
+  })
+  .refine(({ primary_column: primary, columns }) => primary in columns);
+
+async function geoOf(file: string) {
+  const { rows } = await askedDuckdb(
+    `SELECT decode(value) FROM parquet_kv_metadata(${quoted(file)}) WHERE decode(key) = 'geo'`,
+  );
+  assert.ok(rows.length <= 1);
+  return rows.length === 0 ? null : geoSchema.parse(JSON.parse(String(rows[0]![0])));
+}
+
+/** The point column as an independent reader of GeoParquet gives it: GeoJSON. */
+async function pointsOf(file: string): Promise<unknown[]> {
+  const bytes = readFileSync(file);
+  const rows = await parquetReadObjects({
+    file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+  });
+  return rows.map((row) => row.hazard_geometry ?? null);
+}
+
+const point = (lng: number, lat: number) => ({ type: 'Point', coordinates: [lng, lat] });
+const ROWS = ['40.05001,-99.95', 'x,-99.95', '40.25,-99.75', '40.05,-99.95', '95,-99.75'];
+const POINTS = [point(-99.95, 40.05), null, point(-99.75, 40.25), point(-99.95, 40.05), null];
+
+async function enriched(harness: Harness, settings: JobFile) {
+  const ended = await harness.run({ topics: ['drought'], ...settings });
+  return { ...ended, file: join(harness.folder, settings.output!) };
+}
+
+test('a CSV becomes GeoParquet: a point for each row, null where there is no location, and valid metadata', async (t) => {
+  const harness = await openHarness(t);
+  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng\n${ROWS.join('\n')}\n`);
+  const { file } = await enriched(harness, { output: 'out.parquet', geoparquet: true });
+  assert.deepEqual(await geoOf(file), {
+    version: '1.1.0',
+    primary_column: 'hazard_geometry',
+    columns: {
+      hazard_geometry: { encoding: 'WKB', geometry_types: ['Point'], bbox: [-99.95, 40.05, -99.75, 40.25] },
+    },
+  });
+  assert.deepEqual(await pointsOf(file), POINTS);
+  const { names, types, rows } = await askedDuckdb(`SELECT * FROM ${quoted(file)}`);
+  assert.equal(types.at(-1), "GEOMETRY('OGC:CRS84')");
+  assert.deepEqual([names.slice(0, 3), names.at(-1)], [['lat', 'lng', 'hazard_status'], 'hazard_geometry']);
+  assert.equal(rows[0]![0], '40.05001', 'the columns of the input stay as they are');
+  const { rows: physical } = await askedDuckdb(
+    `SELECT type, num_children FROM parquet_schema(${quoted(file)}) WHERE name = 'hazard_geometry'`,
+  );
+  assert.equal(physical[0]![0], 'BYTE_ARRAY');
+});
+
+test('an output is enriched again: the points stay where they are asked for, and go with their metadata where not', async (t) => {
+  const harness = await openHarness(t);
+  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng\n${ROWS.join('\n')}\n`);
+  await enriched(harness, { output: 'a.parquet', geoparquet: true });
+  const again = await enriched(harness, {
+    input: 'a.parquet',
+    output: 'b.parquet',
+    geoparquet: true,
+    topics: ['hail'],
+  });
+  assert.deepEqual(
+    again.summary.findings.map(({ finding }) => finding).sort(),
+    ['out_of_range', 'not_a_number'].sort(),
+  );
+  assert.deepEqual(await pointsOf(again.file), POINTS);
+  assert.equal((await geoOf(again.file))!.primary_column, 'hazard_geometry');
+  const { names } = await askedDuckdb(`SELECT * FROM ${quoted(again.file)}`);
+  assert.equal(names.filter((name) => name.startsWith('hazard_geometry')).length, 1);
+  assert.ok(names.includes('drought_rating') && names.includes('hail_rating'));
+  const plain = await enriched(harness, { input: 'b.parquet', output: 'c.parquet', topics: ['hail'] });
+  assert.equal(await geoOf(plain.file), null);
+  assert.ok(!(await askedDuckdb(`SELECT * FROM ${quoted(plain.file)}`)).names.includes('hazard_geometry'));
+  assert.equal(harness.charged(), 4);
+});
+
+test('a file without a usable location', async (t) => {
+  const harness = await openHarness(t);
+  writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng\nx,y\n');
+  const { file } = await enriched(harness, { output: 'none.parquet', geoparquet: true });
+  assert.deepEqual(await pointsOf(file), [null]);
+  assert.equal((await geoOf(file))!.columns.hazard_geometry!.bbox, undefined);
+});
+
+test('only a Parquet output can have points; a name that is taken is refused', async (t) => {
+  const harness = await openHarness(t);
+  writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng\n40.25,-99.75\n');
+  await assert.rejects(enriched(harness, { output: 'out.csv', geoparquet: true }), {
+    code: 'OUTPUT_UNWRITABLE',
+    message: /GeoParquet needs a Parquet output/,
+  });
+  writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng,Hazard_Geometry\n40.25,-99.75,x\n');
+  await assert.rejects(enriched(harness, { output: 'out.parquet', geoparquet: true }), { code: 'INPUT_COLUMNS' });
+  assert.equal(harness.charged(), 0);
+});
+
+test('the geometry of a GeoParquet input stays the primary one; metadata in another form is left as it is', () => {
+  const footer = (geo: string): ThriftStruct => {
+    const elements = ['schema', 'geometry', 'hazard_geometry'].map(
+      (name): ThriftStruct => ({ fields: [binary(4, name)] }),
+    );
+    const entry: ThriftStruct = { fields: [binary(1, 'geo'), binary(2, geo)] };
+    return { fields: [list(2, THRIFT.STRUCT, elements), list(5, THRIFT.STRUCT, [entry])] };
+  };
+  const after = (geo: string, bounds: PointBounds) => {
+    const edited = footer(geo);
+    setGeoMetadata(edited, bounds);
+    return (structsAt(edited, 5) ?? []).map((entry) => textAt(entry, 2));
+  };
+  const own = { encoding: 'WKB', geometry_types: ['Polygon'], crs: null };
+  const geo = { version: '1.0.0', primary_column: 'geometry', columns: { geometry: own, gone: own } };
+  const [text] = after(JSON.stringify(geo), new Map([['hazard_geometry', [1, 2, 3, 4]]]));
+  const { primary_column: primary, columns } = JSON.parse(text!);
+  assert.deepEqual(
+    [primary, Object.keys(columns), columns.geometry],
+    ['geometry', ['geometry', 'hazard_geometry'], own],
+  );
+  assert.deepEqual(after('not JSON', new Map([['hazard_geometry', null]])), ['not JSON']);
+  assert.deepEqual(after(JSON.stringify({ ...geo, columns: { gone: own } }), new Map()), []);
+});

@@ -1,0 +1,214 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { TestContext } from 'node:test';
+import type { Clock } from '../../src/clock.ts';
+import { columnsOf } from '../../src/columns/topic-columns.ts';
+import type { Subscription } from '../../src/contract/subscriptions.ts';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
+import type { DataDatabase } from '../../src/data/tables/data-database.ts';
+import { approvablePlan } from '../../src/run/approved-plan.ts';
+import { newProgress, type Progress } from '../../src/run/buy/progress.ts';
+import type { Connection } from '../../src/run/connection-kinds.ts';
+import { fingerprintOf, type Key } from '../../src/run/plan/api-keys.ts';
+import { type Effects, prepare, prepareAgain } from '../../src/run/prepare.ts';
+import { type RunEnded, run } from '../../src/run/run-job.ts';
+import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { type Job, makeJob } from '../../src/run/settings/settings.ts';
+import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { FastClock } from '../fast-clock.ts';
+import { usage } from '../service/account-usage.ts';
+import { createAccount, createKey } from '../service/file-accounts.ts';
+import { openAccountsOf, openSmallData, releaseLater, type StartOptions, start } from '../service/small-data.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+interface HarnessClock extends Clock {
+  moveTo(time: string): void;
+}
+
+/** The service knows two counties of Nebraska and four tracts in one of them; see test/service/small-data.ts. */
+export interface Harness {
+  readonly folder: string;
+  readonly clock: HarnessClock;
+  readonly store: Store;
+  readonly url: string;
+  /** A key of the service's account with these scopes (all when none are named). */
+  key(...scopes: string[]): Key & { readonly id: number };
+  /** Writes `input.csv` with a location a line; returns its text. */
+  writeInput(locations: readonly (readonly [lat: number | string, lng: number | string])[]): string;
+  job(settings?: JobFile): Job;
+  run(settings?: JobFile, options?: RunOptions): Promise<RunEnded>;
+  plan(
+    settings?: JobFile,
+    keys?: readonly Key[],
+  ): Promise<RunEnded['summary'] | Awaited<ReturnType<typeof prepare>>['summary']>;
+  output(): string;
+  readonly database: DataDatabase;
+  readonly accounts: AccountsDatabase;
+  addAccount(name: string, subscription: Subscription): void;
+  /** A key of another account. */
+  keyOf(account: string, ...scopes: string[]): Key & { readonly id: number };
+  /** Credits that the service has charged an account (the harness's own) in all. */
+  charged(account?: string): number;
+  /** Credits that the ledger calls charged, and unknown. */
+  ledger(): Promise<{ charged: number; unknown: number; open: number }>;
+  readonly notices: string[];
+  /** The boundaries that the service answers by. */
+  readonly openAreas: NonNullable<Effects['openAreas']>;
+}
+
+export interface RunOptions {
+  readonly keys?: readonly Key[];
+  readonly interrupt?: AbortSignal;
+  readonly baseUrl?: string;
+  readonly progress?: Progress;
+  /** Boundaries of another data file. */
+  readonly openAreas?: Harness['openAreas'];
+  readonly rowThreads?: number;
+  /** Instead of the harness's own. */
+  readonly store?: Store;
+  /** The run is under a plan of its own that was approved. */
+  readonly approve?: boolean;
+}
+
+export interface HarnessOptions {
+  readonly subscription?: Subscription;
+  readonly service?: StartOptions;
+  readonly start?: string;
+  readonly factor?: number;
+  readonly overages?: boolean;
+  /** A clock of the test's own, or the numbers of one that other processes share; instead of `start` and `factor`. */
+  readonly clock?: HarnessClock | { readonly start: number; readonly factor: number; readonly origin: number };
+}
+
+/** A service with its own database, a store, a clock that all share, and a way to run jobs between them. */
+export async function openHarness(t: TestContext, options: HarnessOptions = {}): Promise<Harness> {
+  const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
+  const subscription = options.subscription ?? customSubscription(100_000, 100_000);
+  const clock = clockOf(options);
+  // Readings of an hour ago: older ones than four hours would be unavailable.
+  const database = openSmallData(t, join(folder, 'service.db'), clock, clock.now() - 3_600_000);
+  const accounts = openAccountsOf(t, join(folder, 'service.db'));
+  const account = createAccount(
+    accounts,
+    { name: 'harness', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },
+    clock,
+  );
+  const service = await start(t, { data: database, accounts, clock, ...options.service });
+  const store = openSqliteStore(
+    join(folder, 'store.db'),
+    clock,
+    { name: 'test', isAlive: () => true },
+    (topic) => columnsOf(topic).length,
+  );
+  releaseLater(t, () => store.close());
+  const notices: string[] = [];
+  const key = (...scopes: string[]) => keyOf(account.name, ...scopes);
+  const keyOf = (owner: string, ...scopes: string[]) => {
+    const made = createKey(accounts, owner, scopes.length > 0 ? scopes : ['bundle', ...TOPIC_SLUGS], clock);
+    return { id: made.id, secret: made.key, fingerprint: fingerprintOf(made.key), scopes: null };
+  };
+  const fullKey = key();
+  const openAreas: Harness['openAreas'] = ({ areas, precision }) => ({
+    find: createCellAreaFinder(database, areas!.find!, precision),
+    [Symbol.dispose]: () => {},
+  });
+  const effects = {
+    clock,
+    random: Math.random,
+    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
+    notice: (message: string) => notices.push(message),
+    openAreas,
+  };
+  const connectionOf = ({ keys = [fullKey], baseUrl = service.url }: RunOptions): Connection => ({
+    kind: 'service',
+    baseUrl,
+    source: 'harness',
+    sample: false,
+    keys,
+  });
+  const job = (settings: JobFile = {}) =>
+    makeJob(
+      [
+        settings,
+        {
+          input: 'input.csv',
+          output: 'output.csv',
+          anniversary_day: 31,
+          subscription: {
+            credits_per_month: subscription.creditsPerMonth,
+            credits_per_minute: subscription.creditsPerMinute,
+          },
+        },
+      ],
+      { dataFolder: folder, workingFolder: folder },
+    );
+  return {
+    folder,
+    clock,
+    store,
+    url: service.url,
+    key,
+    notices,
+    openAreas,
+    job,
+    writeInput(locations) {
+      const text = `id,lat,lng\n${locations.map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`).join('')}`;
+      writeFileSync(join(folder, 'input.csv'), text);
+      return text;
+    },
+    async run(settings, runOptions = {}) {
+      const { store: kept = store } = runOptions;
+      const { rowThreads } = runOptions;
+      const before = {
+        ...effects,
+        openAreas: runOptions.openAreas ?? openAreas,
+        ...(rowThreads === undefined ? {} : { rowThreads }),
+      };
+      const connection = connectionOf(runOptions);
+      using priced = await prepare(job(settings), { connection, store: kept, effects: before });
+      const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
+      const prepared = approved === null ? priced : await prepareAgain(priced, kept, { approved });
+      const interrupt = runOptions.interrupt ?? new AbortController().signal;
+      const progress = runOptions.progress ?? newProgress();
+      return await run(prepared, { store: kept, effects, progress, interrupt });
+    },
+    async plan(settings, keys) {
+      const connection = connectionOf(keys ? { keys } : {});
+      using prepared = await prepare(job(settings), { connection, store, effects });
+      return prepared.summary;
+    },
+    output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),
+    database,
+    accounts,
+    addAccount: (name, other) =>
+      void createAccount(accounts, { name, subscription: other, signedUpAt: Date.UTC(2025, 0, 20) }, clock),
+    keyOf,
+    charged: (name = 'harness') => usage(accounts, name, clock.now()).totalCredits,
+    ledger: async () => (await store.stats()).credits,
+  };
+}
+
+function clockOf({ clock, start = '2026-03-15T12:00:00Z', factor = 200 }: HarnessOptions): HarnessClock {
+  if (clock === undefined) return new FastClock(start, factor);
+  return 'now' in clock ? clock : new FastClock(clock.start, clock.factor, clock.origin);
+}
+
+/** `count` places of which no two share a cell, all in the areas of the small setup. */
+export function places(count: number): [number, number][] {
+  return Array.from({ length: count }, (_, index) => [
+    40.05 + 0.001 * (index % 400),
+    -99.95 + 0.001 * Math.floor(index / 400),
+  ]);
+}
+
+/** The values of one column of a CSV text without quotes. */
+export function column(text: string, name: string): string[] {
+  const [head, ...rows] = text.trimEnd().split('\n');
+  const index = head!.split(',').indexOf(name);
+  return rows.map((row) => row.split(',')[index]!);
+}

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { stringify } from 'yaml';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { PerilbookError } from '../../src/errors.ts';
+import { type JobFile, jobFileSchema } from '../../src/run/settings/job-file.ts';
+import { checkJobText, parseJobFile, readJobFile } from '../../src/run/settings/read-job-file.ts';
+import { fc } from '../properties.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+test('a job file that says everything', () => {
+  const text = `
+name: everything                  # with a comment
+input: in.csv
+output: out.csv
+topics: [natural, park]
+location: {lat: Y, lng: X}
+precision: 5
+prefix: h_
+delimiter: ";"
+service:
+  base_url: https://h.example/api
+  api_keys:
+    - {env: KEY, scopes: [bundle, wildfire, proximity]}
+    - {file: /etc/key}
+account: north
+subscription: {credits_per_month: 1000, credits_per_minute: 100, overage_rate: 0.02}
+anniversary_day: 31
+budget: 10
+reserve: 0
+optimize: calls
+time_to_live: {all: 30d, ozone: 90 s, radon: never}
+store: s.db
+concurrency: 4
+`;
+  assert.deepEqual(parseJobFile(text, 'job.yaml'), {
+    name: 'everything',
+    input: 'in.csv',
+    output: 'out.csv',
+    topics: ['natural', 'park'],
+    location: { lat: 'Y', lng: 'X' },
+    precision: 5,
+    prefix: 'h_',
+    delimiter: ';',
+    service: {
+      base_url: 'https://h.example/api',
+      api_keys: [{ env: 'KEY', scopes: ['bundle', 'wildfire', 'proximity'] }, { file: '/etc/key' }],
+    },
+    account: 'north',
+    subscription: { credits_per_month: 1_000, credits_per_minute: 100, overage_rate: 0.02 },
+    anniversary_day: 31,
+    budget: 10,
+    reserve: 0,
+    optimize: 'calls',
+    time_to_live: { all: '30d', ozone: '90 s', radon: 'never' },
+    store: 's.db',
+    concurrency: 4,
+  });
+});
+
+test('km and mi are units of distances', () => {
+  for (const [text, units] of [
+    ['km', 'kilometers'],
+    ['mi', 'miles'],
+    ['kilometers', 'kilometers'],
+  ]) {
+    assert.deepEqual(parseJobFile(`units: ${text}\n`, 'job.yaml'), { units });
+  }
+});
+
+test('an empty file, one of comments, and one of null say nothing', () => {
+  for (const text of ['', '# nothing yet\n', 'null\n', '---\n']) assert.deepEqual(parseJobFile(text, 'job.yaml'), {});
+});
+
+test('line ends and a byte order mark of Windows do no harm', () => {
+  assert.deepEqual(parseJobFile('\ufeffinput: in.csv\r\nbudget: 5\r\n', 'job.yaml'), { input: 'in.csv', budget: 5 });
+});
+
+function errorOf(text: string): PerilbookError {
+  try {
+    parseJobFile(text, 'job.yaml');
+  } catch (error) {
+    assert.ok(error instanceof PerilbookError, String(error));
+    assert.equal(error.code, 'JOB_FILE');
+    return error;
+  }
+  return assert.fail('it was accepted');
+}
+
+/** `at` is the line and column that the message begins with; without a column, the line. */
+const wrong: readonly (readonly [what: string, text: string, at: string, says: RegExp])[] = [
+  ['a broken list', 'input: a\ntopics: [park\nbudget: 1\n', '3:1', /: a list that begins with \[ is not closed/],
+  ['an open map', 'service: {base_url: x\n', '', /: a \{ before this place is not closed: add }/],
+  ['an open quote', 'input: "a\n', '', /: a double quote \("\) before this place is not closed/],
+  ['a colon in a value', 'input: a: b\n', '1:8', /: the line has a second colon/],
+  ['a setting that is indented', 'input: a\n  topics: b\n', '1:8', /the next line is indented/],
+  ['a path of Windows', 'input: "C:\\query.csv"\n', '1:11', /: a backslash in double quotes begins an escape/],
+  ['a value that begins with @', 'input: @a\n', '1:8', /: a value cannot begin with this character; put the/],
+  ['a bracket too many', 'input: a\n]\n', '2:1', /: YAML cannot read this character here/],
+  ['a list among settings', '- a\nb: c\n', '2:1', /: YAML cannot read/],
+  ['a directive', '%YAML 9\ninput: a\n', '1:7', /: YAML reads a line that begins with % as a directive/],
+  ['an anchor without a name', 'input: & a\n', '1:8', /: YAML reads &, \* and ! here as an anchor/],
+  ['a tab for spaces', 'service:\n\tbase_url: x\n', '2:1', /: the line is indented with a tab; use spaces/],
+  ['a setting twice', 'input: a\nbudget: 1\nbudget: 2\n', '3:1', /: this setting is given twice/],
+  ['two documents', 'input: a\n---\ninput: b\n', '2:1', /: a second document begins here/],
+  ['a list instead of settings', '- input: a\n', '1:1', /expected a map, found/],
+  ['a text instead of settings', 'in.csv\n', '1:1', /expected a map, found/],
+  ['an unknown setting', 'input: a\ntopcis: all\n', '2', /unknown setting "topcis"; did you mean topics\?/],
+  ['an unknown setting near none', 'zzzzzz: 1\n', '1', /unknown setting "zzzzzz"$/m],
+  ['a misspelt topic', 'topics: wildfir\n', '1:9', /unknown topic "wildfir"; did you mean wildfire\?/],
+  ['a misspelt topic of a list', 'topics:\n  - park\n  - wildfir\n', '3:5', /topics\.1: .*"wildfir"; did you mean/],
+  ['no topic at all', 'topics: []\n', '1:9', /topics: /],
+  ['an amount that is text', 'budget: many\n', '1:9', /budget: expected a number, found "many"/],
+  ['a broken amount', 'input: a\n\nbudget: 1.5\n', '3:9', /budget: expected a whole number/],
+  ['a negative amount', 'reserve: -1\n', '1:10', /reserve: /],
+  ['too many decimals', 'precision: 8\n', '1:12', /precision: /],
+  ['a day that no month has', 'anniversary_day: 32\n', '1:18', /anniversary_day: /],
+  ['a day before the first', 'anniversary_day: 0\n', '1:18', /anniversary_day: /],
+  ['no concurrency', 'concurrency: 0\n', '1:14', /concurrency: /],
+  ['a delimiter of two letters', 'delimiter: "::"\n', '1:12', /delimiter: /],
+  ['a time without a unit', 'time_to_live:\n  park: 30\n', '2:9', /time_to_live\.park: /],
+  ['a time that is none', 'time_to_live: {park: soon}\n', '1:22', /a time such as 90s, 30m, 12h or 30d, or never/],
+  ['an address without a protocol', 'service: {base_url: h.example}\n', '1:21', /https:\/\/ or http:\/\//],
+  ['an address of a file', 'service: {base_url: "file:///etc"}\n', '1:21', /https:\/\/ or http:\/\//],
+  [
+    'a service that is neither',
+    'service: sampel\n',
+    '1:10',
+    /service: "sampel" is not local, sample or a map of settings; did you mean sample\?/,
+  ],
+  [
+    'a subscription that is not sold',
+    'subscription: gold\n',
+    '1:15',
+    /subscription: "gold" is not starter, professional or a map/,
+  ],
+  ['a misspelt subscription', 'subscription: profesional\n', '1:15', /did you mean professional\?/],
+  ['a misspelt word', 'on_quota: wiat\n', '1:11', /on_quota: "wiat" is not stop or wait; did you mean wait\?/],
+  ['a misspelt setting of a setting', 'location: {lta: Y}\n', '1:12', /unknown setting "lta"; did you mean lat\?/],
+  [
+    'a misspelt setting of a key',
+    'service: {base_url: "http://h.example", api_keys: [{evn: A}]}\n',
+    '1:53',
+    /did you mean env\?/,
+  ],
+  [
+    'a time for a misspelt topic',
+    'time_to_live:\n  wildfir: 30d\n',
+    '2:3',
+    /unknown topic "wildfir"; did you mean wildfire\?/,
+  ],
+  ['an encoding that is none', 'encoding: utf-9\n', '1:11', /"utf-9" is not an encoding that is read/],
+  [
+    'a custom subscription without its minute',
+    'subscription:\n  credits_per_month: 5\n',
+    '2:3',
+    /subscription\.credits_per_minute: /,
+  ],
+  [
+    'a key with two places',
+    'service: {base_url: "https://h.example", api_keys: [{env: A, file: b}]}\n',
+    '1:53',
+    /never put the key itself into a job file/,
+  ],
+  [
+    'a scope that does not exist',
+    'service:\n  base_url: https://h.example\n  api_keys: [{env: A, scopes: [bundl]}]\n',
+    '3:32',
+    /scopes\.0: /,
+  ],
+];
+
+for (const [what, text, at, says] of wrong) {
+  test(`${what}: reported with its line and column`, () => {
+    const { message, context } = errorOf(text);
+    assert.match(message, says);
+    const [, line, column] = /^job\.yaml:(\d+):(\d+): /.exec(message)!;
+    assert.deepEqual([context.file, context.line, context.column], ['job.yaml', Number(line), column]);
+    if (at !== '') assert.equal(at.includes(':') ? `${line}:${column}` : line, at);
+    const shown = text.split('\n')[Number(line) - 1]!.trim();
+    // A key may stand anywhere in `service`, so none of its lines is shown.
+    if (text.startsWith('service:')) return assert.ok(!message.includes('\n'), message);
+    assert.ok(shown === '' || message.includes(`\n    ${shown}\n    `), message);
+    assert.ok(shown === '' || /\n {4} *\^$/.test(message), message);
+  });
+}
+
+const SECRET = 'pb_4fQx9Zk2LmN8rTv1WyB3cD5eF7gH0jKpSuXaYbMdQeR';
+const SERVICE = 'service:\n  base_url: https://h.example\n';
+for (const [what, text] of [
+  ['as a setting', `${SERVICE}  api_keys:\n    - {key: short_secret_}\n`],
+  ['as a setting of the service', `${SERVICE}  api_key: short_secret_\n`],
+  ['as a setting of the job', 'API-Key: short_secret_\n'],
+  ['in the list', `${SERVICE}  api_keys: [short_secret_]\n`],
+  ['in place of the list', `${SERVICE}  api_keys: short_secret_\n`],
+  ['in the address, as a user', 'service: {base_url: "https://short_secret_@h.example"}\n'],
+  ['in the address, as a query', 'service: {base_url: "https://h.example/?key=short_secret_"}\n'],
+  ['on a line that is no YAML', `service: {base_url: "https://h.example", api_keys: [{key: ${SECRET}}\n`],
+  ['where nobody looks for it', `topics: ${SECRET}\n`],
+] as const) {
+  test(`a key in a job file, ${what}: refused, and not repeated`, () => {
+    const { message, hint } = errorOf(text);
+    assert.match(message, /^job\.yaml:\d+:\d+: /);
+    assert.ok(!message.includes('short_secret_') && !message.includes(SECRET), message);
+    if (!/topics|YAML|flow/i.test(message)) assert.match(`${hint}${message}`, /chmod 600|named in api_keys/);
+  });
+}
+
+test('an unknown setting is reported at its own line, though its content begins below', () =>
+  assert.match(errorOf('input: a\ntopcis:\n  - park\n').message, /^job\.yaml:2:1: /));
+
+test('a misplaced setting does not get its own name as the suggestion', () => {
+  const { message } = errorOf('service: {base_url: "https://h.example", store: s.db}\n');
+  assert.match(message, /unknown setting "store"/);
+  assert.doesNotMatch(message, /did you mean store\?/);
+});
+
+for (const [what, text] of [
+  ['a * where YAML reads an alias', 'input: *.csv\n'],
+  ['an alias that names nothing', 'topics: *mine\n'],
+  [
+    'aliases of aliases without end',
+    `a: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e']
+      .map((name, i) => `${name}: &${name} [${new Array(9).fill(`*${'abcd'[i]}`).join(',')}]\n`)
+      .join('')}`,
+  ],
+] as const) {
+  test(`${what}: an error of the job file, not of ours`, () => {
+    assert.match(errorOf(text).message, /^job\.yaml:\d+:\d+: /);
+  });
+}
+
+test('every problem of YAML is told in our own words', () => {
+  const pieces = [
+    'a',
+    ': ',
+    '- ',
+    '[',
+    ']',
+    '{',
+    '}',
+    ',',
+    '"',
+    "'",
+    '\n',
+    '  ',
+    '\t',
+    '&',
+    '*',
+    '!',
+    '|',
+    '>',
+    '%',
+    '@',
+    '#',
+    '? ',
+    '---\n',
+  ];
+  const terms =
+    /flow|scalar|token|implicit|mapping|collection|directives-end|indicator|sequence item|node|resolve|parseAll/i;
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
+      for (const { message } of checkJobText(parts.join('')).problems) assert.doesNotMatch(message, terms);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+for (const setting of ['topics', 'input', 'time_to_live', 'encoding', 'name']) {
+  test(`30 MB of text in ${setting} are an error of the job file`, (t) => {
+    const path = join(temporaryFolder(t), 'job.yaml');
+    writeFileSync(path, `${setting}: ${'x'.repeat(30_000_000)}\n`);
+    assert.throws(() => readJobFile(path, 'job.yaml'), {
+      code: 'JOB_FILE',
+      message: /^Job file job\.yaml has 30,000,\d+ bytes, and at most 1,000,000 are read$/,
+    });
+  });
+}
+
+test('a job file that is not there, and one that is a folder', (t) => {
+  const folder = temporaryFolder(t);
+  assert.throws(() => readJobFile(join(folder, 'no.yaml'), 'no.yaml'), {
+    code: 'JOB_FILE',
+    message: 'Job file no.yaml does not exist',
+  });
+  mkdirSync(join(folder, 'dir.yaml'));
+  assert.throws(() => readJobFile(join(folder, 'dir.yaml'), 'dir.yaml'), {
+    code: 'JOB_FILE',
+    message: /^Cannot read job file dir\.yaml: /,
+  });
+  writeFileSync(join(folder, 'job.yaml'), 'budget: 5\n');
+  assert.deepEqual(readJobFile(join(folder, 'job.yaml'), 'job.yaml'), { budget: 5 });
+});
+
+const word = fc.string({ minLength: 1 });
+const anyJob: fc.Arbitrary<JobFile> = fc.record(
+  {
+    name: word,
+    input: word,
+    topics: fc.subarray([...TOPIC_SLUGS, 'all', 'natural'], { minLength: 1 }),
+    location: fc.record({ lat: word, lng: word }, { requiredKeys: [], noNullPrototype: true }),
+    precision: fc.integer({ min: 0, max: 7 }),
+    prefix: fc.string(),
+    delimiter: fc.constantFrom(',', ';', '\t', '|', ':', '#'),
+    service: fc.constantFrom('local' as const, 'sample' as const, {
+      base_url: 'http://127.0.0.1:80/x',
+      api_keys: [{ env: 'A' }],
+    }),
+    anniversary_day: fc.integer({ min: 1, max: 31 }),
+    budget: fc.nat(),
+    optimize: fc.constantFrom('credits' as const, 'calls' as const),
+    time_to_live: fc.dictionary(fc.constantFrom(...TOPIC_SLUGS), fc.constantFrom('1s', '2 d', '0.5h', 'never'), {
+      noNullPrototype: true,
+    }),
+    concurrency: fc.integer({ min: 1, max: 64 }),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+
+test('settings have the same value in every notation of YAML', () => {
+  fc.assert(
+    fc.property(anyJob, fc.boolean(), (said, flow) => {
+      const text = stringify(said, flow ? { collectionStyle: 'flow' } : {});
+      assert.deepEqual(parseJobFile(text, 'job.yaml'), said);
+    }),
+  );
+});
+
+test('no setting of a wrong kind gets through, and the error names the line that it stands on', () => {
+  const settings = Object.keys(jobFileSchema.shape);
+  fc.assert(
+    fc.property(fc.constantFrom(...settings), fc.nat({ max: 5 }), (name, before) => {
+      const text = `${'# comment\n'.repeat(before)}${name}: [[true]]\n`;
+      const { message, context } = errorOf(text);
+      assert.equal(context.line, before + 1);
+      assert.ok(message.includes(`${name}`), message);
+    }),
+  );
+});

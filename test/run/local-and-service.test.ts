@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { parse } from 'csv-parse/sync';
+import { columnsOf } from '../../src/columns/topic-columns.ts';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { between, randomOf } from '../../src/data/sample/random.ts';
+import { openDataDatabase } from '../../src/data/tables/data-database.ts';
+import { newProgress } from '../../src/run/buy/progress.ts';
+import type { Connection } from '../../src/run/connection-kinds.ts';
+import { readLocalData } from '../../src/run/look-up/local-data.ts';
+import { fingerprintOf } from '../../src/run/plan/api-keys.ts';
+import { prepare } from '../../src/run/prepare.ts';
+import { run } from '../../src/run/run-job.ts';
+import { makeJob } from '../../src/run/settings/settings.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { FastClock } from '../fast-clock.ts';
+import { provideLocalData } from '../sample-database.ts';
+import { createAccount, createKey } from '../service/file-accounts.ts';
+import { coverOnly, openAccountsOf, releaseLater, start } from '../service/small-data.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { times } from '../tier.ts';
+
+const PLACES = times({ short: 120, faults: 4_000 });
+const NOW = '2027-03-15T12:00:00Z';
+
+/** Alaska on both sides of the 180th meridian, Hawaii, Puerto Rico, Guam, DC, a state line, the coast, Canada, Mexico, the sea. */
+const SPECIAL = [
+  ...[
+    [51.88, -176.65],
+    [52.9, 172.9],
+    [61.2181, -149.9003],
+    [21.3069, -157.8583],
+    [18.4655, -66.1057],
+    [13.4443, 144.7937],
+  ],
+  ...[
+    [38.9072, -77.0369],
+    [36.5501, -76.2],
+    [36.5499, -76.2],
+    [40.5795, -74.0],
+    [25.7617, -80.1918],
+    [24.5551, -81.78],
+  ],
+  ...[
+    [45.5, -73.6],
+    [32.5, -117.05],
+    [30, -60],
+    [49.0001, -95.2],
+    [48.9999, -120],
+  ],
+] as const;
+
+test(`${PLACES} places answered from local data are what the service says of them, column by column`, async (t) => {
+  const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
+  const clock = new FastClock(NOW, 100);
+  const dataFile = provideLocalData(folder, clock.now() - 3_600_000);
+  const partly = new Database(dataFile);
+  partly.exec(coverOnly('NV,UT', 'radon', 'records:hail'));
+  partly.exec("DELETE FROM datasets WHERE name = 'records:wildfire.current'");
+  partly.close();
+  writeBook(join(folder, 'book.csv'));
+
+  const data = openDataDatabase(dataFile);
+  releaseLater(t, () => data.close());
+  const accounts = openAccountsOf(t, join(folder, 'service.db'));
+  const subscription = customSubscription(10_000_000, 10_000_000);
+  const { name } = createAccount(accounts, { name: 'all', subscription, signedUpAt: Date.UTC(2027, 0, 1) }, clock);
+  const { key: secret } = createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock);
+  const service = await start(t, { data, accounts, clock });
+
+  const local = readLocalData(dataFile, clock.now())!;
+  const keys = [{ secret, fingerprint: fingerprintOf(secret), scopes: null }];
+  const bought = await answered('bought', { kind: 'service', baseUrl: service.url, source: 's', sample: false, keys });
+  const lookedUp = await answered('looked-up', { kind: 'local', source: 'l', sample: false, data: local });
+  assert.equal(lookedUp.length, PLACES);
+  for (const [index, row] of lookedUp.entries()) assert.deepEqual(row, bought[index]);
+  const statuses = Map.groupBy(lookedUp, ({ hazard_status }) => hazard_status);
+  assert.deepEqual([...statuses.keys()].sort(), ['partial', 'rejected', 'ok'].sort());
+
+  async function answered(kind: string, connection: Connection): Promise<Record<string, string>[]> {
+    const own = join(folder, kind);
+    mkdirSync(own);
+    const settings = {
+      ...{ input: 'book.csv', output: join(own, 'out.csv'), store: join(own, 'store.db'), topics: ['all'] },
+      ...{ coverage: 'trust' as const, optimize: 'calls' as const, concurrency: 8 },
+      subscription: { credits_per_month: 10_000_000, credits_per_minute: 10_000_000 },
+    };
+    const job = makeJob([settings], { dataFolder: own, workingFolder: folder });
+    const owner = { name: 'test', isAlive: () => true };
+    await using store = openSqliteStore(job.store, clock, owner, (topic) => columnsOf(topic).length);
+    const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+    const effects = { clock, random: Math.random, streams, notice: () => {} };
+    using prepared = await prepare(job, { connection, store, effects });
+    const interrupt = new AbortController().signal;
+    await run(prepared, { store, effects, progress: newProgress(), interrupt });
+    const rows = parse(readFileSync(job.output), { columns: true }) as Record<string, string>[];
+    return rows.map(({ hazard_note: _, hazard_as_of: __, ...row }) => row);
+  }
+});
+
+/** The special places, then places all over the states: few near cities, where a bundle has megabytes. */
+function writeBook(file: string): void {
+  const random = randomOf(20, 'local');
+  const spots = [
+    ...SPECIAL,
+    ...Array.from({ length: PLACES - SPECIAL.length }, () => [between(random, 31, 48.5), between(random, -123, -84)]),
+  ];
+  const lines = spots.map(([lat, lng], index) => `${index},${lat!.toFixed(4)},${lng!.toFixed(4)}`);
+  writeFileSync(file, `id,lat,lng\n${lines.join('\n')}\n`);
+}

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { newProgress } from '../../../src/run/buy/progress.ts';
+import { inputOf, nameOfInput } from '../../../src/run/settings/input-setting.ts';
+import { column, places } from '../harness.ts';
+import { openPartScene, partOf } from './part-scene.ts';
+
+test('a place in two parts is bought once, and ten parts have the rows of one file', async (t) => {
+  const scene = await openPartScene(t);
+  const { folder } = scene;
+  for (let part = 0; part < 10; part++) scene.write(`part-${part}.csv`, partOf(part * 4, part * 4 + 8));
+  const progress = newProgress();
+  const { summary, state } = await scene.runParts({}, { progress });
+  assert.equal(state, 'complete');
+  assert.deepEqual([summary.rows, summary.cells, scene.charged()], [80, 44, 44]);
+  assert.deepEqual(summary.parts, { total: 10, written: 10, up_to_date: 0, left: 0 });
+  assert.deepEqual([progress.rows, summary.status.ok], [80, 80]);
+  const names = Array.from({ length: 10 }, (_, part) => `part-${part}.csv`);
+  assert.deepEqual(scene.outputs(), names);
+  const rows = (text: string) => text.split('\n').slice(1);
+  const whole = names.flatMap((name) => rows(readFileSync(join(folder, 'in', name), 'utf8')).filter(Boolean));
+  writeFileSync(join(folder, 'whole.csv'), `id,lat,lng\n${whole.join('\n')}\n`);
+  const one = await scene.run({ input: 'whole.csv', output: 'whole.out.csv', topics: ['hail'] });
+  assert.equal(scene.charged(), 44);
+  assert.equal(one.summary.parts, null);
+  assert.deepEqual(one.summary.status, summary.status);
+  const written = names.flatMap((name) => rows(scene.out(name)).filter(Boolean));
+  assert.deepEqual(written, rows(readFileSync(join(folder, 'whole.out.csv'), 'utf8')).filter(Boolean));
+  for (const name of names) assert.equal(scene.out(name).split('\n')[0], scene.out('part-0.csv').split('\n')[0]);
+});
+
+test('threads read and write the same bytes as this one, of parts that are written in several ways', async (t) => {
+  const scene = await openPartScene(t);
+  const rows = (count: number) =>
+    partOf(0, 1) +
+    places(40)
+      .concat(...Array(count).fill(places(20)))
+      .join('\n')
+      .replace(/^/gm, '7,');
+  scene.write('a.csv', `${rows(60)}\n1,n/a,\n`);
+  scene.write('b.csv', '');
+  scene.write('c.csv', rows(30).replaceAll(',', ';'));
+  scene.write('d.csv', partOf(0, 3));
+  const here = await scene.runParts({ output: 'here' }, { rowThreads: 0 });
+  const progress = newProgress();
+  const { summary } = await scene.runParts({ output: 'threads' }, { rowThreads: 2, progress });
+  assert.deepEqual([progress.rows, summary.parts], [summary.rows, { total: 4, written: 4, up_to_date: 0, left: 0 }]);
+  assert.deepEqual([summary.findings, summary.status], [here.summary.findings, here.summary.status]);
+  for (const name of ['a.csv', 'b.csv', 'c.csv', 'd.csv']) {
+    const [here, threads] = ['here', 'threads'].map((one) => readFileSync(join(scene.folder, one, name)));
+    assert.deepEqual(threads, here, name);
+  }
+  assert.equal(scene.charged(), 40);
+});
+
+test('only what changed is written again: an input, an output, the answers, the columns', async (t) => {
+  const scene = await openPartScene(t);
+  for (const name of ['a.csv', 'b.csv', 'deep/c.csv']) scene.write(name, partOf(0, 3));
+  const counts = async (settings = {}) => (await scene.runParts(settings)).summary.parts!;
+  assert.deepEqual(await counts(), { total: 3, written: 3, up_to_date: 0, left: 0 });
+  const before = scene.writtenAt('a.csv');
+  assert.deepEqual(await counts(), { total: 3, written: 0, up_to_date: 3, left: 0 });
+  assert.equal(scene.writtenAt('a.csv'), before);
+  scene.write('b.csv', partOf(0, 4));
+  assert.deepEqual(await counts(), { total: 3, written: 1, up_to_date: 2, left: 0 });
+  assert.deepEqual(column(scene.out('b.csv'), 'hazard_status'), ['ok', 'ok', 'ok', 'ok']);
+  // The same rows, exported again.
+  utimesSync(join(scene.folder, 'in/a.csv'), 1, 1);
+  assert.equal((await counts()).written, 1);
+  rmSync(join(scene.folder, 'out/deep/c.csv'));
+  writeFileSync(join(scene.folder, 'out/a.csv'), 'edited by hand\n');
+  assert.equal((await counts()).written, 2);
+  assert.equal((await counts({ topics: ['hail', 'wildfire'] })).written, 3);
+  assert.equal((await counts({ topics: ['hail', 'wildfire'], prefix: 'x_' })).written, 3);
+  // A year later every answer is stale, bought anew, and in every part.
+  scene.clock.moveTo('2027-06-15T12:00:00Z');
+  assert.equal((await counts({ topics: ['hail', 'wildfire'], prefix: 'x_' })).written, 3);
+  assert.match(column(scene.out('a.csv'), 'x_hazard_as_of')[0]!, /^2027-/);
+  rmSync(join(scene.folder, 'in/b.csv'));
+  assert.deepEqual(await counts({ topics: ['hail', 'wildfire'], prefix: 'x_' }), {
+    total: 2,
+    written: 0,
+    up_to_date: 2,
+    left: 0,
+  });
+  assert.match(scene.notices.at(-1)!, /out\/b\.csv is of a part that is no longer in the input/);
+});
+
+test('a run that stops at its budget writes every part whole, and the next one the parts that were not complete', async (t) => {
+  const scene = await openPartScene(t);
+  scene.write('a.csv', partOf(0, 5));
+  scene.write('b.csv', partOf(5, 10));
+  scene.write('c.csv', 'id,lat,lng\n');
+  const first = await scene.runParts({ budget: 7 });
+  assert.deepEqual([first.state, first.summary.status.deferred, scene.charged()], ['paused', 3, 7]);
+  assert.deepEqual(first.summary.parts, { total: 3, written: 3, up_to_date: 0, left: 0 });
+  const statuses = column(scene.out('b.csv'), 'hazard_status');
+  assert.deepEqual(statuses.filter((status) => status === 'deferred').length, 3);
+  const second = await scene.runParts();
+  assert.deepEqual([second.state, scene.charged()], ['complete', 10]);
+  assert.deepEqual(second.summary.parts, { total: 3, written: 1, up_to_date: 2, left: 0 });
+  assert.deepEqual(column(scene.out('b.csv'), 'hazard_status'), Array(5).fill('ok'));
+});
+
+test('names, compression and hidden files: what goes in comes out, and nothing else', async (t) => {
+  const scene = await openPartScene(t);
+  scene.write('year=2024/part-0.csv.gz', gzipSync(partOf(0, 2)));
+  scene.write('year=2025/part-0.csv.gz', gzipSync(partOf(1, 3)));
+  scene.write('year=2025/_SUCCESS', '');
+  scene.write('year=2025/.part-0.csv.gz.crc', 'crc');
+  scene.write('empty.csv', '');
+  await scene.runParts();
+  assert.deepEqual(scene.outputs(), [
+    ...['empty.csv', 'year=2024', 'year=2024/part-0.csv.gz', 'year=2025', 'year=2025/part-0.csv.gz'],
+  ]);
+  const text = gunzipSync(readFileSync(join(scene.folder, 'out/year=2025/part-0.csv.gz'))).toString();
+  assert.deepEqual(column(text, 'id'), ['1', '2']);
+  assert.equal(scene.charged(), 3);
+  // A second run over the output, as a job of its own, keeps one set of columns.
+  await scene.runParts({ input: 'out', output: 'again' });
+  const again = readdirSync(join(scene.folder, 'again'), { recursive: true });
+  assert.equal(again.length, 5);
+  const twice = gunzipSync(readFileSync(join(scene.folder, 'again/year=2025/part-0.csv.gz'))).toString();
+  assert.equal(twice, text);
+});
+
+test('objects with members in another order keep them, part by part', async (t) => {
+  const scene = await openPartScene(t);
+  const [[lat, lng]] = places(1) as [[number, number]];
+  scene.write('a.ndjson', `{"id":1,"lat":${lat},"lng":${lng}}\n`);
+  scene.write('b.ndjson', `{"lng":${lng},"site":"x","lat":${lat}}\n`);
+  await scene.runParts();
+  const before = [scene.out('a.ndjson'), scene.out('b.ndjson')];
+  assert.match(before[1]!, /^\{"lng":-99\.95,"site":"x","lat":40\.05,\s*"hazard_status":\s*"ok"/);
+  assert.equal(scene.charged(), 1);
+  await scene.runParts({ input: 'out', output: 'again', topics: ['wildfire'] });
+  const again = readFileSync(join(scene.folder, 'again/b.ndjson'), 'utf8');
+  assert.equal(again.split('"hazard_status"').length, 2);
+  assert.match(again, /"hail_rating".*"wildfire_rating"/);
+});
+
+test('an output that the next run would read, or that is no folder, is refused before anything is bought', async (t) => {
+  const scene = await openPartScene(t);
+  scene.write('a.csv', partOf(0, 2));
+  const refused = async (settings: object, message: RegExp, code = 'OUTPUT_UNWRITABLE') => {
+    await assert.rejects(scene.runParts(settings), { code, message });
+  };
+  await refused({ output: 'in' }, /in is the input folder/);
+  await refused({ output: 'in/out' }, /in\/out lies inside the input folder/);
+  assert.equal(existsSync(join(scene.folder, 'in/out')), false);
+  symlinkSync(join(scene.folder, 'in'), join(scene.folder, 'link'));
+  await refused({ output: 'link/out' }, /lies inside the input folder/);
+  await refused({ input: '**/*.csv' }, /out\/in\/a\.csv would be matched by the pattern/);
+  writeFileSync(join(scene.folder, 'file'), '');
+  await refused({ output: 'file' }, /file is not a folder, and part files need one/);
+  await refused({ output: 'file/out' }, /is not a folder/);
+  mkdirSync(join(scene.folder, 'taken/a.csv'), { recursive: true });
+  await refused({ output: 'taken' }, /taken\/a\.csv is a directory/);
+  await refused({ output: '-' }, /Several input files cannot be written to standard output/, 'USAGE');
+  await refused({ input: ['in/a.csv', '-'] }, /Standard input \(-\) cannot be combined/, 'USAGE');
+  scene.write('b.csv', 'id,lat,lon\n');
+  await refused({}, /a\.csv and b\.csv have different columns/, 'INPUT_COLUMNS');
+  assert.equal(scene.charged(), 0);
+});
+
+test('findings name the part and its line', async (t) => {
+  const scene = await openPartScene(t);
+  scene.write('a.csv', partOf(0, 2));
+  scene.write('b.csv', 'id,lat,lng\n1,n/a,\n2,48.8566,2.3522\n');
+  scene.write('c.csv', 'id,lat,lng\n1,n/a,\n');
+  const { findings, unit } = (await scene.runParts()).summary;
+  assert.equal(unit, 'line');
+  assert.deepEqual(
+    findings.map(({ part, first_line, rows }) => `${part}:${first_line} ${rows}`),
+    ['b.csv:2 2', 'b.csv:3 1'],
+  );
+});
+
+test('one file is a part where its output is named as a folder; the default output is beside the input folder', async (t) => {
+  const scene = await openPartScene(t);
+  for (const name of ['a.csv', 'a[1].csv', 'deep/b.csv']) scene.write(name, partOf(0, 1));
+  const of = (input: string | string[], output?: string) => {
+    const { parts, ...paths } = inputOf(input, output, scene.folder);
+    const all = [paths.input, paths.output, parts?.folder ?? 'one file'];
+    return [...all.map((path) => path.replace(scene.folder, '')), nameOfInput({ parts, ...paths })];
+  };
+  assert.deepEqual(of('in/a.csv'), ['/in/a.csv', '/in/a.hazards.csv', 'one file', 'a']);
+  assert.deepEqual(of(['in/a.csv'], 'x.csv'), ['/in/a.csv', '/x.csv', 'one file', 'a']);
+  assert.deepEqual(of('in/a[1].csv', 'x.csv'), ['/in/a[1].csv', '/x.csv', 'one file', 'a[1]']);
+  assert.deepEqual(of('in/a.csv', 'x/'), ['/in/a.csv', '/x', '/in', 'in']);
+  assert.deepEqual(of('in/'), ['/in', '/in.hazards', '/in', 'in']);
+  assert.deepEqual(of('in/*.csv'), ['/in/*.csv', '/in.hazards', '/in', 'in']);
+  assert.deepEqual(of(['in/deep/b.csv', 'in/a.csv']), ['/in', '/in.hazards', '/in', 'in']);
+  assert.deepEqual(of(['in/deep/*', 'in/deep/b.csv']), ['/in/deep', '/in/deep.hazards', '/in/deep', 'deep']);
+  assert.throws(() => inputOf(['/x/a.csv', '/y/b.csv'], undefined, '/'), {
+    code: 'USAGE',
+    message: 'Missing output folder',
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RunTimes } from '../../src/run/buy/run-times.ts';
+import { fc } from '../properties.ts';
+
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const START = Date.UTC(2026, 2, 30, 23, 30);
+
+function machine() {
+  const time = { wall: START, steady: 5_000 };
+  const told: string[] = [];
+  const clock = { now: () => time.wall, steady: () => time.steady, sleep: async () => {} };
+  const times = new RunTimes(clock, START, (message) => told.push(message));
+  return {
+    time,
+    told,
+    times,
+    pass(ms: number) {
+      time.wall += ms;
+      time.steady += ms;
+    },
+    /** An answer that took 200 ms and came from a service whose clock is ahead of the true time by so much. */
+    answer(ahead: number) {
+      time.wall += 200;
+      time.steady += 200;
+      const date = Math.floor((START + time.steady - 5_000 + ahead) / 1_000) * 1_000;
+      times.learn(date, time.steady - 200);
+    },
+    /** Both ends, against the true time, rounded to seconds. */
+    apart() {
+      const { earliest, latest } = times.billing();
+      return [earliest, latest].map((ms) => Math.round((ms - (START + time.steady - 5_000)) / 1_000) * 1_000);
+    },
+  };
+}
+
+test('clocks that agree to the minute count as one, without a notice', () => {
+  for (const ahead of [0, 50_000, -50_000]) {
+    const { answer, apart, told, pass } = machine();
+    answer(ahead);
+    pass(HOUR);
+    answer(ahead);
+    assert.deepEqual([apart(), told], [[0, 0], []]);
+  }
+});
+
+test('a service that is ahead or behind by less than two days is believed, with one notice', () => {
+  for (const ahead of [HOUR, -HOUR, 47 * HOUR]) {
+    const { answer, apart, told, pass } = machine();
+    for (let nth = 0; nth < 3; nth++) {
+      answer(ahead);
+      pass(MINUTE);
+    }
+    assert.deepEqual(apart(), [Math.min(0, ahead), Math.max(0, ahead)]);
+    assert.equal(told.length, 1);
+    assert.match(told[0]!, /The service's clock says 2026-.* UTC, this machine's 2026-03-30 23:30 UTC/);
+  }
+});
+
+test('a service that is farther off is not believed, with a notice', () => {
+  for (const ahead of [3 * DAY, -3 * DAY, 8_000 * 365 * DAY]) {
+    const { answer, apart, told } = machine();
+    answer(ahead);
+    answer(ahead);
+    assert.deepEqual(apart(), [0, 0]);
+    assert.equal(told.length, 1);
+    assert.match(told[0]!, /Billing periods are counted by this machine's clock/);
+  }
+});
+
+test('a service whose clock jumps from one answer to the next is not believed again', () => {
+  const { answer, apart } = machine();
+  answer(HOUR);
+  answer(30 * HOUR);
+  assert.deepEqual(apart(), [0, 0]);
+  for (let nth = 0; nth < 10; nth++) answer(HOUR);
+  assert.deepEqual(apart(), [0, 0]);
+});
+
+test('this machine’s clock is set in the run: the service tells which of the two times was right', () => {
+  for (const jump of [-40 * DAY, 40 * DAY, -3 * DAY]) {
+    const { answer, apart, time } = machine();
+    answer(0);
+    time.wall += jump;
+    assert.deepEqual(apart(), [0, 0], 'the run’s own');
+    // Where the service says the same from the first answer on, the clock was corrected.
+    const woken = machine();
+    woken.time.wall += jump;
+    woken.answer(jump);
+    assert.deepEqual(woken.apart(), [jump, jump]);
+  }
+});
+
+test('the machine was suspended: the service and the clock agree, and the time since the start does not count', () => {
+  const { answer, apart, times, time } = machine();
+  answer(0);
+  time.wall += DAY;
+  // The answer's `Date` has gone on with the clock.
+  time.steady += 200;
+  times.learn(time.wall, time.steady - 200);
+  assert.deepEqual(apart(), [DAY, DAY]);
+});
+
+test('after a wait for an anniversary only this machine’s clock counts, until the service says a time', () => {
+  const { answer, apart, times, time } = machine();
+  answer(HOUR);
+  time.wall += 3 * DAY;
+  times.beginAnew();
+  assert.deepEqual(apart(), [3 * DAY, 3 * DAY]);
+});
+
+test('without a word of the service both times count: the earlier limits, the later counts', () => {
+  for (const jump of [-HOUR, HOUR, 40 * DAY]) {
+    const { apart, time } = machine();
+    time.wall += jump;
+    assert.deepEqual(apart(), [Math.min(0, jump), Math.max(0, jump)]);
+  }
+});
+
+test('the time of the run never goes behind its start and what has passed since', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(DAY), fc.integer({ min: -40 * DAY, max: 40 * DAY }))), (steps) => {
+      const { times, time, pass } = machine();
+      let passed = 0;
+      for (const [ms, jump] of steps) {
+        pass(ms);
+        passed += ms;
+        time.wall += jump;
+        assert.ok(times.now() >= START + passed);
+        assert.equal(times.now(), Math.max(time.wall, START + passed));
+      }
+    }),
+  );
+});

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../src/contract/topics.ts';
+import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { mergeJobFiles, relativeToFile } from '../../src/run/settings/merge-settings.ts';
+import { makeJob } from '../../src/run/settings/settings.ts';
+import { topicsOf } from '../../src/run/settings/topic-choice.ts';
+import { fc } from '../properties.ts';
+
+const SURROUNDINGS = { dataFolder: '/data/perilbook', workingFolder: '/here' };
+const DAY = 86_400_000;
+
+const job = (...said: JobFile[]) => makeJob([...said, { input: 'in.csv' }], SURROUNDINGS);
+
+test('what nobody says is the default', () => {
+  const made = makeJob([{ input: 'books/in.csv' }], SURROUNDINGS);
+  assert.partialDeepStrictEqual(made, {
+    name: 'in',
+    input: '/here/books/in.csv',
+    output: '/here/books/in.hazards.csv',
+    topics: [...NATURAL_SLUGS],
+    precision: 4,
+    prefix: '',
+    service: { kind: 'sample', isDefault: true },
+    account: { name: 'embedded', subscription: SUBSCRIPTIONS.starter, anniversaryDay: 1, reserve: 0 },
+    budget: null,
+    optimize: 'credits',
+    store: '/data/perilbook/store.db',
+    concurrency: 8,
+  });
+  assert.deepEqual(made.location, {});
+  assert.equal(made.timeToLive('wildfire'), 365 * DAY);
+});
+
+/** Four values of each setting that differ from the default, and where the job keeps them. */
+const SCALARS = {
+  name: [['a', 'b', 'c'], 'name'],
+  precision: [[0, 2, 7], 'precision'],
+  prefix: [['x_', 'y_', 'z_'], 'prefix'],
+  account: [['north', 'south', 'east'], 'account.name'],
+  anniversary_day: [[2, 15, 31], 'account.anniversaryDay'],
+  budget: [[0, 5, 100], 'budget'],
+  reserve: [[1, 5, 100], 'account.reserve'],
+  concurrency: [[1, 2, 64], 'concurrency'],
+} as const satisfies Partial<Record<keyof JobFile, readonly [readonly (string | number)[], string]>>;
+
+/** The value at a path such as `account.name`. */
+const at = (value: unknown, path: string): unknown =>
+  path.split('.').reduce((part, key) => (part as Record<string, unknown>)[key], value);
+
+test('flags win over the environment, the environment over the job file, the job file over the defaults', () => {
+  const place = fc.record({ flags: fc.boolean(), environment: fc.boolean(), file: fc.boolean() });
+  const names = Object.keys(SCALARS) as (keyof typeof SCALARS)[];
+  fc.assert(
+    fc.property(fc.record(Object.fromEntries(names.map((name) => [name, place]))), (said) => {
+      const layer = (where: 'flags' | 'environment' | 'file', index: number): JobFile =>
+        Object.fromEntries(
+          names.filter((name) => said[name]![where]).map((name) => [name, SCALARS[name][0][index]]),
+        ) as JobFile;
+      const defaults = job();
+      const made = job(layer('flags', 0), layer('environment', 1), layer('file', 2));
+      for (const name of names) {
+        const [values, key] = SCALARS[name];
+        const { flags, environment, file } = said[name]!;
+        const standard = at(defaults, key);
+        const expected = flags ? values[0] : environment ? values[1] : file ? values[2] : standard;
+        assert.equal(at(made, key), expected, name);
+      }
+    }),
+  );
+});
+
+test('a setting that is there but undefined says nothing', () => {
+  assert.equal(job({ budget: undefined }, { budget: 7 }).budget, 7);
+  assert.equal(job({ topics: undefined }, { topics: 'park' }).topics.length, 1);
+});
+
+test('0 and an empty prefix are values, not missing settings', () => {
+  assert.equal(job({ budget: 0 }, { budget: 9 }).budget, 0);
+  assert.equal(job({ precision: 0 }, { precision: 3 }).precision, 0);
+  assert.equal(job({ prefix: '' }, { prefix: 'x_' }).prefix, '');
+});
+
+test('the two location columns may come from two sources of settings', () => {
+  assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { lng: 'X' } }).location, { lat: 'Y', lng: 'X' });
+  assert.deepEqual(job({ location: { lat: 'Y' } }, { location: { lat: 'y', lng: 'x' } }).location, {
+    lat: 'Y',
+    lng: 'x',
+  });
+});
+
+test('the address and the keys of the service may come from two sources of settings', () => {
+  const keys = { base_url: '', api_keys: [{ file: '/keys/a' }] };
+  const address = { base_url: 'https://h.example/api/' };
+  const both = {
+    kind: 'remote',
+    baseUrl: 'https://h.example/api',
+    keys: [{ file: '/keys/a', scopes: null }],
+  };
+  assert.deepEqual(job({ service: keys }, { service: address }).service, both);
+  assert.deepEqual(job({ service: address }, { service: { ...keys, base_url: 'https://old.example' } }).service, both);
+  assert.throws(() => job({ service: keys }), { code: 'USAGE', hint: /--base-url/ });
+  assert.throws(() => job({ service: keys }, { service: 'sample' }), { code: 'USAGE' });
+  const sample = { kind: 'sample', isDefault: false } as const;
+  assert.deepEqual(job({ service: 'sample' }, { service: address }).service, sample);
+  assert.deepEqual(job({ service: 'local' }, { service: address }).service, { kind: 'local' });
+});
+
+test('a service without keys takes the one of the environment; its host names the account', () => {
+  const { service, account } = job({ service: { base_url: 'https://h.example:8443//' } });
+  assert.deepEqual(service, {
+    kind: 'remote',
+    baseUrl: 'https://h.example:8443',
+    keys: [{ env: 'PERILBOOK_API_KEY', scopes: null }],
+  });
+  assert.equal(account.name, 'h.example:8443');
+});
+
+test('the scopes of a key may be written with the names of groups', () => {
+  const api_keys = [
+    { env: 'A', scopes: ['bundle' as const, 'measurement', 'park'] },
+    { env: 'B', scopes: ['all'] },
+  ];
+  const { service } = job({ service: { base_url: 'https://h.example', api_keys } });
+  assert.ok(service.kind === 'remote');
+  assert.deepEqual(service.keys[0]!.scopes, ['bundle', 'park', 'airQuality', 'ozone', 'pm25', 'pm10', 'radon']);
+  assert.deepEqual(service.keys[1]!.scopes, [...TOPIC_SLUGS], 'the bundle is a scope of its own');
+});
+
+test('paths of a job file are relative to it, all others to the working folder', () => {
+  const file = relativeToFile(
+    {
+      input: 'in.csv',
+      output: '../out/o.csv',
+      store: 's.db',
+      service: { base_url: 'https://h.example', api_keys: [{ file: '/abs/key' }, { env: 'KEY' }] },
+    },
+    'jobs/nightly.yaml',
+  );
+  const made = makeJob([{ output: 'flag.csv' }, file], SURROUNDINGS);
+  assert.deepEqual([made.input, made.output, made.store], ['/here/jobs/in.csv', '/here/flag.csv', '/here/jobs/s.db']);
+  assert.equal(makeJob([file], SURROUNDINGS).output, '/here/out/o.csv');
+  assert.ok(made.service.kind === 'remote');
+  assert.deepEqual(
+    made.service.keys.map(({ env, file: path }) => env ?? path),
+    ['/abs/key', 'KEY'],
+  );
+  const absolute = relativeToFile({ input: '/books/in.csv', output: '-' }, '/etc/jobs/a.yaml');
+  assert.deepEqual([absolute.input, absolute.output], ['/books/in.csv', '-']);
+  assert.equal(relativeToFile({ input: 'in.csv' }, '/etc/jobs/a.yaml').input, '/etc/jobs/in.csv');
+  assert.deepEqual(relativeToFile({ service: 'local' }, 'a.yaml'), { service: 'local' });
+});
+
+test('a key file of a job file is found from any working folder', () => {
+  const service = { base_url: 'https://h.example', api_keys: [{ file: 'key' }] };
+  const made = makeJob([relativeToFile({ input: 'in.csv', service }, 'jobs/nightly.yaml')], SURROUNDINGS);
+  assert.ok(made.service.kind === 'remote');
+  assert.equal(made.service.keys[0]!.file, '/here/jobs/key');
+});
+
+test('the output stands beside the input, unless it is named; stdin goes to stdout', () => {
+  assert.equal(job({ input: '/b/a.tar.parquet' }).output, '/b/a.tar.hazards.parquet');
+  assert.equal(job({ input: '/b/noext' }).output, '/b/noext.hazards');
+  for (const compressed of ['.csv.gz', '.CSV.GZ', '.ndjson.zst', '.tsv.zstd', '.gz']) {
+    const { output, name } = job({ input: `/b/list${compressed}` });
+    assert.deepEqual([output, name], [`/b/list.hazards${compressed}`, 'list']);
+  }
+  const piped = job({ input: '-' });
+  assert.deepEqual([piped.input, piped.output, piped.name], ['-', '-', 'stdin']);
+  assert.equal(job({ output: '-' }).output, '-');
+  assert.equal(job({ input: '-', output: 'o.csv' }).output, '/here/o.csv');
+});
+
+test('without an input there is no job', () => {
+  assert.throws(() => makeJob([{}], SURROUNDINGS), { code: 'USAGE', message: 'Missing input file' });
+});
+
+test('subscriptions: those of the contract by name, others by their figures', () => {
+  assert.equal(job({ subscription: 'professional' }).account.subscription, SUBSCRIPTIONS.professional);
+  const figures = { credits_per_month: 600, credits_per_minute: 1_200 };
+  const custom = { name: 'custom', creditsPerMonth: 600, creditsPerMinute: 1_200, overageRate: null };
+  assert.deepEqual(job({ subscription: figures }).account.subscription, custom);
+  assert.deepEqual(job({ subscription: { ...figures, overage_rate: 0 } }).account.subscription, {
+    ...custom,
+    overageRate: 0,
+  });
+  assert.deepEqual(
+    job({ subscription: 'starter' }, { subscription: figures }).account.subscription,
+    SUBSCRIPTIONS.starter,
+  );
+});
+
+test('a ceiling of overages is whole credits at the rate of the subscription, never more than its dollars', () => {
+  const creditsOf = (ceiling: number, overage_rate?: number) =>
+    job({
+      subscription: { credits_per_month: 600, credits_per_minute: 1_200, overage_rate },
+      overages: { ceiling },
+    }).account.overageCredits;
+  assert.deepEqual([creditsOf(1, 0.04), creditsOf(1, 0.03), creditsOf(0.029, 0.03)], [25, 33, 0]);
+  assert.deepEqual([creditsOf(7, 0.07), creditsOf(0.3, 0.1), creditsOf(6.99, 0.07)], [100, 3, 99]);
+  assert.equal(creditsOf(0, 0.04), 0);
+  for (const rate of [0, undefined]) {
+    assert.throws(() => creditsOf(1, rate), { code: 'JOB_FILE', message: /overage rate/, hint: /overage_rate/ });
+  }
+  assert.equal(job({ overages: { ceiling: 1 } }).account.overageCredits, 25);
+  assert.equal(job({}).account.overageCredits, 0);
+  // The rate of the account may be set at its key.
+  const api_keys = [
+    { env: 'A', subscription: 'starter' as const },
+    { env: 'B', account: 'other' },
+  ];
+  const service = { base_url: 'https://h.example', api_keys };
+  const { accounts } = job({ subscription: 'professional', overages: { ceiling: 100 }, service });
+  assert.deepEqual(
+    accounts.map(({ subscription, overageCredits }) => [subscription.overageRate, overageCredits]),
+    [
+      [0.04, 2_500],
+      [0.03, 0],
+    ],
+  );
+});
+
+test('topics are slugs and groups, in contract order, each once', () => {
+  assert.deepEqual(topicsOf('park'), ['park']);
+  assert.deepEqual(topicsOf(['radon', 'park', 'radon', 'hail']), ['hail', 'park', 'radon']);
+  assert.deepEqual(topicsOf('all'), TOPIC_SLUGS);
+  assert.deepEqual(topicsOf(['wildfire', 'natural', 'nothing']), NATURAL_SLUGS);
+  const groups = ['all', 'natural', 'proximity', 'measurement'] as const;
+  fc.assert(
+    fc.property(fc.subarray([...groups]), fc.shuffledSubarray([...TOPIC_SLUGS]), (named, slugs) => {
+      const expected = TOPICS.filter(
+        ({ slug, category }) => named.includes('all') || named.includes(category) || slugs.includes(slug),
+      );
+      assert.deepEqual(
+        topicsOf([...slugs, ...named]),
+        expected.map(({ slug }) => slug),
+      );
+    }),
+  );
+});
+
+const lives = (time_to_live: Record<string, string>, ...topics: TopicSlug[]) => {
+  const { timeToLive } = job({ time_to_live });
+  return topics.map((topic) => timeToLive(topic));
+};
+
+test('time to live: the contract’s cadence, else what a group says, else what the topic says', () => {
+  const some = ['hail', 'park', 'nuclearReactors', 'alternativeFuels', 'ozone'] as const;
+  assert.deepEqual(lives({}, ...some), [365 * DAY, 30 * DAY, null, DAY, 3_600_000]);
+  assert.deepEqual(lives({ all: '2d' }, ...some), new Array(5).fill(2 * DAY));
+  assert.deepEqual(lives({ proximity: '1h', park: '30s' }, ...some), [
+    365 * DAY,
+    30_000,
+    3_600_000,
+    3_600_000,
+    3_600_000,
+  ]);
+  assert.deepEqual(lives({ all: 'never', ozone: '90m' }, ...some), [null, null, null, null, 5_400_000]);
+});
+
+test('a topic’s own line wins over its group, and the group over all, wherever the lines stand', () => {
+  const said: [string, string][] = [
+    ['all', '1d'],
+    ['natural', '2d'],
+    ['wildfire', '3d'],
+    ['measurement', '4d'],
+    ['radon', 'never'],
+  ];
+  fc.assert(
+    fc.property(fc.shuffledSubarray(said, { minLength: said.length }), (lines) => {
+      assert.deepEqual(lives(Object.fromEntries(lines), 'wildfire', 'hail', 'park', 'ozone', 'radon'), [
+        3 * DAY,
+        2 * DAY,
+        DAY,
+        4 * DAY,
+        null,
+      ]);
+    }),
+  );
+});
+
+test('a time to live of a topic that does not exist is refused, with the one that was meant', () => {
+  assert.throws(() => lives({ wildfir: '1d' }), {
+    code: 'JOB_FILE',
+    message: 'time_to_live: unknown topic "wildfir"; did you mean wildfire?',
+  });
+  assert.throws(() => lives({ zzzzzzzz: '1d' }), { code: 'JOB_FILE', message: /unknown topic "zzzzzzzz"$/ });
+});
+
+test('merging leaves both sides as they were', () => {
+  const weak: JobFile = { location: { lat: 'a' }, service: { base_url: 'https://weak.example' }, budget: 1 };
+  const strong: JobFile = { location: { lng: 'b' }, service: { base_url: '', api_keys: [{ env: 'K' }] } };
+  const before = structuredClone([weak, strong]);
+  assert.deepEqual(mergeJobFiles(weak, strong), {
+    location: { lat: 'a', lng: 'b' },
+    service: { base_url: 'https://weak.example', api_keys: [{ env: 'K' }] },
+    budget: 1,
+  });
+  assert.deepEqual([weak, strong], before);
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { approvablePlan } from '../../src/run/approved-plan.ts';
+import { newProgress } from '../../src/run/buy/progress.ts';
+import { prepare, prepareAgain } from '../../src/run/prepare.ts';
+import { run } from '../../src/run/run-job.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { forAnotherPlace, standBetween } from './between.ts';
+import { openHarness, places } from './harness.ts';
+
+test('two runs of one process on one store, as on the page of perilbook ui, buy no cell twice', async (t) => {
+  const harness = await openHarness(t, { factor: 20 });
+  const book = `lat,lng\n${places(60)
+    .map(([lat, lng]) => `${lat},${lng}\n`)
+    .join('')}`;
+  const go = async (name: string) => {
+    writeFileSync(join(harness.folder, `${name}.csv`), book);
+    const job = harness.job({ input: `${name}.csv`, output: `${name}.out.csv`, topics: ['wildfire'], budget: 60 });
+    const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+    const effects = { clock: harness.clock, random: Math.random, streams, notice: () => {} };
+    const connection = {
+      kind: 'service' as const,
+      baseUrl: harness.url,
+      source: 'harness',
+      sample: false,
+      keys: [harness.key()],
+    };
+    const { store } = harness;
+    using prepared = await prepare(job, { connection, store, effects });
+    const interrupt = new AbortController().signal;
+    return await run(prepared, { store, effects, progress: newProgress(), interrupt });
+  };
+  const ends = await Promise.all([go('a'), go('b')]);
+  assert.deepEqual(
+    ends.map(({ state, summary }) => [state, summary.status.ok]),
+    [
+      ['complete', 60],
+      ['complete', 60],
+    ],
+  );
+  assert.equal(harness.charged(), 60);
+  assert.deepEqual(await harness.ledger(), { charged: 60, unknown: 0, open: 0 });
+});
+
+test('two runs under one approved plan, begun together, stay within it together', async (t) => {
+  const harness = await openHarness(t, { factor: 100 });
+  harness.writeInput(places(40));
+  let asked = 0;
+  const baseUrl = await standBetween(t, harness.url, (_, answer) =>
+    ++asked % 2 === 0 ? forAnotherPlace(answer) : answer,
+  );
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+  const effects = { clock: harness.clock, random: Math.random, streams, notice: () => {} };
+  const prepared = async (name: string) => {
+    const store = openSqliteStore(join(harness.folder, 'store.db'), harness.clock, { name, isAlive: () => true });
+    t.after(() => store.close());
+    const job = harness.job({ output: `${name}.csv`, topics: ['wildfire'] });
+    const connection = { kind: 'service' as const, baseUrl, source: 'harness', sample: false, keys: [harness.key()] };
+    const prepared = await prepare(job, { connection, store, effects });
+    t.after(() => prepared[Symbol.dispose]());
+    return { store, prepared };
+  };
+  const both = [await prepared('a'), await prepared('b')];
+  const approved = approvablePlan(both[0]!.prepared, harness.clock.now());
+  assert.equal(approved.credits_at_most, 40);
+  const ready = await Promise.all(both.map(({ prepared, store }) => prepareAgain(prepared, store, { approved })));
+  const go = ({ store }: (typeof both)[number], nth: number) =>
+    run(ready[nth]!, { store, effects, progress: newProgress(), interrupt: new AbortController().signal });
+  const ends = await Promise.all(both.map(go));
+  assert.ok(harness.charged() <= 40, `${harness.charged()} credits under a plan of 40`);
+  assert.ok(ends.some(({ stop }) => stop?.reason === 'approved_plan'));
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CellTable } from '../../src/run/scan/cell-table.ts';
+import { parseValue, valueColumns, valueOfUnits } from '../../src/run/scan/value.ts';
+import { fc } from '../properties.ts';
+
+const tiv = { kind: 'tiv' } as const;
+
+test('the value of a row is the sum of the columns of OED or CEDE, else the column called TIV', () => {
+  const columns = (names: readonly string[]) => valueColumns(names, tiv, 'book.csv');
+  assert.deepEqual(columns(['id', 'BuildingTIV', 'ContentsTIV', 'TIV']), [1, 2]);
+  assert.deepEqual(columns(['BuildingValue', 'lat', 'timeelementvalue']), [0, 2]);
+  assert.deepEqual(columns(['id', 'tiv', 'lat']), [1]);
+  assert.deepEqual(columns(['TIV', 'lat']), [0]);
+  assert.throws(() => columns(['id', 'value']), { code: 'INPUT_COLUMNS', hint: /--order-by COLUMN/ });
+});
+
+test('a value column that is not there is refused with the name that was meant', () => {
+  const order = { kind: 'column', column: 'Premum', direction: 'desc' } as const;
+  assert.throws(() => valueColumns(['id', 'Premium'], order, 'book.csv'), { message: /did you mean Premium/ });
+  assert.deepEqual(valueColumns(['id', 'PREMUM'], order, 'book.csv'), [1]);
+  assert.deepEqual(valueColumns(['premum', 'id'], order, 'book.csv'), [0]);
+});
+
+test('values: digits, with thousands and a dollar or without; nothing is 0, anything else is no number', () => {
+  const cases: readonly (readonly [string, number | null])[] = [
+    ['', 0],
+    [' 1250000 ', 1_250_000],
+    ['1,250,000', 1_250_000],
+    ['$1,250,000.50', 1_250_000.5],
+    ['-$3', -3],
+    ['1e6', 1_000_000],
+    ['1,25', null],
+    ['1.250.000', null],
+    ['n/a', null],
+    ['.', null],
+    ['1e999', null],
+  ];
+  for (const [text, value] of cases) assert.equal(parseValue(text), value, text);
+  fc.assert(
+    fc.property(fc.integer({ min: -1e12, max: 1e12 }), (value) => {
+      assert.equal(parseValue(String(value)), value);
+      assert.equal(parseValue(value.toLocaleString('en-US')), value);
+    }),
+  );
+});
+
+test('sums of values are exact to the cent, in any order and grouping, up to trillions', () => {
+  const cents = fc.array(fc.integer({ min: -1e9, max: 1e11 }), { minLength: 1, maxLength: 300 });
+  fc.assert(
+    fc.property(cents, fc.nat(), (values, seed) => {
+      const table = new CellTable();
+      for (const [cell, value] of values.entries()) table.addAt(cell, 0, value / 100);
+      table.roundValues();
+      const order = [...values.keys()].sort((a, b) => ((a * 7_919 + seed) % 997) - ((b * 7_919 + seed) % 997));
+      const sumOf = (cells: readonly number[]) => cells.reduce((sum, cell) => sum + table.value(cell), 0);
+      const exact = values.reduce((sum, value) => sum + value, 0);
+      assert.equal(sumOf(order), table.total());
+      assert.equal(sumOf(order.slice(0, 7)) + sumOf(order.slice(7)), table.total());
+      assert.equal(valueOfUnits(table.total(), table.decimals), exact / 100);
+    }),
+  );
+});
+
+test('a column of small numbers keeps its order and its shares', () => {
+  const table = new CellTable();
+  for (const [cell, millions] of [0.0042, 0.0007, 0.0001].entries()) table.addAt(cell, 0, millions);
+  table.roundValues();
+  assert.deepEqual(
+    [0, 1, 2].map((cell) => table.value(cell)),
+    [4_200, 700, 100],
+  );
+});
