@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../src/clock.ts';
 import { reportOfLatestRun } from '../src/report/make-report.ts';
+import { reportPage } from '../src/report/page/page.ts';
 import { writePortfolio } from './oed-portfolio.ts';
 import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';
@@ -80,7 +81,8 @@ async function measure(folder: string): Promise<void> {
     sample: false,
     keys: [key],
   };
-  const { page } = await reportOfLatestRun(job, connection, store, effects);
+  const { facts, map } = await reportOfLatestRun(job, connection, store, effects);
+  const page = reportPage(facts, map);
   await store.close();
   if (!page.includes('Nothing left to buy.')) throw new Error('the store lacks something');
   const seconds = (performance.now() - begun) / 1000;

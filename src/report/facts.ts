@@ -1,3 +1,4 @@
+import type { Field } from '../contract/answer.ts';
 import type { CallKind } from '../contract/credits.ts';
 import type { Category, TopicSlug } from '../contract/topics.ts';
 import type { RowPlace } from '../run/noted-rows.ts';
@@ -17,6 +18,8 @@ export interface Facts {
   readonly job: string;
   /** The name of the input, without its folder: the report may be sent to others. */
   readonly input: string;
+  /** The name of the output that holds all rows; null before the first run, and for standard output. */
+  readonly output: string | null;
   /** ISO 8601, as are all times. */
   readonly madeAt: string;
   /** When the run that is shown began; null before the first run. */
@@ -121,8 +124,16 @@ interface CircleFacts extends PlaceLabel, Sum {
 }
 
 export interface PlaceAtRisk extends PlaceLabel, Sum {
-  readonly veryHigh: readonly TopicSlug[];
-  readonly high: readonly TopicSlug[];
+  /** Those that are Very High first, then those that are Relatively High. */
+  readonly ratings: readonly TopicRating[];
+}
+
+/** What was answered of a place, as it stands in the output. */
+interface TopicRating {
+  readonly topic: TopicSlug;
+  readonly rating: 'Very High' | 'Relatively High';
+  readonly score: Field;
+  readonly frequency: Field;
 }
 
 interface RowProblem {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
+import type { TopicSlug } from '../contract/topics.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { countyAt, countyName } from '../geo/us-counties.ts';
 import type { Connection } from '../run/connection-kinds.ts';
@@ -15,11 +16,12 @@ import { CellCounties } from './cell-counties.ts';
 import { heaviestCircles } from './circles.ts';
 import type { Comparison } from './compare/comparison.ts';
 import { currenciesOf, type FileCurrencies } from './currencies.ts';
-import type { Credits, Facts, Missing, PlaceLabel } from './facts.ts';
+import type { Credits, Facts, Missing, PlaceAtRisk, PlaceLabel } from './facts.ts';
 import { labelColumns, labelOf } from './location-labels.ts';
 import { frameOf } from './map/frame.ts';
 import type { MapFigures } from './map/map-bins.ts';
 import { nearOrder } from './near-order.ts';
+import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
 import { storyOf } from './story.ts';
 import { sumMaker } from './sums.ts';
@@ -36,13 +38,19 @@ export interface FactsParts {
   readonly complete?: CellClasses | null;
 }
 
+/** What a report is drawn from: the facts of a run and what its map shows. */
+export interface Report {
+  readonly facts: Facts;
+  readonly map: MapFigures;
+}
+
 /** The facts of a run and what its map shows. Reads the store, the ledger and, once more, the input. */
 export async function gatherFacts(
   prepared: Prepared,
   store: Store,
   now: number,
   { comparison = null, complete = null }: FactsParts = {},
-): Promise<{ readonly facts: Facts; readonly map: MapFigures }> {
+): Promise<Report> {
   const { job, plan, connection, rowFile } = prepared;
   const { scan } = plan;
   const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
@@ -53,11 +61,13 @@ export async function gatherFacts(
   const { figures, atRisk, map, status, reasons } = await tallied(prepared, store, currencies, decimals, complete);
   const shown = new Set([...atRisk, ...circles].map(({ cell }) => cell));
   const { labels, problems } = await namedRows(prepared, shown);
+  const ratings = await ratingsOf(prepared, store, atRisk);
   const run = await latestRun(job, store);
   const isLocal = connection.kind === 'local';
   const facts = {
     job: job.name,
     input: job.input === '-' ? 'standard input' : basename(job.input),
+    output: run === null || job.output === '-' ? null : basename(job.output),
     madeAt: timeOf(now),
     runAt: run === null ? null : timeOf(run.startedAt),
     source: sourceName(connection),
@@ -73,11 +83,10 @@ export async function gatherFacts(
     outsideUs: scan.outsideUs,
     ...figures,
     circles: circles.map(({ cell, places, ...sum }) => ({ places, ...sumOf(sum), ...labels(cell) })),
-    locations: atRisk.map(({ cell, county: _, veryHigh, high, ...sum }) => ({
-      ...sumOf(sum),
+    locations: atRisk.map(({ cell, rows, value }) => ({
+      ...sumOf({ rows, value }),
       ...labels(cell),
-      veryHigh,
-      high,
+      ratings: ratings.get(cell)!,
     })),
     changes: comparison,
     problems,
@@ -121,6 +130,29 @@ async function tallied(
     tally.add(cell, counties.of(number), classes);
   }
   return tally.tallied();
+}
+
+/** The high ratings of the places that are listed, with their numbers: these are not in the classes. */
+async function ratingsOf(
+  prepared: Prepared,
+  store: Store,
+  listed: readonly CellAtRisk[],
+): Promise<ReadonlyMap<number, PlaceAtRisk['ratings']>> {
+  const firstField = new Map(ratedTopics(prepared.job).map(({ slug, from }) => [slug, from]));
+  const places = new Map(listed.map((place) => [place.cell, place]));
+  const ratings = new Map<number, PlaceAtRisk['ratings']>();
+  for await (const batch of enrichedCells(prepared, store, (cell) => !places.has(cell))) {
+    for (const { number, fields } of batch) {
+      const { veryHigh, high } = places.get(number)!;
+      const rated = (topics: readonly TopicSlug[], rating: PlaceAtRisk['ratings'][number]['rating']) =>
+        topics.map((topic) => {
+          const [, score = null, frequency = null] = fields.slice(firstField.get(topic)!);
+          return { topic, rating, score, frequency };
+        });
+      ratings.set(number, [...rated(veryHigh, 'Very High'), ...rated(high, 'Relatively High')]);
+    }
+  }
+  return ratings;
 }
 
 const CIRCLES_SHOWN = 10;

@@ -5,15 +5,7 @@ import type { Job } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { CellClasses, ratedTopics } from './cell-classes.ts';
 import type { Comparison } from './compare/comparison.ts';
-import type { Facts } from './facts.ts';
-import { gatherFacts, latestRun } from './gather-facts.ts';
-import { reportPage } from './page/page.ts';
-
-/** A page and the facts on it. */
-export interface MadeReport {
-  readonly page: string;
-  readonly facts: Facts;
-}
+import { gatherFacts, latestRun, type Report } from './gather-facts.ts';
 
 export interface ReportOptions {
   /** Compares with an earlier output; null: with none. */
@@ -30,7 +22,7 @@ export async function reportOfLatestRun(
   store: Store,
   effects: Effects,
   { compare = null }: ReportOptions = {},
-): Promise<MadeReport> {
+): Promise<Report> {
   const now = effects.clock.now();
   const run = await latestRun(job, store);
   // Threads would take 25 MB more, and save a second of a million rows.
@@ -41,12 +33,5 @@ export async function reportOfLatestRun(
   const onComplete: PlanRequest['onComplete'] = (cell, { asOf, fields }) => complete.putComplete(cell, asOf, fields());
   const prepared = await priced({ ...scanned, onComplete });
   const comparison = compare && (await compare(prepared, complete));
-  const { facts, map } = await gatherFacts(prepared, store, now, { comparison, complete });
-  return { page: reportPage(facts, map), facts };
-}
-
-/** Makes the report of a job that was prepared, as one HTML page, from the input, the store and the ledger. */
-export async function makeReport(prepared: Prepared, store: Store, now: number): Promise<string> {
-  const { facts, map } = await gatherFacts(prepared, store, now);
-  return reportPage(facts, map);
+  return await gatherFacts(prepared, store, now, { comparison, complete });
 }

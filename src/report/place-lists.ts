@@ -1,5 +1,4 @@
 import type { TopicSlug } from '../contract/topics.ts';
-import type { County } from '../geo/us-counties.ts';
 import type { CellOfInput } from '../run/enriched-cells.ts';
 import { HIGH, VERY_HIGH } from './scales.ts';
 import type { CountedSum } from './sums.ts';
@@ -10,7 +9,6 @@ export const PLACES_KEPT = 40;
 /** A place that is rated Relatively High or Very High for some hazard. */
 export interface CellAtRisk extends CountedSum {
   readonly cell: number;
-  readonly county: County | null;
   readonly veryHigh: readonly TopicSlug[];
   readonly high: readonly TopicSlug[];
 }
@@ -37,7 +35,7 @@ export class PlaceLists {
     this.#lists = this.#layers.map(() => []);
   }
 
-  add(cell: CellOfInput, county: County | null, classes: Uint8Array): void {
+  add(cell: CellOfInput, classes: Uint8Array): void {
     let made: CellAtRisk | undefined;
     for (let list = 0; list < this.#lists.length; list++) {
       const rank = classes[this.#layers[list]!]!;
@@ -46,7 +44,7 @@ export class PlaceLists {
       if (kept.length === PLACES_KEPT && cell.value < kept[PLACES_KEPT - 1]!.value) continue;
       const offered = { rank, rows: cell.rows, value: cell.value, cell: cell.number };
       if (kept.length === PLACES_KEPT && !isBefore(offered, kept.at(-1)!)) continue;
-      made ??= this.#made(cell, county, classes);
+      made ??= this.#made(cell, classes);
       const at = kept.findIndex((other) => isBefore(offered, other));
       kept.splice(at < 0 ? kept.length : at, 0, { ...made, rank });
       if (kept.length > PLACES_KEPT) kept.pop();
@@ -59,10 +57,10 @@ export class PlaceLists {
     return [...all.values()].sort((a, b) => b.value - a.value || b.rows - a.rows || a.cell - b.cell);
   }
 
-  #made({ number, rows, value }: CellOfInput, county: County | null, classes: Uint8Array): CellAtRisk {
+  #made({ number, rows, value }: CellOfInput, classes: Uint8Array): CellAtRisk {
     const rated = (rating: number) =>
       this.#natural.filter(({ layer }) => classes[layer] === rating).map(({ slug }) => slug);
-    return { cell: number, county, rows, value, veryHigh: rated(VERY_HIGH), high: rated(HIGH) };
+    return { cell: number, rows, value, veryHigh: rated(VERY_HIGH), high: rated(HIGH) };
   }
 }
 

@@ -94,7 +94,7 @@ export class Tally {
     classes.copy(cell.number, this.#classes, 1);
     this.#sum(rows, value);
     this.#concentration.add(county, rows, value, this.#classes);
-    this.#lists.add(cell, county, this.#classes);
+    this.#lists.add(cell, this.#classes);
     const point = project(cell.location);
     if (point === null) {
       this.#notDrawn += rows;

@@ -2,19 +2,17 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { TOPICS } from '../contract/topics.ts';
 import { counted } from '../format-numbers.ts';
+import type { Report } from '../report/gather-facts.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import type { JobFile } from '../run/settings/job-file.ts';
 import type { Job } from '../run/settings/settings.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
-import { type Choice, confirmation, jobFileOf, keptChoice } from './files/choice.ts';
+import { type Choice, confirmation, jobFileOf, keptChoice, keptTiers } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type PointMap, pointMap } from './files/point-map.ts';
 import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
-import type { OutputCounts } from './results/output-counts.ts';
-import type { OutputPage, RowFilter } from './results/output-page.ts';
-import { OutputReader } from './results/output-reader.ts';
 import { type ListedRun, listRuns } from './runs/run-list.ts';
 import { Runs, sourceOf } from './runs/started-runs.ts';
 import { RefusedRequest } from './web/error-replies.ts';
@@ -25,7 +23,6 @@ export class UiApi {
   readonly workspace: Workspace;
   readonly runs: Runs;
   readonly #pricing: Pricing;
-  readonly #outputs = new OutputReader();
   #first: string | null = null;
   /** The columns of the files that were shown, by id and header setting. */
   readonly #columns = new Map<string, readonly string[]>();
@@ -53,7 +50,6 @@ export class UiApi {
       most_upload: this.dependencies.mostUpload,
       most_budget: this.dependencies.mostBudget,
       first: this.#first,
-      has_report: this.dependencies.reportOf !== null,
       topics: TOPICS.map(({ slug, title, category }) => ({ slug, title, category })),
     };
   }
@@ -142,28 +138,17 @@ export class UiApi {
     return this.workspace.output(file, this.dependencies.jobOf(this.#placeOf(file)).output);
   }
 
-  /** What the output of a file's latest run holds. */
-  async results(file: ChosenFile): Promise<OutputCounts> {
-    return await this.#outputs.counts(this.#lastJob(file, 'There is no output yet'));
-  }
-
-  /** Some rows of that output. */
-  async rows(file: ChosenFile, filter: RowFilter, signal: AbortSignal): Promise<OutputPage> {
-    return await this.#outputs.page(this.#lastJob(file, 'There is no output yet'), filter, signal);
-  }
-
-  /** The report of a file's latest run. */
-  async report(file: ChosenFile): Promise<string> {
-    const job = this.#lastJob(file, NO_REPORT);
-    if (this.dependencies.reportOf === null || this.runs.isWorking(file.id)) throw notRun(NO_REPORT);
-    return await this.dependencies.reportOf(job);
+  /** The report of a file's latest run, which may still be at work. */
+  async report(file: ChosenFile): Promise<Report> {
+    const settings = this.workspace.settings(file);
+    if (settings === null) throw new RefusedRequest(404, 'NO_RESULT', 'This file has no report yet', 'Run it first.');
+    return await this.dependencies.reportOf(this.#jobOf(file, settings));
   }
 
   /** Stops all runs; resolves to their number. */
   async close(): Promise<number> {
     const stopped = await this.runs.close();
     this.#pricing[Symbol.dispose]();
-    this.#outputs[Symbol.dispose]();
     return stopped;
   }
 
@@ -175,20 +160,15 @@ export class UiApi {
     return this.dependencies.jobOf({ ...settings, ...this.#placeOf(file), output: this.outputOf(file) });
   }
 
-  /** The job of a file's latest run. */
-  #lastJob(file: ChosenFile, message: string): Job {
-    const settings = this.workspace.settings(file);
-    if (settings === null) throw notRun(message);
-    return this.#jobOf(file, settings);
-  }
-
   /** A job for settings that do not depend on its input. */
   #anyJob(): Job {
     return this.dependencies.jobOf({ input: '-' });
   }
 
   async #settingsOf(file: ChosenFile, choice: Choice): Promise<JobFile> {
-    return settingsFor(this.#anyJob(), jobFileOf(choice, await this.#columnsOf(file, choice)), choice.source);
+    const settings = jobFileOf(choice, await this.#columnsOf(file, choice));
+    const tiers = keptTiers(this.workspace.settings(file), settings);
+    return settingsFor(this.#anyJob(), { ...settings, ...tiers }, choice.source);
   }
 
   async #columnsOf(
@@ -207,7 +187,3 @@ export class UiApi {
     return preview;
   }
 }
-
-const NO_REPORT = 'This file has no report yet';
-
-const notRun = (message: string): RefusedRequest => new RefusedRequest(404, 'NO_RESULT', message, 'Run it first.');

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Report } from '../report/gather-facts.ts';
 import type { Connection } from '../run/connection-kinds.ts';
 import type { Effects } from '../run/prepare.ts';
 import type { JobFile } from '../run/settings/job-file.ts';
@@ -18,8 +19,8 @@ export interface UiDependencies {
   readonly openAreas: NonNullable<Effects['openAreas']>;
   /** The same without reading them: the page asks often whether they can be chosen. @throws SERVICE_DATA */
   readonly requireAreas: (job: Job) => void;
-  /** The HTML report of a job's latest run; null where none can be made. */
-  readonly reportOf: ((job: Job) => Promise<string>) | null;
+  /** The report of a job's latest run. */
+  readonly reportOf: (job: Job) => Promise<Report>;
   /** The folder for uploads and outputs. */
   readonly workspace: string;
   /** Paths that the user types are relative to it. */

@@ -9,7 +9,7 @@ import type { TopicSlug } from '../../src/contract/topics.ts';
 import { cellOf } from '../../src/geo/coordinates.ts';
 import type { Facts } from '../../src/report/facts.ts';
 import { gatherFacts } from '../../src/report/gather-facts.ts';
-import { makeReport } from '../../src/report/make-report.ts';
+import { reportPage } from '../../src/report/page/page.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
 import { readJobFile } from '../../src/run/settings/read-job-file.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
@@ -83,8 +83,9 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
     ...{ connection, store, effects },
     asOf: Date.parse('2026-03-15T12:00:00Z'),
   });
-  const facts = async () => (await gatherFacts(prepared, store, clock.now())).facts;
-  return { prepared, store, clock, page: () => makeReport(prepared, store, clock.now()), facts };
+  const made = () => gatherFacts(prepared, store, clock.now());
+  const page = async () => made().then(({ facts, map }) => reportPage(facts, map));
+  return { prepared, store, clock, page, facts: async () => (await made()).facts };
 }
 
 function settlementOf(

@@ -66,7 +66,7 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
   const facts = {
     ...{ job: 'large', input: 'large.csv', madeAt: '2026-03-15T12:00:00Z', runAt: null, source: 'here', sample: true },
     ...({ datasets: null, unit: 'line', units: 'miles', valueName: 'TIV', currency: 'USD' } as const),
-    ...{ rows: 600_000, invalid: 0, outsideUs: 0 },
+    ...{ output: 'large.hazards.csv', rows: 600_000, invalid: 0, outsideUs: 0 },
     ...figures,
     currencies: [{ currency: 'USD', locations: 600_000, value: 1e14 }],
     circles: [],
@@ -82,7 +82,10 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
         lng: -90,
         county: 'Orleans, Louisiana',
       };
-      return { ...label, locations: rows, value, veryHigh, high };
+      const rated = (topics: typeof high, rating: 'Very High' | 'Relatively High') =>
+        topics.map((topic) => ({ topic, rating, score: 99.123456, frequency: 0.123456 }));
+      const ratings = [...rated(veryHigh, 'Very High'), ...rated(high, 'Relatively High')];
+      return { ...label, locations: rows, value, ratings };
     }),
     ...{ changes: null, problems: [], credits: null },
     missing: { status: [], reasons: [], credits: 0, places: 0, stopped: null, resumeAfter: null, accounts: [] },

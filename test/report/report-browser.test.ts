@@ -212,11 +212,21 @@ test('the locations: of one peril, filtered, sorted, as CSV', options, async (t)
   await page.fill('#list-filter', '');
   await page.locator('#list thead button').first().click();
   assert.deepEqual(await lines(), ['9', '8', '7', '6', '4', '2']);
-  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#list-csv').click()]);
-  const csv = readFileSync(await download.path(), 'utf8').split('\r\n');
-  assert.equal(csv[0], 'Line,ID,Location,County,Value,Locations,High ratings,Latitude,Longitude');
-  assert.equal(csv[1], '9,8,San Juan,"San Juan, Puerto Rico",900000,1,Relatively High: Earthquake,18.4655,-66.1057');
+  const downloaded = async () => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#list-csv').click()]);
+    return readFileSync(await download.path(), 'utf8').split('\r\n');
+  };
+  const csv = await downloaded();
+  assert.equal(csv[0], 'Line,ID,Location,County,Value,Locations,Latitude,Longitude,High ratings');
+  assert.equal(csv[1], '9,8,San Juan,"San Juan, Puerto Rico",900000,1,18.4655,-66.1057,Relatively High: Earthquake');
   assert.equal(csv.length, 1 + all.length);
+  await page.selectOption('#list-peril', { label: 'Wildfire' });
+  assert.deepEqual(await downloaded(), [
+    'Line,ID,Location,County,Value,Locations,Latitude,Longitude,Rating,Score,Frequency',
+    '7,6,<img src=x onerror=alert(2)>,"Anchorage, Alaska",100000,1,61.2181,-149.9003,Relatively High,75,0.1',
+    '2,1,<script>alert(\'name\')</script>,"Los Angeles, California",1750000,2,34.0522,-118.2437,Very High,98.2,0.4',
+  ]);
+  assert.ok(await page.locator('#locations', { hasText: 'All rows are in out.csv.' }).isVisible());
   assert.deepEqual(complaints, []);
 });
 

@@ -25,7 +25,12 @@ test('the facts of a book made by hand are its sums by hand', async (t) => {
     '16 % of the 11.3 m answered is rated Very High for earthquake; Los Angeles, California and Anchorage, Alaska hold 100 % of it; 600 k is not answered.',
   );
   assert.deepEqual(
-    made.locations.map(({ id, veryHigh, high }) => [id, veryHigh, high]),
+    made.locations.map(({ id, ratings }) => [
+      id,
+      ...['Very High', 'Relatively High'].map((wanted) =>
+        ratings.filter(({ rating }) => rating === wanted).map(({ topic }) => topic),
+      ),
+    ]),
     [
       ['3', [], ['hail']],
       ['1', ['earthquake', 'wildfire'], []],

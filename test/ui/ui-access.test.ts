@@ -227,19 +227,22 @@ test('the key is in no answer', { timeout }, async (t) => {
 });
 
 test('a report is shown in an origin of its own, its inline parts known by their hashes', { timeout }, async (t) => {
-  const html = '<!doctype html><style>p{}</style><p>7<script>1</script>';
-  const scene = await openUi(t, { reportOf: async (job) => `${html}<p>${job.topics.join()}` });
+  const scene = await openUi(t);
   const visitor = await scene.visit();
   const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
   assert.equal((await visitor.ask('GET', `/api/books/${id}/report`)).status, 404, 'before a run');
   await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
   await visitor.ended(id);
   const { headers, text } = await visitor.ask('GET', `/api/books/${id}/report`);
-  assert.equal(text, `${html}<p>wildfire`);
+  assert.match(text, /^<!doctype html>[\s\S]*Wildfire/);
   const policy = String(headers['content-security-policy']);
   assert.equal(policy, reportPolicy(text));
+  assert.match(policy, /sandbox allow-scripts/);
   // printf 1 | openssl dgst -sha256 -binary | base64
-  assert.match(policy, /script-src 'sha256-a4ayc\/80\/OGda4BO\/1o\/V0etpOqiLx1JwB5S3beHW0s='; .*sandbox allow-scripts/);
+  assert.match(
+    reportPolicy('<style>p{}</style><p>7<script>1</script>'),
+    /script-src 'sha256-a4ayc\/80\/OGda4BO\/1o\/V0etpOqiLx1JwB5S3beHW0s='; /,
+  );
   assert.doesNotMatch(policy, /unsafe|allow-same-origin/);
   assert.match(reportPolicy('<p>'), /script-src 'none'; style-src 'none'/);
 });

@@ -1,8 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { PerilbookError } from '../../src/errors.ts';
+import { reportOfLatestRun } from '../../src/report/make-report.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
@@ -101,21 +103,22 @@ async function begin(
     },
     ...(sample ? {} : { service: { base_url: harness.url }, account: 'tester' }),
   };
+  const connectionOf: UiDependencies['connectionOf'] =
+    dependencies.connectionOf ??
+    (async () => ({ kind: 'service', baseUrl: harness.url, source: 'harness', sample, keys: [key] }));
+  const effects = {
+    ...{ clock: harness.clock, random: Math.random, openAreas: harness.openAreas, notice: () => {} },
+    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
+  };
   const ui = await startUi({
     store: harness.store,
     clock: harness.clock,
     random: Math.random,
     jobOf: (said) => makeJob([said, base], { dataFolder: harness.folder, workingFolder: harness.folder }),
-    connectionOf: async () => ({
-      kind: 'service' as const,
-      baseUrl: harness.url,
-      source: 'harness',
-      sample,
-      keys: [key],
-    }),
+    connectionOf,
     openAreas: harness.openAreas,
     requireAreas: (job) => harness.openAreas(job)[Symbol.dispose](),
-    reportOf: null,
+    reportOf: async (job) => reportOfLatestRun(job, await connectionOf(job), harness.store, effects),
     workspace: join(harness.folder, 'ui'),
     workingFolder: harness.folder,
     first: null,

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { column, places } from '../run/harness.ts';
 import { allSources, openUi, WILDFIRE, yes } from './ui-scene.ts';
@@ -74,7 +76,7 @@ test('what cannot be chosen has a reason, and asking for it all the same spends 
   assert.deepEqual([harness.charged(), all.harness.charged(), all.harness.charged('made up')], [0, 0, 0]);
 });
 
-test('one answer a tract or county costs what the page said; natural hazards first spends on them first', {
+test('one answer a tract or county costs what the page said', {
   timeout,
 }, async (t) => {
   const scene = await openUi(t, (opened) => allSources(opened));
@@ -99,51 +101,31 @@ test('one answer a tract or county costs what the page said; natural hazards fir
   assert.equal(harness.charged(), found);
   const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
   assert.deepEqual(kept.areas, { level: 'tract', column: null, verify: 0 });
-
-  await ask('start', { topics: ['wildfire', 'radon'], first: [['wildfire']], ...yes(CELLS) });
-  await visitor.ended(id);
-  const output = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
-  assert.ok(
-    column(output, 'wildfire_rating').every((rating) => rating !== ''),
-    'natural hazards of every place',
-  );
-  assert.ok(column(output, 'radon_zone').every((zone) => zone === ''));
-  assert.equal(harness.charged(), found + CELLS);
 });
 
-test('topics in steps: what each step costs, what a budget buys of them, and that it is bought in this order', {
-  timeout,
-}, async (t) => {
-  const scene = await openUi(t, (opened) => allSources(opened));
-  const { harness } = scene;
-  const visitor = await scene.visit();
+test('a saved job file with topics in steps is priced, and bought in its order', { timeout }, async (t) => {
+  const before = await openUi(t, (opened) => allSources(opened));
+  const { harness } = before;
   const rows = places(CELLS).map(([lat, lng], index) => `${lat},${lng},${index + 1}\n`);
-  const { id } = (await visitor.upload('book.csv', `lat,lng,tiv\n${rows.join('')}`)).body;
-  const choice = {
-    ...{ lat: 0, lng: 1, optimize: 'credits', source: 'service', order: 2 },
-    topics: ['hail', 'wildfire', 'drought', 'park', 'radon'],
-    // A topic that is not chosen is in no step; a set that adds nothing is none.
-    first: [['park', 'tornado'], ['tornado'], ['wildfire', 'hail']],
-  };
+  const { id } = (await (await before.visit()).upload('book.csv', `lat,lng,tiv\n${rows.join('')}`)).body;
+  const topics = ['hail', 'wildfire', 'drought', 'park', 'radon'];
+  writeFileSync(
+    join(harness.folder, 'ui', id, 'job.yaml'),
+    JSON.stringify({ input: 'book.csv', tiers: [topics, ['hail', 'wildfire', 'park'], ['park']] }),
+  );
+  const scene = await before.restart();
+  const visitor = await scene.visit();
+  const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
+  assert.deepEqual(kept.topics.toSorted(), topics.toSorted());
+  const choice = { lat: 0, lng: 1, optimize: 'credits', source: 'service', order: 2, topics };
   const ask = async (what: string, body: object = {}) =>
     (await visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...choice, ...body } })).body;
-  const steps = async () =>
-    (await ask('price')).tiers.map(({ topics, credits, share_of_cells }: Record<string, unknown>) => [
-      (topics as string[]).join(),
-      credits,
-      share_of_cells,
-    ]);
-  assert.deepEqual(await steps(), [
-    ['park', CELLS, 1],
-    ['hail,wildfire', 2 * CELLS, 1],
-    ['drought,radon', 2 * CELLS, 1],
-  ]);
-  assert.equal((await ask('price')).summary.credits, 5 * CELLS);
-  assert.deepEqual((await ask('price', { first: [] })).tiers, []);
-  const budget = CELLS + 2 * 3;
-  assert.deepEqual((await ask('reach', { budget })).share_of_tiers, [1, 3 / CELLS, 0]);
+  const { summary, tiers } = await ask('price');
+  assert.deepEqual([summary.credits, tiers], [5 * CELLS, 3]);
+  assert.equal((await ask('price', { topics: topics.slice(1) })).tiers, 1, 'other topics are bought together');
   assert.equal(harness.charged(), 0);
 
+  const budget = CELLS + 2 * 3;
   await ask('start', yes(budget));
   await visitor.ended(id);
   assert.equal(harness.charged(), budget);
@@ -154,12 +136,6 @@ test('topics in steps: what each step costs, what a budget buys of them, and tha
   assert.deepEqual(answered('wildfire_rating'), isAmongLast(3), 'the most valuable ones');
   assert.deepEqual(answered('hail_rating'), isAmongLast(3));
   assert.deepEqual(answered('radon_zone'), isAmongLast(0));
-  assert.deepEqual(await steps(), [
-    ['park', 0, 1],
-    ['hail,wildfire', 2 * (CELLS - 3), 1],
-    ['drought,radon', 2 * CELLS, 1],
-  ]);
-  const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
-  assert.deepEqual(kept.first, [['park'], ['hail', 'wildfire']]);
+  assert.equal((await ask('price')).tiers, 3, 'the next run buys in the same order');
   assert.deepEqual(scene.bugs, []);
 });

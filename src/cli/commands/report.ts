@@ -5,6 +5,7 @@ import { unopenedConnection } from '../../library/connection.ts';
 import { compareWithOutput, type EarlierOutput } from '../../report/compare/compare-outputs.ts';
 import { factsJson } from '../../report/facts.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
+import { reportPage } from '../../report/page/page.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { inputFiles } from '../../run/protected-files.ts';
 import { inputOf } from '../../run/settings/input-setting.ts';
@@ -38,7 +39,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   const rows = [job.output, ...(earlier === null ? [] : await inputFiles(earlier))];
   const ofRows = rows.map((path) => ({ path, what: 'is an output with rows' }));
   await checkFiles(flags, job, [reportOutput(file)], ofRows);
-  const { page, facts } = await reportOfLatestRun(
+  const { facts, map } = await reportOfLatestRun(
     job,
     unopenedConnection(connectionContext(context), job),
     store,
@@ -51,7 +52,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
     },
   );
   if (facts.runAt === null) sayNoRun(context, job);
-  await writeReport(context, file, page);
+  await writeReport(context, file, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);
   if (flags.json) sayJson(context, { report: file, ...factsJson(facts) });
   return EXIT.complete;

@@ -79,12 +79,10 @@ async function runJob(
   using owned = new DisposableStack();
   const { prepared, ended, progress } = await planAndRun();
   if (report !== null) {
-    const { makeReport } = await import('../../report/make-report.ts');
-    await writeReport(
-      context,
-      report,
-      await makeReport(await prepareAgain(prepared, store), store, context.clock.now()),
-    );
+    const { gatherFacts } = await import('../../report/gather-facts.ts');
+    const { reportPage } = await import('../../report/page/page.ts');
+    const { facts: all, map } = await gatherFacts(await prepareAgain(prepared, store), store, context.clock.now());
+    await writeReport(context, report, reportPage(all, map));
     say(messages, `Wrote the report to ${shownPath(report, context.workingFolder)}`);
   }
   // After the report: `--json` prints one value, and an error of the report would be a second.

@@ -54,8 +54,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     connectionOf,
     openAreas: (job) => openAreas(outside, job),
     requireAreas: (job) => requireAreas(outside, job),
-    reportOf: async (job) =>
-      (await reportOfLatestRun(job, unopenedConnection(outside, job), store, runEffects(context))).page,
+    reportOf: (job) => reportOfLatestRun(job, unopenedConnection(outside, job), store, runEffects(context)),
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,
     first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,

@@ -14,13 +14,14 @@ import { scrolling, section } from './section.ts';
  * of one peril, sorts, filters and makes the CSV.
  */
 export function locationsSection(facts: Facts): Html | null {
-  const { highest, locations, topics, valueName, unit } = facts;
+  const { highest, locations, topics, valueName, unit, output } = facts;
   if (highest === null) return null;
+  const all = output !== null && html` All rows are in ${quoted(output)}.`;
   if (locations.length === 0) {
     return section(
       'locations',
       'Locations at risk',
-      html`<p>No location is rated Relatively High or Very High for any hazard.</p>`,
+      html`<p>No location is rated Relatively High or Very High for any hazard.${all}</p>`,
     );
   }
   const valued = valueName !== null;
@@ -30,7 +31,7 @@ export function locationsSection(facts: Facts): Html | null {
   return section(
     'locations',
     'Locations at risk',
-    html`<p class="says">Rated Relatively High or Very High, ${valued ? 'largest value first' : 'most severe first'}: the first ${PLACES_KEPT} places for each peril. Locations at the same place are one line.</p>
+    html`<p class="says">Rated Relatively High or Very High, ${valued ? 'largest value first' : 'most severe first'}: the first ${PLACES_KEPT} places for each peril. Locations at the same place are one line.${all}</p>
 <form class="controls scripted" id="list-controls" hidden>
 <label for="list-peril">Peril</label>
 <select id="list-peril"><option value="">All</option>${natural.map(({ topic, title }) => html`<option value="${topic}">${title}</option>`)}</select>
@@ -51,16 +52,21 @@ ${locations.map((place, index) => lineOf(facts, place, index >= PLACES_KEPT))}</
   );
 }
 
+const TONES = [
+  ['Very High', '5'],
+  ['Relatively High', '4'],
+] as const;
+
 function lineOf(facts: Facts, place: PlaceAtRisk, isHidden: boolean): Html {
   const { id, name, lat, lng, county, value, locations, line, part, order } = place;
-  const ratings = [
-    { tone: '5', rating: 'Very High', topics: place.veryHigh },
-    { tone: '4', rating: 'Relatively High', topics: place.high },
-  ] as const;
-  const shown = ratings
-    .filter(({ topics }) => topics.length > 0)
-    .map(({ topics, ...rest }) => ({ ...rest, titles: topics.map((topic) => topicOf(topic).title).join(', ') }));
-  return html`<tr data-high="${[...place.veryHigh, ...place.high].join(' ')}" data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${placeText(place)}</td><td data-name="ID">${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td>${county}</td>${
+  const shown = TONES.map(([rating, tone]) => {
+    const topics = place.ratings.filter((rated) => rated.rating === rating);
+    return { rating, tone, titles: topics.map(({ topic }) => topicOf(topic).title).join(', ') };
+  }).filter(({ titles }) => titles !== '');
+  const rated = Object.fromEntries(
+    place.ratings.map(({ topic, rating, score, frequency }) => [topic, [rating, score, frequency]]),
+  );
+  return html`<tr data-rated="${JSON.stringify(rated)}" data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${placeText(place)}</td><td data-name="ID">${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td>${county}</td>${
     value !== null && html`<td class="n" data-name="Value" data-v="${value}">${measureOf(facts).shown(value)}</td>`
   }<td class="n" data-name="Locations" data-v="${locations}">${grouped(locations)}</td><td data-csv="${shown.map(({ rating, titles }) => `${rating}: ${titles}`).join('; ')}">${shown.map(({ tone, rating, titles }) => html`<p>${swatch(tone)}<b>${rating}</b> ${titles}</p>`)}</td></tr>
 `;

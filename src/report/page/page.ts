@@ -10,7 +10,7 @@ import { accumulationSection } from './accumulation.ts';
 import { riskSection } from './at-risk.ts';
 import { changesSection } from './changes.ts';
 import { heatSections } from './heat-tables.ts';
-import { type Html, html, markup, quoted } from './html.ts';
+import { type Html, type HtmlPart, html, markup, quoted } from './html.ts';
 import { sourcesSection } from './local-sources.ts';
 import { locationsSection } from './locations-table.ts';
 import { creditsSection } from './money.ts';
@@ -19,24 +19,19 @@ import { missingSection, qualitySection } from './quality.ts';
 /** In cascade order. */
 const STYLES = ['colours.css', 'page.css', 'map.css', 'tables.css', 'media.css'];
 
-const SCRIPTS = ['map.js', 'locations.js'];
+const SCRIPTS = ['map.js', 'locations.js', 'report.js'];
+
+/** The style of all reports. Its rules are for `body` or another element of the class `report`, in a document or a shadow root. */
+export const reportStyle = (): string => STYLES.map(asset).join('');
+
+/** A module: `setUpReport(root, state)` makes the sections in a document or a shadow root work. */
+export const reportScript = (): string => SCRIPTS.map(asset).join('');
 
 /** The page as one file. It loads nothing, and its content security policy forbids it to. */
 export function reportPage(facts: Facts, map: MapFigures): string {
-  const style = [...STYLES, facts.sample ? 'pages-sample.css' : 'pages.css'].map(asset).join('');
-  const script = SCRIPTS.map(asset).join('');
+  const style = reportStyle() + asset(facts.sample ? 'pages-sample.css' : 'pages.css');
+  const script = `${reportScript()}setUpReport(document);\n`;
   const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
-  const sections = [
-    riskSection(facts, map),
-    changesSection(facts),
-    accumulationSection(facts),
-    locationsSection(facts),
-    ...heatSections(facts),
-    qualitySection(facts),
-    missingSection(facts),
-    facts.datasets && sourcesSection(facts.datasets),
-    facts.credits && creditsSection(facts.credits, facts.runAt),
-  ];
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -48,17 +43,51 @@ export function reportPage(facts: Facts, map: MapFigures): string {
 <title>${facts.job}: hazard report</title>
 <style>${markup(style)}</style>
 </head>
-<body>
+<body class="report">
 ${PATTERNS}
 <a class="skip" href="#content">Skip to the report</a>
-${opening(facts)}
-<main id="content">
-${sections}</main>
+<header class="opening">
+${contents(facts)}
+<h1>${quoted(facts.job)}</h1>
+${opening(facts)}</header>
+<main id="content" class="sections">
+${sections(facts, map)}</main>
+<footer>
 ${closing(facts)}
-<script>${markup(script)}</script>
+<p>The page loads nothing from the network.</p>
+</footer>
+<script type="module">${markup(script)}</script>
 </body>
 </html>
 `.text;
+}
+
+/** The same for a shadow root of another page: without what a document has once, a heading of the first level and landmarks. */
+export function reportSections(facts: Facts, map: MapFigures): string {
+  return html`${PATTERNS}
+<div class="opening">
+${contents(facts)}
+${opening(facts)}</div>
+<div class="sections">
+${sections(facts, map)}</div>
+<div class="closing">
+${closing(facts)}
+</div>
+`.text;
+}
+
+function sections(facts: Facts, map: MapFigures): HtmlPart {
+  return [
+    riskSection(facts, map),
+    changesSection(facts),
+    accumulationSection(facts),
+    locationsSection(facts),
+    ...heatSections(facts),
+    qualitySection(facts),
+    missingSection(facts),
+    facts.datasets && sourcesSection(facts.datasets),
+    facts.credits && creditsSection(facts.credits, facts.runAt),
+  ];
 }
 
 function asset(name: string): string {
@@ -77,16 +106,9 @@ const PATTERNS: Html = html`<svg class="patterns" width="0" height="0" aria-hidd
 </defs></svg>`;
 
 function opening(facts: Facts): Html {
-  const { story, job, input, source, sample, runAt, madeAt, topics, oldest, newest } = facts;
+  const { story, input, source, sample, runAt, madeAt, topics, oldest, newest } = facts;
   const time = (iso: string) => dateTime(Date.parse(iso));
-  return html`<header>
-<nav aria-label="Sections"><ul>
-${contents(facts).map(
-  ([id, name]) => html`<li><a href="#${id}">${name}</a></li>
-`,
-)}</ul></nav>
-<h1>${quoted(job)}</h1>
-${sample && html`<p class="sample" role="note"><strong>Sample data.</strong> The answers are made up: do not base decisions on them.</p>`}
+  return html`${sample && html`<p class="sample" role="note"><strong>Sample data.</strong> The answers are made up: do not base decisions on them.</p>`}
 <p class="story">${story}</p>
 <dl class="key">
 ${keyFigures(facts).map(
@@ -96,8 +118,7 @@ ${keyFigures(facts).map(
 <p class="says">Perilbook hazard report · ${quoted(input)} · ${counted(topics.length, 'topic')} · answers from ${quoted(source)}${
     oldest !== null && newest !== null && html`, ${dated(oldest, newest)}`
   } · ${runAt === null ? 'No run yet' : `as of the run of ${time(runAt)}`} · report of ${time(madeAt)}</p>
-${currencyTotals(facts)}</header>
-`;
+${currencyTotals(facts)}`;
 }
 
 function dated(oldest: string, newest: string): string {
@@ -140,7 +161,7 @@ function currencyTotals(facts: Facts): Html | false {
   return html`<p class="note" role="note"><strong>Several currencies:</strong> ${totals.join(', ')}. They are not added: values below are ${currency ?? 'without a currency'} only, and rows in other currencies count as locations without a value. To see another currency, use <code>--currency</code>.</p>`;
 }
 
-function contents({ highest, topics, changes, datasets }: Facts): (readonly [id: string, name: string])[] {
+function contents({ highest, topics, changes, datasets }: Facts): Html {
   const has = (wanted: Category) => topics.some(({ category }) => category === wanted);
   const list: (readonly [string, string, boolean])[] = [
     ['risk', highest === null ? 'Map' : 'At risk', true],
@@ -154,11 +175,14 @@ function contents({ highest, topics, changes, datasets }: Facts): (readonly [id:
     ['missing', 'Missing answers', true],
     datasets === null ? ['credits', 'Credits', true] : ['sources', 'Sources', true],
   ];
-  return list.filter(([, , shown]) => shown).map(([id, name]) => [id, name]);
+  const shown = list.filter(([, , isShown]) => isShown);
+  return html`<nav aria-label="Sections"><ul>
+${shown.map(
+  ([id, name]) => html`<li><a href="#${id}">${name}</a></li>
+`,
+)}</ul></nav>`;
 }
 
 function closing({ sample, unit }: Facts): Html {
-  return html`<footer>
-<p>${sample && html`<strong>Sample data: do not base decisions on it.</strong> `}A row is a ${unit} of the file, a location a row with coordinates in the US, a place where locations lie: it is asked for once. Made by Perilbook from the input, the store and the ledger. The page loads nothing from the network. Outlines: us-atlas, from US Census Bureau shapefiles; Albers equal-area projection, Alaska and Hawaii not to scale.</p>
-</footer>`;
+  return html`<p>${sample && html`<strong>Sample data: do not base decisions on it.</strong> `}A row is a ${unit} of the file, a location a row with coordinates in the US, a place where locations lie: it is asked for once. Made by Perilbook from the input, the store and the ledger. Outlines: us-atlas, from US Census Bureau shapefiles; Albers equal-area projection, Alaska and Hawaii not to scale.</p>`;
 }

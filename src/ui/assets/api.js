@@ -13,7 +13,7 @@ const GONE = {
   hint: 'Start perilbook ui again in the terminal; with the same --port this page goes on by itself. Bought answers are kept.',
 };
 
-async function ask(path, options) {
+async function ask(path, options, read = (response) => response.json()) {
   let response;
   try {
     response = await fetch(path, options);
@@ -21,12 +21,14 @@ async function ask(path, options) {
     if (error.name === 'AbortError') throw error;
     throw new Refusal(GONE);
   }
+  if (response.ok) return await read(response);
   const body = await response.json().catch(() => null);
-  if (response.ok) return body;
   throw new Refusal(body?.error ?? GONE);
 }
 
 export const get = (path, signal) => ask(path, signal ? { signal } : {});
+
+export const getText = (path, signal) => ask(path, { signal }, (response) => response.text());
 
 export const post = (path, body, signal) =>
   ask(path, {

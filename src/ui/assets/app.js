@@ -36,18 +36,11 @@ const steps = {
     },
     (header) => void readAgain(header),
   ),
-  topics: setUpTopics(about.topics, () => {
-    steps.source.topicsChanged();
-    chose({ topics: steps.topics.chosen() });
+  topics: setUpTopics(about.topics, () => chose({ topics: steps.topics.chosen() })),
+  source: setUpSource(() => {
+    showSource();
+    chose({ source: steps.source.chosen() });
   }),
-  source: setUpSource(
-    about.topics,
-    () => steps.topics.chosen(),
-    () => {
-      showSource();
-      chose({ source: steps.source.chosen() });
-    },
-  ),
   price: setUpPrice(about.topics, () => chose({ optimize: steps.price.optimize() })),
   budget: setUpBudget({
     mostBudget: () => about.most_budget,
@@ -55,7 +48,7 @@ const steps = {
     onStart: start,
     onChange: (text) => keep({ budget: text }),
   }),
-  run: setUpRun(() => about, {
+  run: setUpRun({
     onPhase,
     onHeard: () => connection.heard(),
     onCutOff: () => void showLatest(),

@@ -201,10 +201,9 @@ function priceWords(budget, cost) {
   return ` The price is ${grouped(cost)}${budget < cost ? '; the rest is deferred' : ''}.`;
 }
 
-/** What a budget buys: places and value; with topics in steps, how far each step comes. */
-function reachWords({ cells, share_of_value: value, share_of_tiers: steps }) {
-  if (steps.length === 0) return [counted(cells, 'place'), ...(value === null ? [] : [`${percent(value)} of value`])];
-  return steps.map((share, index) => `step ${index + 1} for ${percent(share)}${index === 0 ? ' of the places' : ''}`);
+/** What a budget buys. */
+function reachWords({ cells, share_of_value: value }) {
+  return [counted(cells, 'place'), ...(value === null ? [] : [`${percent(value)} of value`])];
 }
 
 /** The accounts that pay. */

@@ -1,5 +1,5 @@
 import { byId, make, say, show, showError } from './dom.js';
-import { byteSize, counted, day, grouped, percent, timeSpan } from './format.js';
+import { byteSize, counted, day, grouped, timeSpan } from './format.js';
 
 /** The first two are choices of a run; the others are for comparison. */
 const WAYS = [
@@ -42,7 +42,6 @@ export function setUpPrice(topics, onChange) {
       showError('price-error', error);
       const isLocal = priced?.summary.source.kind === 'local';
       show('ways-box', priced !== null && !isLocal);
-      show('tier-box', priced !== null && priced.tiers.length > 0);
       say('price-title', isLocal ? 'Look-up' : 'Price');
       if (priced === null) {
         for (const id of ['price', 'price-words', 'price-notes']) say(id, '');
@@ -50,14 +49,13 @@ export function setUpPrice(topics, onChange) {
         return;
       }
       const { summary, tiers, accounts } = priced;
-      byId('tier-rows').replaceChildren(...tiers.map((tier, index) => tierRow(tier, index, titleOf)));
       const left = summary.cells - summary.cells_cached;
       say('price', grouped(isLocal ? left : summary.credits));
       say('price-line', isLocal ? `${counted(left, 'place')}, free` : counted(summary.credits, 'credit'));
       say('price-words', isLocal ? localWords(summary, left) : wordsOf(summary));
       say('price-verdict', verdictOf(summary, accounts));
       if (!isLocal) for (const [way] of WAYS) drawWay(way, summary.tiers[way], titleOf);
-      say('price-notes', isLocal ? sourceNotes(summary.source) : notesOf(summary));
+      say('price-notes', isLocal ? sourceNotes(summary.source) : notesOf(summary, tiers));
     },
   };
 }
@@ -77,19 +75,6 @@ function firstTitles(slugs, titleOf, most) {
   const titles = slugs.map((slug) => titleOf.get(slug));
   if (titles.length <= most + 1) return titles.join(', ');
   return `${titles.slice(0, most).join(', ')} and ${titles.length - most} more`;
-}
-
-function tierRow({ topics, credits, share_of_cells }, index, titleOf) {
-  const titles = topics.map((slug) => titleOf.get(slug)).join(', ');
-  const shown = firstTitles(topics, titleOf, 3);
-  return make(
-    'tr',
-    {},
-    make('th', { scope: 'row' }, grouped(index + 1)),
-    make('td', shown === titles ? {} : { title: titles }, shown),
-    make('td', { class: 'number' }, grouped(credits)),
-    make('td', { class: 'number' }, percent(share_of_cells)),
-  );
 }
 
 function drawWay(way, { credits, calls, bytes, minutes, fits, periods, finish_by, lacks }, titleOf) {
@@ -139,7 +124,7 @@ function verdictOf({ credits, credits_available, tiers, source }, accounts) {
   return `It does not fit this period: ${left}. ${rest}`;
 }
 
-function notesOf({ saved, scopes, areas }) {
+function notesOf({ saved, scopes, areas }, tiers) {
   const savings = [
     saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} by buying each place once` : '',
     saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} by answers in the store` : '',
@@ -147,6 +132,7 @@ function notesOf({ saved, scopes, areas }) {
   return [
     savings.length > 0 ? `Saved: ${savings.join(', ')}.` : '',
     areas === null ? '' : areaWords(areas, saved.by_areas),
+    tiers > 1 ? `The job file buys the topics in ${tiers} steps: each for every location before the next one.` : '',
     ...scopes,
   ]
     .filter(Boolean)

@@ -13,7 +13,7 @@ export const STATES = {
   'cut off': 'Cut off',
 };
 
-export const STATUS_WORDS = { outside_us: 'outside the US' };
+const STATUS_WORDS = { outside_us: 'outside the US' };
 
 export function drawEnd({ end: { state, stop, summary }, credits_spent, budget, source }) {
   const { status, complete } = summary;

@@ -1,6 +1,6 @@
 import { post } from './api.js';
 import { byId, say, show, showError } from './dom.js';
-import { setUpResults } from './results.js';
+import { setUpReportView } from './report-view.js';
 import { drawEarlier, drawEnd, drawNotices, earlierEnd, STATES } from './run-end.js';
 import { drawLive, spokenProgress, titleOf } from './run-live.js';
 
@@ -8,8 +8,8 @@ import { drawLive, spokenProgress, titleOf } from './run-live.js';
 const SPEAK_MS = 15_000;
 
 /** Watches the run of the open file. `onGoOn` is called when the user wants to buy the rest. */
-export function setUpRun(about, { onPhase, onHeard, onCutOff, onGone, onGoOn }) {
-  const results = setUpResults();
+export function setUpRun({ onPhase, onHeard, onCutOff, onGone, onGoOn }) {
+  const report = setUpReportView((story) => say('result-story', story));
   let source = null;
   let book = null;
   let last = null;
@@ -42,8 +42,8 @@ export function setUpRun(about, { onPhase, onHeard, onCutOff, onGone, onGoOn }) 
     else if (live.end) drawEnd(live);
     if (isNews) {
       if (live.phase === 'ended') showOutput(true);
-      else results.close();
     }
+    if (live.phase === 'buying') report.renew();
     tell(live);
     if (isNews) onPhase(!isOver(live), isNew, wasHere);
   }
@@ -57,19 +57,11 @@ export function setUpRun(about, { onPhase, onHeard, onCutOff, onGone, onGoOn }) 
     say('run-status', told.text);
   }
 
-  /** @param hasRows the latest run has written the output that is there */
-  function showOutput(hasOutput, hasRows = hasOutput) {
+  function showOutput(hasOutput) {
     show('download', hasOutput);
-    show('report', hasOutput && about().has_report);
     byId('download').href = `/api/books/${book.id}/result`;
     byId('report').href = `/api/books/${book.id}/report`;
-    if (hasRows) void results.open(book).then(bringIntoView);
-    else results.close();
-  }
-
-  /** The end of a run was focused before its table was there. */
-  function bringIntoView() {
-    if (document.activeElement === byId('run-title')) byId('run-step').scrollIntoView();
+    report.open(book);
   }
 
   function watch() {
@@ -91,7 +83,7 @@ export function setUpRun(about, { onPhase, onHeard, onCutOff, onGone, onGoOn }) 
 
   function hide() {
     for (const part of ['run-step', 'result']) show(part, false);
-    results.close();
+    report.close();
   }
 
   return {
@@ -102,7 +94,7 @@ export function setUpRun(about, { onPhase, onHeard, onCutOff, onGone, onGoOn }) 
       hide();
       if (latest) {
         drawEarlier(latest);
-        showOutput(opened.has_output, opened.has_output && latest.rows !== null);
+        showOutput(opened.has_output);
         last = earlierEnd(latest);
       }
       watch();

@@ -1,7 +1,6 @@
 import { byId, make, say, show } from './dom.js';
-import { setUpTiers } from './tiers.js';
 
-/* Where answers come from, whether one answer holds for an area, and what is bought first. What cannot be chosen says why. */
+/* Where answers come from, whether one answer holds for an area. What cannot be chosen says why. */
 
 const SOURCES = [
   ['local', 'Public data on this machine', 'free'],
@@ -15,32 +14,20 @@ const LEVELS = [
   ['county', 'County', ''],
 ];
 
-const PRIORITIES = [
-  ['together', 'All topics of a location together', ''],
-  ['natural', 'Natural hazards of every location first', ''],
-  ['own', 'Chosen topics of every location first', ''],
-];
-
 const SHARES = [0, 0.01, 0.05, 0.1];
 
 /** Names of columns that hold codes of areas as a rule. */
 const LIKELY = { tract: /tract|geoid/i, county: /county|fips|geoid/i };
 
 const FREE = 'Answers of this source are free: there is nothing to save.';
-const ONE_KIND = 'Choose natural hazards and other topics.';
-const ONE_TOPIC = 'Choose at least two topics.';
 
-/** @param topics all topics @param chosenTopics the slugs of those that are chosen */
-export function setUpSource(topics, chosenTopics, onChange) {
-  const NATURAL = new Set(topics.filter(({ category }) => category === 'natural').map(({ slug }) => slug));
-  const tiers = setUpTiers(topics, chosenTopics, onChange);
+export function setUpSource(onChange) {
   let columns = [];
   let offered = { sources: {}, boundaries: {}, areas: {} };
   /** An index, `boundaries`, or a name that is not among the columns of this file. */
   let known = 'boundaries';
   fillRadios('sources', 'source', SOURCES);
   fillRadios('areas', 'area', LEVELS);
-  fillRadios('priority', 'priority', PRIORITIES);
   byId('area-verify').replaceChildren(
     ...SHARES.map((share) =>
       make(
@@ -51,8 +38,6 @@ export function setUpSource(topics, chosenTopics, onChange) {
     ),
   );
   byId('source-step').addEventListener('change', ({ target }) => {
-    // Nothing changes before its Add button is pressed.
-    if (byId('tiers').contains(target)) return;
     if (target.id === 'area-column') known = target.value;
     draw();
     onChange();
@@ -77,21 +62,9 @@ export function setUpSource(topics, chosenTopics, onChange) {
     return isLikely ? null : (offered.boundaries[wanted] ?? null);
   }
 
-  const natural = () => chosenTopics().filter((slug) => NATURAL.has(slug));
-
-  function whyNoPriority(wanted) {
-    if (source() === 'local') return FREE;
-    const count = chosenTopics().length;
-    if (wanted === 'own') return count > 1 ? null : ONE_TOPIC;
-    return natural().length > 0 && natural().length < count ? null : ONE_KIND;
-  }
-
   function draw() {
     for (const [value] of SOURCES) mark('source', value, offered.sources[value] ?? null);
     for (const [value] of LEVELS) mark('area', value, whyNoArea(value));
-    for (const value of ['natural', 'own']) mark('priority', value, whyNoPriority(value));
-    show('tiers', radio('priority') === 'own' && whyNoPriority('own') === null);
-    tiers.draw();
     drawAreaDetails();
     const names = [SOURCES.find(([value]) => value === source())[1]];
     if (areas() !== null) names.push(`one answer for each ${level() === 'tract' ? 'census tract' : 'county'}`);
@@ -122,40 +95,17 @@ export function setUpSource(topics, chosenTopics, onChange) {
 
   function chosen() {
     const area = areas();
-    const sets = first();
-    return {
-      source: source(),
-      ...(area === null ? {} : { areas: area }),
-      ...(sets.length === 0 ? {} : { first: sets }),
-    };
-  }
-
-  /** The sets of topics that are bought before the others. */
-  function first() {
-    const priority = radio('priority');
-    if (priority === 'together' || whyNoPriority(priority) !== null) return [];
-    return priority === 'natural' ? [natural()] : tiers.chosen();
-  }
-
-  /** Shows the sets that were chosen before. */
-  function openFirst(sets = []) {
-    const isNatural =
-      sets.length === 1 && sets[0].length === natural().length && sets[0].every((slug) => NATURAL.has(slug));
-    tiers.open(isNatural ? [] : sets);
-    choose('priority', sets.length === 0 ? 'together' : isNatural ? 'natural' : 'own');
+    return { source: source(), ...(area === null ? {} : { areas: area }) };
   }
 
   return {
     chosen,
-    /** Other topics are chosen: others can be bought first. */
-    topicsChanged: () => draw(),
     /** Shows a file with what was chosen for it before. */
     open(book, before) {
       columns = book.columns;
       offered = { sources: {}, boundaries: {}, areas: {} };
       choose('source', before.source);
       choose('area', before.areas?.level ?? 'place');
-      openFirst(before.first);
       const { column = null, verify = 0.01 } = before.areas ?? {};
       known = column === null ? 'boundaries' : String(typeof column === 'number' ? column : columns.indexOf(column));
       byId('area-verify').value = String(SHARES.includes(verify) ? verify : 0.01);

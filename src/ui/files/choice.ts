@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { counted } from '../../format-numbers.ts';
 import type { JobFile } from '../../run/settings/job-file.ts';
+import { topicsOf } from '../../run/settings/topic-choice.ts';
 import { columnReference } from './file-preview.ts';
 
 /** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */
@@ -9,15 +10,11 @@ const ANSWER_SOURCES = ['local', 'service', 'sample'] as const;
 
 export type ChosenSource = (typeof ANSWER_SOURCES)[number];
 
-const topicSlugs = z
-  .array(z.string().refine((text): text is TopicSlug => (TOPIC_SLUGS as readonly string[]).includes(text)))
-  .min(1);
-
 /** The settings of a file on the page. */
 export const choiceSchema = z.strictObject({
   lat: z.int().nonnegative(),
   lng: z.int().nonnegative(),
-  topics: topicSlugs,
+  topics: z.array(z.enum(TOPIC_SLUGS)).min(1),
   optimize: z.enum(['credits', 'calls']),
   /** Whether the first line is a header (default true). */
   header: z.boolean().optional(),
@@ -26,9 +23,6 @@ export const choiceSchema = z.strictObject({
   order: z.union([z.int().nonnegative(), z.literal('tiv'), z.literal('file')]).optional(),
   /** Default: what the page was started with. */
   source: z.enum(ANSWER_SOURCES).optional(),
-  /** Sets of topics in the order in which they are bought: each for every location, the most valuable ones first, before the next
-   * set. The topics in none of them come last. */
-  first: z.array(topicSlugs).optional(),
   /** One answer for a whole tract or county: found by boundaries, or read from a column. */
   areas: z
     .strictObject({
@@ -62,26 +56,14 @@ export function jobFileOf(choice: Choice, columns: readonly string[]): JobFile {
     ...(header === false ? { header } : {}),
     ...(order === undefined ? {} : { order_by: typeof order === 'number' ? { column: columns[order]! } : order }),
     ...(source === undefined || source === 'service' ? {} : { service: source }),
-    ...tiersOf(choice.first ?? [], topics),
     ...(choice.areas === undefined ? {} : { areas: areasOf(choice.areas, columns) }),
   };
 }
 
-/** A job file lists tiers from the richest to the leanest, each with all that is in the ones after it. */
-function tiersOf(first: NonNullable<Choice['first']>, topics: readonly TopicSlug[]): Pick<JobFile, 'tiers'> {
-  const tiers: TopicSlug[][] = [];
-  for (const set of [...first, topics]) {
-    const before = tiers.at(-1) ?? [];
-    const tier = topics.filter((slug) => before.includes(slug) || set.includes(slug));
-    if (tier.length > before.length) tiers.push(tier);
-  }
-  return tiers.length > 1 ? { tiers: tiers.toReversed() } : {};
-}
-
-/** The sets of topics of a saved job file that come before the last one, in the order in which they are bought. */
-function keptFirst(tiers: NonNullable<JobFile['tiers']> = []): string[][] {
-  const sets = tiers.map((tier) => [tier].flat()).toReversed();
-  return sets.slice(0, -1).map((set, index) => set.filter((slug) => !sets[index - 1]?.includes(slug)));
+/** The tiers of a saved job file, which the page does not change, where its topics are chosen again. */
+export function keptTiers(saved: JobFile | null, { topics }: JobFile): Pick<JobFile, 'tiers'> {
+  const { tiers } = saved ?? {};
+  return tiers !== undefined && topicsOf(tiers.flat()).join() === [topics].join() ? { tiers } : {};
 }
 
 function areasOf(areas: NonNullable<Choice['areas']>, columns: readonly string[]): NonNullable<JobFile['areas']> {
@@ -94,9 +76,9 @@ export function keptChoice(settings: JobFile | null): unknown {
   if (settings === null) return null;
   const { location, topics, optimize, budget, header, order_by: order = null, service, tiers, areas } = settings;
   return {
-    ...{ lat: location?.lat ?? null, lng: location?.lng ?? null, topics, optimize, budget, header, order },
+    ...{ lat: location?.lat ?? null, lng: location?.lng ?? null, optimize, budget, header, order },
+    topics: topicsOf((tiers ?? [topics ?? 'natural']).flat()),
     source: typeof service === 'string' ? service : null,
-    first: keptFirst(tiers),
     areas: keptAreas(areas),
   };
 }

@@ -11,12 +11,12 @@ import type { Job } from '../../run/settings/settings.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { withoutTerminal } from './page-words.ts';
-import { type PricedTier, pricedTiers, sharesOfTiers } from './tier-prices.ts';
 
-/** The price of a job and of each of its tiers, and what its accounts have left. */
+/** The price of a job, and what its accounts have left. */
 export interface Priced {
   readonly summary: PlanSummary;
-  readonly tiers: readonly PricedTier[];
+  /** How many sets of topics the job buys one after the other (`tiers` of a job file); 1: all together. */
+  readonly tiers: number;
   readonly accounts: readonly { account: string; available: number; of: number; resets: number }[];
 }
 
@@ -26,8 +26,6 @@ export interface BudgetReach {
   readonly cells: number;
   /** Null in the order of the file. */
   readonly share_of_value: number | null;
-  /** The share of all places that then have each tier; empty where topics are bought together. */
-  readonly share_of_tiers: readonly number[];
   readonly minutes: number;
 }
 
@@ -82,7 +80,6 @@ export class Pricing implements Disposable {
       return {
         ...{ credits: reach.credits, cells: reach.cells, minutes: reach.minutes },
         share_of_value: shareOf(reach.value, cells.total()),
-        share_of_tiers: job.tiers.length < 2 ? [] : sharesOfTiers(reach.shares, cells.size),
       };
     });
     this.#turn = mine.catch(() => {});
@@ -114,7 +111,7 @@ export class Pricing implements Disposable {
       ...prepared.summary,
       findings: findings.map((one) => ({ ...one, note: withoutTerminal(one.note) })),
     };
-    return { summary, tiers: pricedTiers(prepared), accounts };
+    return { summary, tiers: Math.max(1, job.tiers.length), accounts };
   }
 
   async #scanned(job: Job): Promise<Scanned> {

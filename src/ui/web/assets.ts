@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import { reportScript, reportStyle } from '../../report/page/page.ts';
 
 export interface Asset {
   readonly type: string;
@@ -16,11 +17,13 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const FOLDER = new URL('../assets/', import.meta.url);
 
-/** The files of the page by name, read at the start: no other file can be requested. */
+/** The files of the page by name, and style and script of the report. All are read at the start: no other file can be requested. */
 export function readAssets(): ReadonlyMap<string, Asset> {
-  return new Map(
-    readdirSync(FOLDER)
-      .filter((name) => TYPES[extname(name)] !== undefined)
-      .map((name) => [name, { type: TYPES[extname(name)]!, body: readFileSync(new URL(name, FOLDER)) }]),
-  );
+  const names = readdirSync(FOLDER).filter((name) => TYPES[extname(name)] !== undefined);
+  const bodies: readonly [name: string, body: Buffer][] = [
+    ...names.map((name): [string, Buffer] => [name, readFileSync(new URL(name, FOLDER))]),
+    ['report.css', Buffer.from(reportStyle())],
+    ['report.js', Buffer.from(reportScript())],
+  ];
+  return new Map(bodies.map(([name, body]) => [name, { type: TYPES[extname(name)]!, body }]));
 }

@@ -4,10 +4,10 @@ import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { reportPage, reportSections } from '../../report/page/page.ts';
 import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
 import { receiveUpload } from '../files/upload.ts';
-import { rowFilterSchema } from '../results/output-page.ts';
 import { readAssets } from './assets.ts';
 import { RefusedRequest } from './error-replies.ts';
 import { sendEvents } from './events.ts';
@@ -86,16 +86,14 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
       .type('application/octet-stream')
       .send(createReadStream(output));
   });
-  app.get<OfFile>('/api/books/:id/results', ({ params }) => api.results(api.file(params.id)));
-  app.post<OfFile>('/api/books/:id/rows', ({ params, body }, reply) => {
-    // A page that has asked for other rows meanwhile does not wait for these.
-    const gone = new AbortController();
-    reply.raw.on('close', () => gone.abort());
-    return api.rows(api.file(params.id), read(rowFilterSchema, body), gone.signal);
-  });
   app.get<OfFile>('/api/books/:id/report', async ({ params }, reply) => {
-    const html = await api.report(api.file(params.id));
+    const { facts, map } = await api.report(api.file(params.id));
+    const html = reportPage(facts, map);
     return reply.header('content-security-policy', reportPolicy(html)).type('text/html; charset=utf-8').send(html);
+  });
+  app.get<OfFile>('/api/books/:id/sections', async ({ params }, reply) => {
+    const { facts, map } = await api.report(api.file(params.id));
+    return reply.type('text/html; charset=utf-8').send(reportSections(facts, map));
   });
 }
 

@@ -1,21 +1,25 @@
-// The list of locations: choose a peril, filter, sort, download what is shown.
-(() => {
-  const table = document.getElementById('list');
+// The list of locations: choose a peril, filter, sort, download what is shown. `state` is what was chosen: it outlives the table.
+export function setUpLocations(root, state) {
+  const byId = (id) => root.getElementById(id);
+  const table = byId('list');
   if (table === null) return;
   const limit = Number(table.dataset.limit);
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
   // By value, as the page was made.
-  const rows = [...body.rows];
-  const texts = rows.map((row) => row.textContent.toLowerCase());
-  const peril = document.getElementById('list-peril');
-  const filter = document.getElementById('list-filter');
-  const link = document.getElementById('list-csv');
-  const sorting = { column: -1, down: false };
+  const rows = [...body.rows].map((row) => ({
+    row,
+    text: row.textContent.toLowerCase(),
+    // By topic: rating, score, frequency.
+    rated: JSON.parse(row.dataset.rated),
+  }));
+  const peril = byId('list-peril');
+  const filter = byId('list-filter');
+  const link = byId('list-csv');
+  state.sorting ??= { column: -1, down: false };
+  const { sorting } = state;
 
   const sortValue = (cell) => (cell.dataset.v === undefined ? cell.textContent.trim() : Number(cell.dataset.v));
-
-  const isHigh = (row) => peril.value === '' || row.dataset.high.split(' ').includes(peril.value);
 
   const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
@@ -23,28 +27,39 @@
   const textOf = (cell) => (cell.querySelector('bdi') ?? cell).textContent;
   const exported = (cell) => cell.dataset.csv ?? cell.dataset.v ?? textOf(cell).trim().replaceAll(/\s+/g, ' ');
 
+  // The ratings of all perils are one text; those of a chosen one are numbers too.
   const csv = (shown) => {
-    const names = [...heads.map((head) => head.textContent), 'Latitude', 'Longitude'];
-    const lines = shown.map((row) => [...row.cells].map(exported).concat(row.dataset.at.split(',')));
+    const ratings = peril.value === '' ? [heads.at(-1).textContent] : ['Rating', 'Score', 'Frequency'];
+    const names = [...heads.slice(0, -1).map((head) => head.textContent), 'Latitude', 'Longitude', ...ratings];
+    const lines = shown.map(({ row, rated }) => {
+      const cells = [...row.cells].map(exported);
+      const last = peril.value === '' ? cells.slice(-1) : rated[peril.value].map((value) => String(value ?? ''));
+      return [...cells.slice(0, -1), ...row.dataset.at.split(','), ...last];
+    });
     return [names, ...lines].map((line) => line.map(field).join(',')).join('\r\n');
   };
 
   const show = () => {
+    Object.assign(state, { peril: peril.value, filter: filter.value });
     const word = filter.value.trim().toLowerCase();
     // The page has the first of each peril: what is beyond them in a peril is not complete.
-    const listed = rows.filter(isHigh).slice(0, limit);
-    const shown = listed.filter((row) => texts[rows.indexOf(row)].includes(word));
+    const listed = rows.filter(({ rated }) => peril.value === '' || peril.value in rated).slice(0, limit);
+    const shown = listed.filter(({ text }) => text.includes(word));
     if (sorting.column >= 0) {
       const sign = sorting.down ? -1 : 1;
       shown.sort((a, b) => {
-        const [x, y] = [sortValue(a.cells[sorting.column]), sortValue(b.cells[sorting.column])];
+        const [x, y] = [a, b].map(({ row }) => sortValue(row.cells[sorting.column]));
         return sign * (typeof x === 'number' ? x - y : x.localeCompare(y, 'en'));
       });
     }
-    for (const row of rows) row.hidden = true;
-    for (const row of shown) row.hidden = false;
-    body.append(...shown);
-    document.getElementById('list-count').textContent = `${shown.length} of ${listed.length} shown`;
+    for (const [column, head] of heads.entries()) {
+      if (column !== sorting.column) head.removeAttribute('aria-sort');
+      else head.setAttribute('aria-sort', sorting.down ? 'descending' : 'ascending');
+    }
+    for (const { row } of rows) row.hidden = true;
+    for (const { row } of shown) row.hidden = false;
+    body.append(...shown.map(({ row }) => row));
+    byId('list-count').textContent = `${shown.length} of ${listed.length} shown`;
     link.href = `data:text/csv;charset=utf-8,${encodeURIComponent(csv(shown))}`;
   };
 
@@ -56,13 +71,13 @@
     button.addEventListener('click', () => {
       sorting.down = sorting.column === column ? !sorting.down : head.dataset.kind === 'number';
       sorting.column = column;
-      for (const other of heads) other.removeAttribute('aria-sort');
-      head.setAttribute('aria-sort', sorting.down ? 'descending' : 'ascending');
       show();
     });
   }
   peril.addEventListener('change', show);
   filter.addEventListener('input', show);
-  document.getElementById('list-controls').addEventListener('submit', (event) => event.preventDefault());
+  byId('list-controls').addEventListener('submit', (event) => event.preventDefault());
+  if ([...peril.options].some(({ value }) => value === state.peril)) peril.value = state.peril;
+  filter.value = state.filter ?? '';
   show();
-})();
+}

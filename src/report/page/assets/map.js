@@ -1,19 +1,22 @@
 // The map: topic and measure, zoom, the level of detail and the names that fit it. Without scripts the page shows one topic, one level.
-(() => {
-  const read = (id) => JSON.parse(document.getElementById(id).textContent);
+// `state` is what was chosen: it outlives the drawing.
+export function setUpMap(root, state) {
+  const byId = (id) => root.getElementById(id);
+  const read = (id) => JSON.parse(byId(id).textContent);
   const data = read('map-data');
   const names = read('map-names');
-  const controls = document.getElementById('map-controls');
-  const topic = document.getElementById('map-topic');
-  const drawing = document.getElementById('map-drawing');
-  const world = document.getElementById('map-world');
-  const marks = document.getElementById('marks');
-  const box = document.querySelector('.map-box');
-  const hint = document.getElementById('map-hint');
-  const perils = [...document.querySelectorAll('.perils tr[data-layer]')];
+  const controls = byId('map-controls');
+  const topic = byId('map-topic');
+  const drawing = byId('map-drawing');
+  const world = byId('map-world');
+  const marks = byId('marks');
+  const box = root.querySelector('.map-box');
+  const hint = byId('map-hint');
+  const perils = [...root.querySelectorAll('.perils tr[data-layer]')];
   const grouped = new Intl.NumberFormat('en-US');
   const [WIDTH, HEIGHT, MOST_ZOOM] = [960, 600, 40];
-  const view = { x: 0, y: 0, k: 1 };
+  state.view ??= { x: 0, y: 0, k: 1 };
+  const { view } = state;
   let level;
 
   const measure = () => controls.querySelector('input[name=measure]:checked')?.value ?? 'rows';
@@ -50,7 +53,7 @@
     }
     marks.innerHTML = drawn;
     for (const [index, text] of level.legend[by].entries()) {
-      const shown = document.getElementById(`size-${index}`);
+      const shown = byId(`size-${index}`);
       shown.textContent = text;
       shown.parentElement.hidden = text === '';
     }
@@ -74,7 +77,7 @@
       if (fits) taken.push({ middle, top, half });
       return fits;
     });
-    const layer = document.getElementById('names');
+    const layer = byId('names');
     layer.replaceChildren(
       ...shown.map(([kind, name, x, y]) => {
         const text = document.createElementNS(layer.namespaceURI, 'text');
@@ -111,14 +114,15 @@
 
   const show = () => {
     const { name, scale } = data.layers[Number(topic.value)];
-    for (const legend of document.querySelectorAll('.legend')) legend.hidden = legend.dataset.scale !== scale;
+    Object.assign(state, { topic: name, measure: measure() });
+    for (const legend of root.querySelectorAll('.legend')) legend.hidden = legend.dataset.scale !== scale;
     for (const row of perils) {
       const isShown = row.dataset.layer === topic.value;
       row.classList.toggle('chosen', isShown);
       row.querySelector('button').setAttribute('aria-pressed', String(isShown));
     }
     const by = measure() === 'value' ? 'value' : 'locations';
-    document.getElementById('map-shows').textContent = `Shown: ${name}, by ${by}.`;
+    byId('map-shows').textContent = `Shown: ${name}, by ${by}.`;
     move();
   };
 
@@ -219,10 +223,10 @@
     event.preventDefault();
   });
   drawing.setAttribute('tabindex', '0');
-  document.getElementById('zoom-in').addEventListener('click', () => zoomToData(1.6));
-  document.getElementById('zoom-out').addEventListener('click', () => zoom(1 / 1.6));
-  document.getElementById('zoom-reset').addEventListener('click', () => zoom(0));
-  window.addEventListener('resize', moveSoon);
+  byId('zoom-in').addEventListener('click', () => zoomToData(1.6));
+  byId('zoom-out').addEventListener('click', () => zoom(1 / 1.6));
+  byId('zoom-reset').addEventListener('click', () => zoom(0));
+  new ResizeObserver(moveSoon).observe(drawing);
 
   for (const row of perils) {
     const head = row.querySelector('th');
@@ -238,6 +242,9 @@
   }
   controls.addEventListener('change', show);
   controls.addEventListener('submit', (event) => event.preventDefault());
-  for (const hidden of document.querySelectorAll('.scripted')) hidden.hidden = false;
+  const chosen = data.layers.findIndex(({ name }) => name === state.topic);
+  if (chosen >= 0) topic.value = String(chosen);
+  const by = controls.querySelector(`input[name=measure][value=${state.measure}]`);
+  if (by !== null) by.checked = true;
   show();
-})();
+}
