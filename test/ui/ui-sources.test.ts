@@ -103,6 +103,34 @@ test('one answer a tract or county costs what the page said', {
   assert.deepEqual(kept.areas, { level: 'tract', column: null, verify: 0 });
 });
 
+test('the curve of a budget is what the budget buys; its marks are the fewest credits that buy so much', {
+  timeout,
+}, async (t) => {
+  const scene = await openUi(t, (opened) => allSources(opened));
+  const visitor = await scene.visit();
+  // Of 78: 12 + 11 + 10 + 9 = 42 are the first more than 50 %, seven places have 63, ten have 75.
+  const rows = places(CELLS).map(([lat, lng], index) => `${lat},${lng},${index + 1}\n`);
+  const { id } = (await visitor.upload('book.csv', `lat,lng,tiv\n${rows.join('')}`)).body;
+  const topics = ['hail', 'wildfire'];
+  const choice = { lat: 0, lng: 1, topics, optimize: 'credits', source: 'service', order: 2 };
+  const ask = async (what: string, body: object = {}) =>
+    (await visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...choice, ...body } })).body;
+  const { curve } = await ask('price');
+  assert.deepEqual(curve.marks, [
+    { share: 0.5, credits: 2 * 4 },
+    { share: 0.8, credits: 2 * 7 },
+    { share: 0.95, credits: 2 * 10 },
+  ]);
+  assert.deepEqual([curve.of, curve.points.length, curve.points.at(-1)], ['value', CELLS + 1, [2 * CELLS, 1]]);
+  for (const [budget, share] of curve.points) {
+    assert.equal((await ask('reach', { budget })).share_of_value, share, `${budget} credits`);
+  }
+  const inFileOrder = (await ask('price', { order: 'file' })).curve;
+  assert.deepEqual([inFileOrder.of, inFileOrder.marks[0]], ['places', { share: 0.5, credits: CELLS }]);
+  assert.equal((await ask('price', { source: 'local' })).curve, null, 'local answers are free');
+  assert.equal(scene.harness.charged(), 0);
+});
+
 test('a saved job file with topics in steps is priced, and bought in its order', { timeout }, async (t) => {
   const before = await openUi(t, (opened) => allSources(opened));
   const { harness } = before;

@@ -1,8 +1,11 @@
-import { byId, say, show, showError } from './dom.js';
+import { byId, make, say, show, showError } from './dom.js';
 import { confirmation, counted, grouped, inWords, percent, timeSpan } from './format.js';
 
 /** Few enough requests while the slider moves. */
 const SETTLE_MS = 200;
+
+/** Keys that move the slider, in steps of one per cent. */
+const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 
 /** The budget, what it buys, and its confirmation. `reachOf` asks what a budget buys; `onStart` gets the budget, the confirmed
  * sentence and the choice that was priced; `onChange` the text of the field. */
@@ -66,6 +69,9 @@ export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
     slider.max = String(most());
     slider.disabled = most() === 0;
     slider.value = String(Math.min(wanted ?? 0, most()));
+    // What it buys is added when it is known.
+    slider.setAttribute('aria-valuetext', wanted === null ? 'No budget' : counted(wanted, 'credit'));
+    drawCurve(priced?.curve ?? null, most());
     say('dock-price', priced === null ? '' : `All: ${counted(priced.summary.credits, 'credit')}`);
     byId('start').disabled = isWorking || priced === null || (!isLocal() && (wanted === null || isWrong));
     byId('start').textContent = isLocal() ? 'Start' : 'Start…';
@@ -125,6 +131,15 @@ export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
   });
   slider.addEventListener('input', () => {
     field.value = grouped(Number(slider.value));
+    onChange(field.value);
+    draw();
+  });
+  slider.addEventListener('keydown', (event) => {
+    const steps = STEPS[event.key];
+    if (steps === undefined) return;
+    event.preventDefault();
+    const step = Math.max(1, Math.round(most() / 100));
+    field.value = grouped(Math.min(most(), Math.max(0, Math.min(budget() ?? 0, most()) + steps * step)));
     onChange(field.value);
     draw();
   });
@@ -199,6 +214,24 @@ export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
 function priceWords(budget, cost) {
   if (budget === cost) return '';
   return ` The price is ${grouped(cost)}${budget < cost ? '; the rest is deferred' : ''}.`;
+}
+
+/** The share of value, or of places, that each budget up to the end of the slider buys, behind the slider. */
+function drawCurve(curve, most) {
+  const { points, marks } = curve ?? { points: [], marks: [] };
+  const inside = ([credits]) => credits <= most;
+  const path = points.filter(inside).map(([credits, share]) => `L${(100 * credits) / most} ${100 - 100 * share}`);
+  const isShown = most > 0 && path.length > 2;
+  byId('budget-curve').firstElementChild.setAttribute('d', isShown ? `M0 100${path.join('')}V100z` : '');
+  byId('budget-marks').replaceChildren(
+    ...marks
+      .filter(({ credits }) => isShown && credits <= most)
+      .map(({ share, credits }) => {
+        const mark = make('span', {}, percent(share));
+        mark.style.left = `${(100 * credits) / most}%`;
+        return mark;
+      }),
+  );
 }
 
 /** What a budget buys. */

@@ -10,6 +10,7 @@ import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import type { Job } from '../../run/settings/settings.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
+import { type BudgetCurve, budgetCurve } from './budget-curve.ts';
 import { withoutTerminal } from './page-words.ts';
 
 /** The price of a job, and what its accounts have left. */
@@ -17,6 +18,8 @@ export interface Priced {
   readonly summary: PlanSummary;
   /** How many sets of topics the job buys one after the other (`tiers` of a job file); 1: all together. */
   readonly tiers: number;
+  /** Null where answers are free. */
+  readonly curve: BudgetCurve | null;
   readonly accounts: readonly { account: string; available: number; of: number; resets: number }[];
 }
 
@@ -111,7 +114,8 @@ export class Pricing implements Disposable {
       ...prepared.summary,
       findings: findings.map((one) => ({ ...one, note: withoutTerminal(one.note) })),
     };
-    return { summary, tiers: Math.max(1, job.tiers.length), accounts };
+    const curve = connection.kind === 'local' ? null : budgetCurve(prepared);
+    return { summary, tiers: job.tiers.length, curve, accounts };
   }
 
   async #scanned(job: Job): Promise<Scanned> {
