@@ -60,6 +60,101 @@ test(
   },
 );
 
+test('the slider moves by one per cent a key, shows its curve, and always says the truth', options, async (t) => {
+  const scene = await openUi(t);
+  const { page, complaints } = await openPage(t, scene);
+  const file = join(scene.harness.folder, 'book.csv');
+  writeFileSync(file, portfolio(300));
+  await page.setInputFiles('#file', file);
+  await onlyWildfire(page);
+  await price(page, '300');
+  const slider = page.locator('#budget-slider');
+  const says = (words: RegExp) =>
+    page
+      .locator('#budget-slider')
+      .and(page.getByLabel('Budget', { exact: true }))
+      .evaluate((element, source) => new RegExp(source).test(element.getAttribute('aria-valuetext')!), words.source);
+  assert.ok(await says(/^No budget$/));
+  await slider.focus();
+  for (const [key, credits] of [
+    ['ArrowRight', '3'],
+    ['ArrowUp', '6'],
+    ['PageUp', '36'],
+    ['ArrowLeft', '33'],
+  ] as const) {
+    await page.keyboard.press(key);
+    assert.equal(await page.locator('#budget').inputValue(), credits);
+    assert.ok(await says(new RegExp(`^${credits} credits`)), 'before the server has said what it buys');
+  }
+  await page.locator('#budget-meaning', { hasText: '33 credits: 33 places' }).waitFor();
+  assert.ok(await says(/^33 credits: 33 places, 88 % of value/));
+  await page.fill('#budget', '100000');
+  assert.ok(await says(/^100,000 credits/), 'more than the slider shows');
+  assert.match((await page.locator('#budget-curve path').getAttribute('d'))!, /^M0 100L0 100L/);
+  assert.deepEqual(await page.locator('#budget-marks span').allTextContents(), ['50 %', '80 %', '95 %']);
+  await page.fill('#budget', '');
+  assert.ok(await says(/^No budget$/));
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
+
+test(
+  'the result is on top and says why; Back, a reload and another tab show what one saw; the focus follows',
+  options,
+  async (t) => {
+    const scene = await openUi(t, {}, { subscription: customSubscription(10_000, 100), factor: 20 });
+    const { page, context, complaints } = await openPage(t, scene);
+    const [first, second] = ['first.csv', 'second.csv'].map((name) => join(scene.harness.folder, name));
+    for (const file of [first!, second!]) writeFileSync(file, portfolio(12));
+    const open = async (file: string) => {
+      await page.fill('#path', file);
+      await page.keyboard.press('Enter');
+      await page.locator('#file-chosen', { hasText: file }).waitFor();
+    };
+    await open(first!);
+    await page.locator('#columns-fold > summary:focus').waitFor();
+    await onlyWildfire(page);
+    await price(page, '12');
+    await page.fill('#budget', '5');
+    await page.click('#start');
+    await page.click('#confirm-yes');
+    await title(page, 'Paused');
+    const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y;
+    const isOnTop = async () => {
+      assert.ok((await top('#run-title')) < (await top('#columns-title')), 'the result is above the set-up');
+      assert.ok((await top('#columns-title')) < (await top('#report-root')), 'the page ends in the report');
+      assert.ok(await page.locator('#columns-fold > .pair').isHidden(), 'the set-up is folded');
+      assert.equal(await page.locator('#result-stop').textContent(), why);
+      assert.match(await page.locator('#result-facts').innerText(), /Value complete\s+99\.6 %/);
+    };
+    const why = 'The budget of 5 credits is reached. The other rows are deferred.';
+    await isOnTop();
+    await page.locator('#report-step').waitFor();
+    await page.selectOption('#list-peril', { label: 'Wildfire' });
+    await page.reload();
+    await title(page, 'Paused');
+    await page.locator('#report-step').waitFor();
+    await isOnTop();
+    assert.equal(await page.locator('#list-peril').inputValue(), 'wildfire');
+    await open(second!);
+    await page.locator('#columns-fold > summary:focus').waitFor();
+    assert.ok((await page.locator('#run-step').isHidden()) && (await page.locator('#report-step').isHidden()));
+    await page.goBack();
+    await title(page, 'Paused');
+    await page.locator('#file-chosen', { hasText: 'first.csv' }).waitFor();
+    await page.locator('#report-step').waitFor();
+    assert.equal(await page.locator('#list-peril').inputValue(), 'wildfire');
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await title(other, 'Paused');
+    await page.click('#go-on');
+    await page.click('#confirm-yes');
+    await title(page, 'Complete');
+    await title(other, 'Complete');
+    assert.equal(scene.harness.charged(), 12);
+    assert.deepEqual([complaints, scene.bugs], [[], []]);
+  },
+);
+
 test('a bad file closes the one that was open; its error names no flag and no folder of ours', options, async (t) => {
   const scene = await openUi(t);
   const { page } = await openPage(t, scene);

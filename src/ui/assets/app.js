@@ -83,9 +83,12 @@ function chose(part) {
   void reprice();
 }
 
-async function openBook(opened) {
+/** @param isOwn whether the user has just opened it: what follows gets the focus, and Back leads to the file before */
+async function openBook(opened, isOwn) {
   book = opened;
-  history.replaceState(null, '', `#book=${book.id}`);
+  const address = `#book=${book.id}`;
+  if (isOwn && window.location.hash !== address) history.pushState(null, '', address);
+  else history.replaceState(null, '', address);
   document.title = `${book.name} · Perilbook`;
   const draft = readDraft(book.id);
   location = steps.columns.open(book, draft.columns);
@@ -95,12 +98,20 @@ async function openBook(opened) {
   steps.price.open(draft.optimize ?? book.kept?.optimize);
   steps.budget.open(draft.budget);
   steps.budget.working(book.is_working);
-  fold(book.is_working);
   void drawMap(book.id, mapChoice());
   await steps.runs.load();
-  steps.run.open(book, steps.runs.latestOf(book.id));
-  await reprice(0);
-  byId('file-title').scrollIntoView();
+  const latest = steps.runs.latestOf(book.id);
+  steps.run.open(book, latest, draft.report);
+  fold(book.is_working || latest !== null);
+  const priced = reprice(0);
+  if (isOwn) focusOn(latest === null ? byId('columns-fold').firstElementChild : byId('run-title'));
+  await priced;
+}
+
+/** With the heading of its step in view. */
+function focusOn(target) {
+  target.focus({ preventScroll: true });
+  target.closest('section').scrollIntoView();
 }
 
 /** Hides everything of the file that was open. */
@@ -122,17 +133,18 @@ function fold(isFolded) {
   for (const id of FOLDS) byId(id).open = !isFolded;
 }
 
+const bookOfAddress = () => /^#book=([0-9a-f]+)$/.exec(window.location.hash)?.[1];
+
 /** Opens a known file, with or without a header line as it was chosen. */
-function openAgain(id) {
+function openAgain(id, isOwn = false) {
   const { header } = readDraft(id);
-  return steps.file.openAgain(id, header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`);
+  return steps.file.openAgain(id, isOwn, header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`);
 }
 
 /** Opens the file of an earlier run, with the button that resumes it in view and focused. */
 async function resume(id) {
-  await openAgain(id);
+  await openAgain(id, true);
   if (book?.id !== id) return;
-  fold(true);
   const target = byId('go-on').checkVisibility() ? byId('go-on') : byId('run-title');
   target.scrollIntoView({ block: 'center' });
   target.focus({ preventScroll: true });
@@ -204,10 +216,9 @@ async function start(budget, confirmed, chosen) {
 async function onPhase(isWorking, isNew, wasHere) {
   const hadFocus = byId('run-live').contains(document.activeElement);
   steps.budget.working(isWorking);
-  if (isWorking && isNew) byId('run-step').scrollIntoView();
-  if ((wasHere && (isNew || !isWorking)) || hadFocus) byId('run-title').focus({ preventScroll: true });
+  if (isNew) fold(true);
+  if ((wasHere && (isNew || !isWorking)) || hadFocus) focusOn(byId('run-title'));
   if (isWorking) return;
-  byId('run-step').scrollIntoView();
   await steps.runs.load();
   await reprice(0);
 }
@@ -236,8 +247,16 @@ async function onGoOn(last) {
   steps.budget.goOn(left > 0 ? left : null);
 }
 
+addEventListener('pagehide', () => keep({ report: steps.run.reportState() }));
+addEventListener('popstate', () => {
+  const id = bookOfAddress();
+  keep({ report: steps.run.reportState() });
+  if (id === undefined) window.location.reload();
+  else if (id !== book?.id) void openAgain(id);
+});
+
 showSource();
 await steps.runs.load().catch((error) => showError('gone', error));
-const wanted = /^#book=([0-9a-f]+)$/.exec(window.location.hash)?.[1] ?? about.first;
+const wanted = bookOfAddress() ?? about.first;
 if (wanted) await openAgain(wanted);
 document.documentElement.dataset.ready = 'yes';

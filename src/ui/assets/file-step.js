@@ -8,14 +8,14 @@ export function setUpFile(about, onBook, onNone) {
   const input = byId('file');
   let isBusy = false;
 
-  async function open(work) {
+  async function open(work, isOwn = true) {
     if (isBusy) return;
     isBusy = true;
     showError('file-error', null);
     try {
       const book = await work();
       showBook(book);
-      await onBook(book);
+      await onBook(book, isOwn);
     } catch (error) {
       // An open file below a failed one would look like its result.
       showNone();
@@ -70,7 +70,7 @@ export function setUpFile(about, onBook, onNone) {
     if (file) void send(file);
   });
   return {
-    openAgain: (id, header = '') => open(() => get(`/api/books/${id}${header}`)),
+    openAgain: (id, isOwn, header) => open(() => get(`/api/books/${id}${header}`), isOwn),
   };
 }
 

@@ -64,12 +64,12 @@ export function setUpReportView(onDrawn) {
   }
 
   return {
-    /** @param before what was chosen in it before */
-    open(opened, before) {
-      if (book?.id !== opened.id) state = before ?? {};
+    /** Takes what was chosen in the report of a file before. */
+    remember(opened, before) {
       book = opened;
-      void draw();
+      state = before ?? {};
     },
+    draw: () => void draw(),
     /** More answers are there. */
     renew() {
       timer ??= setTimeout(draw, Math.max(0, mayDrawAt - performance.now()));
@@ -78,7 +78,6 @@ export function setUpReportView(onDrawn) {
       asked.abort();
       clearTimeout(timer);
       timer = null;
-      book = null;
       report.replaceChildren();
       show('report-step', false);
     },

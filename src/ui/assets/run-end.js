@@ -15,50 +15,50 @@ export const STATES = {
 
 const STATUS_WORDS = { outside_us: 'outside the US' };
 
+/** A run of this server that has ended. */
 export function drawEnd({ end: { state, stop, summary }, credits_spent, budget, source }) {
-  const { status, complete } = summary;
-  const counts = Object.entries(status).filter(([, rows]) => rows > 0);
-  say(
-    'result-words',
-    `${counted(summary.rows, 'row')} written: ${counts.map(([name, rows]) => `${grouped(rows)} ${STATUS_WORDS[name] ?? name}`).join(', ')}.`,
-  );
-  show('result-stop', stop !== null);
-  say('result-stop', stop === null ? '' : stopWords(stop, source === 'local'));
-  show('go-on', state !== 'complete');
-  const money = [
-    ['Credits spent', grouped(credits_spent)],
-    [
-      'Credits without an answer',
-      summary.credits_unknown > 0 ? `${grouped(summary.credits_unknown)}; the provider may have charged them` : null,
-    ],
-    ['Budget', grouped(budget)],
-  ];
-  showFacts('result-facts', [
-    ...(source === 'local' ? [['Answers', 'public data on this machine']] : money),
-    ['Locations complete', percent(complete.rows)],
-    ['Resume after', summary.resume_after === null ? null : day(summary.resume_after)],
-  ]);
+  const counts = Object.entries(summary.status).filter(([, rows]) => rows > 0);
+  draw({
+    words: `${counted(summary.rows, 'row')} written: ${counts.map(([name, rows]) => `${grouped(rows)} ${STATUS_WORDS[name] ?? name}`).join(', ')}.`,
+    reason: stop && stopWords(stop, source === 'local'),
+    ...{ state, spent: credits_spent, unknown: summary.credits_unknown, budget, isLocal: source === 'local' },
+    ...{ complete: summary.complete.rows, value: summary.complete.value, resumeAfter: summary.resume_after },
+  });
 }
 
 /** A run of an earlier process, from the store. */
-export function drawEarlier({ state, charged, budget, complete, rows, resume_after, is_local }) {
-  show('run-step', true);
+export function drawEarlier(run) {
+  const { state, charged, unknown, budget, complete, complete_value, rows, resume_after, is_local, stopped } = run;
   show('run-facts', false);
   show('result', true);
-  show('result-stop', false);
   showError('run-error', null);
   byId('run-notices').replaceChildren();
   say('run-title', STATES[state]);
-  say(
-    'result-words',
-    rows === null ? 'The latest run wrote no output.' : `The latest run wrote ${counted(rows, 'row')}.`,
-  );
+  draw({
+    words: rows === null ? 'The latest run wrote no output.' : `The latest run wrote ${counted(rows, 'row')}.`,
+    reason: state === 'cut off' ? 'Perilbook ended during the run. Bought answers are kept.' : stopped,
+    ...{ state, spent: charged, unknown, budget, isLocal: is_local },
+    ...{ complete, value: complete_value, resumeAfter: resume_after },
+  });
+}
+
+function draw({ words, reason, state, spent, unknown, budget, isLocal, complete, value, resumeAfter }) {
+  say('result-words', words);
+  show('result-stop', reason !== null);
+  say('result-stop', reason ?? '');
   show('go-on', state !== 'complete' && state !== 'running');
+  const share = (part) => (part === null ? null : percent(part));
   showFacts('result-facts', [
-    ['Credits spent', is_local ? null : grouped(charged)],
-    ['Budget', is_local ? null : grouped(budget)],
-    ['Locations complete', complete === null ? null : percent(complete)],
-    ['Resume after', resume_after === null ? null : day(resume_after)],
+    ['Locations complete', share(complete)],
+    ['Value complete', share(value)],
+    ['Credits spent', isLocal ? null : grouped(spent)],
+    [
+      'Credits without an answer',
+      !isLocal && unknown > 0 ? `${grouped(unknown)}; the provider may have charged them` : null,
+    ],
+    ['Budget', isLocal ? null : grouped(budget)],
+    ['Answers', isLocal ? 'public data on this machine' : null],
+    ['Resume after', resumeAfter === null ? null : day(resumeAfter)],
   ]);
 }
 

@@ -32,7 +32,7 @@ export function setUpRun({ onPhase, onHeard, onCutOff, onGone, onGoOn }) {
     const wasHere = heard;
     last = live;
     heard = true;
-    show('run-step', true);
+    showRun(true);
     show('run-facts', !isOver(live));
     show('result', live.phase === 'ended');
     showError('run-error', live.error);
@@ -61,7 +61,7 @@ export function setUpRun({ onPhase, onHeard, onCutOff, onGone, onGoOn }) {
     show('download', hasOutput);
     byId('download').href = `/api/books/${book.id}/result`;
     byId('report').href = `/api/books/${book.id}/report`;
-    report.open(book);
+    report.draw();
   }
 
   function watch() {
@@ -81,18 +81,26 @@ export function setUpRun({ onPhase, onHeard, onCutOff, onGone, onGoOn }) {
     source.onerror = () => onGone();
   }
 
+  function showRun(isShown) {
+    show('run-step', isShown);
+    document.documentElement.toggleAttribute('data-run', isShown);
+  }
+
   function hide() {
-    for (const part of ['run-step', 'result']) show(part, false);
+    showRun(false);
+    show('result', false);
     report.close();
   }
 
   return {
-    open(opened, latest) {
+    open(opened, latest, reportBefore) {
       book = opened;
       last = null;
       heard = false;
       hide();
+      report.remember(book, reportBefore);
       if (latest) {
+        showRun(true);
         drawEarlier(latest);
         showOutput(opened.has_output);
         last = earlierEnd(latest);
@@ -101,7 +109,7 @@ export function setUpRun({ onPhase, onHeard, onCutOff, onGone, onGoOn }) {
     },
     /** A run was started, and the server has not said anything of it yet. */
     starting() {
-      show('run-step', true);
+      showRun(true);
       show('result', false);
       show('run-facts', false);
       say('run-title', titleOf('starting'));
@@ -126,6 +134,6 @@ export function setUpRun({ onPhase, onHeard, onCutOff, onGone, onGoOn }) {
       byId('run-live').classList.remove('stale');
       if (book !== null) watch();
     },
-    last: () => last,
+    reportState: () => report.state(),
   };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { RunSummary } from '../../run/summary.ts';
 import type { RunRecord } from '../../store/port.ts';
+import { withoutTerminal } from '../files/page-words.ts';
 import type { ChosenFile } from '../files/workspace.ts';
 
 /** A run as the page lists it. */
@@ -19,6 +20,10 @@ export interface ListedRun {
   readonly unknown: number;
   readonly rows: number | null;
   readonly complete: number | null;
+  /** Of the value; null in the order of the file. */
+  readonly complete_value: number | null;
+  /** Why it ended early. */
+  readonly stopped: string | null;
   readonly resume_after: number | null;
   readonly output: string;
   readonly has_output: boolean;
@@ -61,6 +66,8 @@ export function listRuns(
       unknown: run.unknown + run.open,
       rows: summary?.rows ?? null,
       complete: summary?.complete?.rows ?? null,
+      complete_value: summary?.complete?.value ?? null,
+      stopped: summary?.stopped == null ? null : withoutTerminal(summary.stopped),
       resume_after: run.resumeAfter,
       output: run.output,
       has_output: existsSync(run.output),

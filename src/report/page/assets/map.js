@@ -12,6 +12,9 @@ export function setUpMap(root, state) {
   const marks = byId('marks');
   const box = root.querySelector('.map-box');
   const hint = byId('map-hint');
+  // Found now: the map may be taken out of the page before the next frame is drawn.
+  const layer = byId('names');
+  const sizes = [0, 1, 2].map((index) => byId(`size-${index}`));
   const perils = [...root.querySelectorAll('.perils tr[data-layer]')];
   const grouped = new Intl.NumberFormat('en-US');
   const [WIDTH, HEIGHT, MOST_ZOOM] = [960, 600, 40];
@@ -53,7 +56,7 @@ export function setUpMap(root, state) {
     }
     marks.innerHTML = drawn;
     for (const [index, text] of level.legend[by].entries()) {
-      const shown = byId(`size-${index}`);
+      const shown = sizes[index];
       shown.textContent = text;
       shown.parentElement.hidden = text === '';
     }
@@ -77,7 +80,6 @@ export function setUpMap(root, state) {
       if (fits) taken.push({ middle, top, half });
       return fits;
     });
-    const layer = byId('names');
     layer.replaceChildren(
       ...shown.map(([kind, name, x, y]) => {
         const text = document.createElementNS(layer.namespaceURI, 'text');
