@@ -4,7 +4,6 @@
  * own to make them) and from a bare server that sends one constant body. BENCH_BODIES is the number of calls of a measurement.
  */
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +18,7 @@ import { prepare } from '../src/run/prepare.ts';
 import { run as runJob } from '../src/run/run-job.ts';
 import { makeJob } from '../src/run/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { answerOf, ordered, type Served } from './service-orders.ts';
 import { makeSampleDatabase, sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
@@ -29,12 +29,6 @@ const PLENTY = { credits_per_month: 1e12, credits_per_minute: 1e9 };
 const ROUNDS = sized(2, 1);
 /** From a server with constant bodies. The largest subscription that is sold buys one in two seconds. */
 const GOAL = { answersASecond: 15 } as const;
-
-interface Served {
-  readonly url: string;
-  readonly bareUrl: string;
-  readonly key: string;
-}
 
 interface Way {
   readonly name: string;
@@ -50,12 +44,11 @@ export async function run(): Promise<Goal[]> {
     makeSampleDatabase(join(folder, 'service.db'));
     const child = fork(join(import.meta.dirname, 'service-process.ts'), [join(folder, 'service.db')]);
     try {
-      const [{ url, bareUrl, key }] = (await once(child, 'message')) as [Served];
+      const { url, bareUrl, key } = await answerOf<Served>(child);
       const [houston] = DENSE_CENTRES;
       const path = `/v1/bundle/enterprise?lat=${houston!.lat}&lng=${houston!.lng}`;
       const text = await (await fetch(url + path, { headers: { 'x-api-key': key } })).text();
-      child.send({ body: { name: 'enterprise', text } });
-      await once(child, 'message');
+      await ordered(child, { body: { name: 'enterprise', text } });
       console.log(`${CALLS} calls each, ${SOCKETS} sockets; Houston's bundle is ${(text.length / 1e6).toFixed(1)} MB`);
       reading(text);
       const goals: Goal[] = [];

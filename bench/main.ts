@@ -21,6 +21,7 @@ const BENCHMARKS: readonly Benchmark[] = [
     load: () => import('./tracts.ts'),
   },
   { name: 'throttle', what: 'how much of the credits a minute the throttle uses', load: () => import('./throttle.ts') },
+  { name: 'buy', what: 'processor time of a bought single, on both sides', load: () => import('./buy.ts') },
   { name: 'start', what: 'seconds to start, of the package and of a new checkout', load: () => import('./start.ts') },
   { name: 'rows', what: 'reading and writing CSV', load: () => import('./rows.ts') },
   { name: 'warm', what: 'a run with everything cached, against DuckDB', load: () => import('./warm.ts') },

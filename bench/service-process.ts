@@ -7,9 +7,8 @@ import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
-
-/** What the parent asks of this process. */
-export type Order = { readonly body: { readonly name: string; readonly text: string } } | { readonly memory: true };
+import type { Order } from './service-orders.ts';
+import { timeByPart } from './time-by-part.ts';
 
 const database = openDataDatabase(process.argv[2]!);
 const accounts = sqliteAccounts(openAccounts(accountsFileFor(process.argv[2]!)), systemClock);
@@ -39,8 +38,17 @@ bare.get('/v1/bundle/enterprise', (_, reply) => {
 });
 const bareUrl = await bare.listen({ port: 0, host: '127.0.0.1' });
 
+/** Ends the profile in progress; null where there is none. */
+let endProfile: (() => void) | null = null;
+
 process.on('message', (order: Order) => {
-  if ('body' in order) {
+  if ('cpu' in order) {
+    const { user, system } = process.cpuUsage();
+    process.send!({ cpu: user + system });
+  } else if ('profile' in order) {
+    if (order.profile === null) endProfile?.();
+    else profile(order.profile);
+  } else if ('body' in order) {
     bodies.set(order.body.name, order.body.text);
     const id = ID.exec(order.body.text)?.[1] ?? '';
     const [before = '', after = ''] = order.body.text.split(id, 2);
@@ -50,5 +58,16 @@ process.on('message', (order: Order) => {
     process.send!({ rss: process.memoryUsage.rss() });
   }
 });
+
+function profile(parts: NonNullable<Extract<Order, { profile: unknown }>['profile']>): void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  endProfile = resolve;
+  const patterns = parts.map(([name, pattern]) => [name, new RegExp(pattern)] as const);
+  void timeByPart(patterns, () => {
+    process.send!({ begun: true });
+    return promise;
+  }).then((microseconds) => process.send!({ microseconds: [...microseconds] }));
+}
+
 process.on('SIGINT', () => process.exit(0));
 process.send!({ url: service.url, bareUrl, key });

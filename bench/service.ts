@@ -5,7 +5,6 @@
  * name of the only cases to be compared.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +17,7 @@ import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../src/data/tables/records.ts';
 import type { Location } from '../src/geo/coordinates.ts';
-import type { Order } from './service-process.ts';
+import { answerOf, ordered, type Served } from './service-orders.ts';
 import { makeSampleDatabase, sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
@@ -68,12 +67,6 @@ export async function run(): Promise<Goal[]> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-interface Served {
-  readonly url: string;
-  readonly bareUrl: string;
-  readonly key: string;
 }
 
 async function compare(
@@ -176,14 +169,4 @@ function squareOf(lng: number, lat: number, size: number, steps: number): Polygo
 
 function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
-}
-
-async function answerOf<T>(process: ChildProcess): Promise<T> {
-  const [answer] = await once(process, 'message');
-  return answer as T;
-}
-
-function ordered<T>(process: ChildProcess, order: Order): Promise<T> {
-  process.send(order);
-  return answerOf<T>(process);
 }
