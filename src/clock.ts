@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** Time as the program sees it. Passed in everywhere, so that tests move it instead of waiting for it. */
 export interface Clock {
   /** Milliseconds since the epoch, UTC. Jumps when the machine's clock is set, and when the machine wakes. */
@@ -60,9 +58,18 @@ export function clockOf(wall: () => number, steady: () => number, pause: Clock['
   };
 }
 
-async function timer(ms: number, signal?: AbortSignal): Promise<void> {
-  await delay(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
-    if (!signal?.aborted) throw error;
+/** Resolves, and does not reject, when the signal aborts: node:timers/promises makes an error with a stack, and a call to the service
+ * ends a timer each time. */
+function timer(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timeout);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timeout = setTimeout(end, ms);
+    signal?.addEventListener('abort', end, { once: true });
+    if (signal?.aborted) end();
   });
 }
 
