@@ -39,7 +39,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   pg: ['sql'],
   saxes: ['formats'],
   yauzl: ['formats'],
-  flatbush: ['data'],
+  flatbush: ['geo'],
   'csv-stringify': ['rows', 'service', 'data'],
   fastify: ['service', 'ui'],
   yaml: ['run', 'data'],

@@ -9,7 +9,7 @@ import type { CliContext } from './context.ts';
 import { jobOf } from './job-of-options.ts';
 
 /** The largest search radius, that of earthquakes and storm tracks: a search near a border needs both sides. */
-const MARGIN_KM = Math.max(...Object.values(DEFAULT_RADII)) / 1_000;
+const MARGIN_METERS = Math.max(...Object.values(DEFAULT_RADII));
 
 /**
  * The states of the file's locations and those within the margin.
@@ -21,7 +21,7 @@ export async function statesOfFile(context: CliContext, file: string): Promise<s
   const rowFile = await openJobInput(job, { stdin: context.stdin, stdout: context.stdout });
   using scanned = await scan(rowFile, job);
   const { cells } = scanned;
-  const states = statesNear(cells.cells(0, cells.size).map(locationOf), MARGIN_KM);
+  const states = statesNear(cells.cells(0, cells.size).map(locationOf), MARGIN_METERS);
   if (states.length > 0) return states;
   throw new PerilbookError(
     'INPUT_UNREADABLE',

@@ -3,6 +3,8 @@ import type { Location } from './coordinates.ts';
 /** Mean earth radius in metres (IUGG R1). */
 export const EARTH_RADIUS_M = 6_371_008.8;
 const RADIANS = Math.PI / 180;
+/** Metres of a degree of latitude. */
+export const METERS_PER_DEGREE = EARTH_RADIUS_M * RADIANS;
 
 /** Great-circle distance in metres by the haversine formula (good to 0.5 % against the ellipsoid). */
 export function distanceMeters(a: Location, b: Location): number {

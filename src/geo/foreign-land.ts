@@ -1,7 +1,6 @@
 import type { Location } from './coordinates.ts';
-import { EdgeIndex } from './edge-index.ts';
-import { edgesOf } from './edges.ts';
 import neighbours from './foreign-land.json' with { type: 'json' };
+import { metersToEdges, type Outline, outlineHolds, outlineOf, packRings } from './outline.ts';
 
 /*
  * The land of Canada, Mexico and the British Virgin Islands, the only neighbours within 40 km of the US. foreign-land.json
@@ -9,14 +8,16 @@ import neighbours from './foreign-land.json' with { type: 'json' };
  * farther away only every tenth of a degree is kept.
  */
 
-let land: EdgeIndex | undefined;
+/** The farthest distance that is measured. */
+export const FARTHEST_METERS = 28_000;
 
-/** Kilometres to the nearest foreign shore or border, and whether the location is on foreign land. When none is within
- * about 27 km the distance is infinite and `isInside` false. */
-export function foreignLandAt({ lat, lng }: Location): { readonly km: number; readonly isInside: boolean } {
-  land ??= new EdgeIndex(edgesOf(neighbours.rings.map(positionsOf)));
-  const km = land.km(lat, lng);
-  return { km, isInside: Number.isFinite(km) && land.isInside(lat, lng) };
+let land: Outline | undefined;
+
+/** Kilometres to the nearest foreign shore or border, infinite when none is within 28 km, and whether the location is on foreign land. */
+export function foreignLandAt(location: Location): { readonly km: number; readonly isInside: boolean } {
+  land ??= outlineOf(packRings(neighbours.rings.map(positionsOf)));
+  const km = metersToEdges(land, location, FARTHEST_METERS) / 1_000;
+  return { km, isInside: outlineHolds(land, location) };
 }
 
 /** Decodes delta-coded grid steps, as in TopoJSON. */

@@ -1,6 +1,6 @@
 import type { Location } from './coordinates.ts';
 import { distanceMeters } from './distance.ts';
-import { crossesEastward, nearestShare } from './edges.ts';
+import { crossesEastward } from './edges.ts';
 
 /** A path: lng and lat in turn, in degrees. One position alone is a point. */
 type Path = Float64Array;
@@ -81,6 +81,14 @@ export function metersToShape(shape: MeasurableShape, location: Location): numbe
   return search.meters() ?? Number.POSITIVE_INFINITY;
 }
 
+/** The share of the way from a to b at which the segment is nearest to the origin, 0 to 1. */
+function nearestShare(ax: number, ay: number, bx: number, by: number): number {
+  const dx = bx - ax;
+  const dy = by - ay;
+  const length = dx * dx + dy * dy;
+  return length === 0 ? 0 : Math.max(0, Math.min(1, -(ax * dx + ay * dy) / length));
+}
+
 /** A plane at a location, in degrees of latitude, and the point nearest to the location so far: the nearest on the plane, and of
  * equally near ones the nearest on the sphere, so that it does not depend on the order in which they are measured. */
 export class NearestSearch {
@@ -107,6 +115,12 @@ export class NearestSearch {
 
   measurePoint(lng: number, lat: number): void {
     this.#take(this.#eastOf(lng), lat - this.#location.lat);
+  }
+
+  /** Measures a segment between two positions in degrees. */
+  measureSegment(aLng: number, aLat: number, bLng: number, bLat: number): void {
+    const { lat } = this.#location;
+    this.#takeSegment(this.#eastOf(aLng), aLat - lat, this.#eastOf(bLng), bLat - lat);
   }
 
   /** Adds the nearest point of another search from the same location. */
@@ -145,13 +159,15 @@ export class NearestSearch {
       const x = this.#eastOf(path[at]!);
       const y = path[at + 1]! - this.#location.lat;
       if (at === 0) this.#take(x, y);
-      else {
-        const share = nearestShare(xBefore, yBefore, x, y);
-        this.#take(xBefore + share * (x - xBefore), yBefore + share * (y - yBefore));
-      }
+      else this.#takeSegment(xBefore, yBefore, x, y);
       xBefore = x;
       yBefore = y;
     }
+  }
+
+  #takeSegment(ax: number, ay: number, bx: number, by: number): void {
+    const share = nearestShare(ax, ay, bx, by);
+    this.#take(ax + share * (bx - ax), ay + share * (by - ay));
   }
 
   #isInRing(ring: Path): boolean {

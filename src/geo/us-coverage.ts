@@ -1,10 +1,10 @@
 import type { MultiPolygon } from 'geojson';
 import { feature } from 'topojson-client';
 import type { Location } from './coordinates.ts';
-import { distanceMeters } from './distance.ts';
-import { EdgeIndex } from './edge-index.ts';
-import { edgesOf, KM_PER_DEGREE, polygonsOf } from './edges.ts';
-import { foreignLandAt } from './foreign-land.ts';
+import { distanceMeters, METERS_PER_DEGREE } from './distance.ts';
+import { polygonsOf } from './edges.ts';
+import { FARTHEST_METERS, foreignLandAt } from './foreign-land.ts';
+import { metersToEdges, type Outline, outlineHolds, outlineOf, type PackedRings, packRings } from './outline.ts';
 import { usAtlas } from './us-atlas.ts';
 
 /**
@@ -13,6 +13,8 @@ import { usAtlas } from './us-atlas.ts';
  * can have a location there, and the service decides on it.
  */
 const COAST_MARGIN_KM = 25;
+
+const KM_PER_DEGREE = METERS_PER_DEGREE / 1_000;
 
 /** At a land border, no margin would refuse Calais, Maine (0.44 km outside); a kilometre would accept Windsor. Places
  * of a neighbour within this strip count as inside: the outlines of both sides are accurate to about 400 m only. */
@@ -70,12 +72,12 @@ const ISLAND = 7;
 export interface SharedCoverage {
   /** One of the values above for each tile; computed when first asked for, by whichever thread. */
   readonly tiles: Uint8Array;
-  readonly edges: Float64Array;
+  readonly rings: PackedRings;
 }
 
 interface Coverage extends SharedCoverage {
   /** Made when a tile needs it. */
-  index: EdgeIndex | null;
+  outline: Outline | null;
 }
 
 let loaded: Coverage | undefined;
@@ -83,19 +85,25 @@ let loaded: Coverage | undefined;
 /** What a thread needs in order not to load it again: 60 ms and 30 MB. */
 export function sharedCoverage(): SharedCoverage {
   loaded ??= loadCoverage();
-  const { tiles, edges } = loaded;
-  return { tiles, edges };
+  const { tiles, rings } = loaded;
+  return { tiles, rings };
 }
 
 /** Takes the coverage that another thread has loaded. */
 export function useCoverage(shared: SharedCoverage): void {
-  loaded ??= { ...shared, index: null };
+  loaded ??= { ...shared, outline: null };
 }
 
-function indexOf(coverage: Coverage): EdgeIndex {
-  coverage.index ??= new EdgeIndex(coverage.edges);
-  return coverage.index;
+function outlineIn(coverage: Coverage): Outline {
+  coverage.outline ??= outlineOf(coverage.rings);
+  return coverage.outline;
 }
+
+const isInside = (coverage: Coverage, location: Location): boolean => outlineHolds(outlineIn(coverage), location);
+
+/** Kilometres to the nearest edge; infinite when none is near. */
+const kmToEdge = (coverage: Coverage, location: Location): number =>
+  metersToEdges(outlineIn(coverage), location, FARTHEST_METERS) / 1_000;
 
 /**
  * True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern
@@ -108,20 +116,21 @@ export function isCovered(location: Location): boolean {
   const known = tileValue(coverage, location);
   if (known === INSIDE) return true;
   if (known === OUTSIDE || known === FOREIGN) return false;
-  if (known === MIXED && indexOf(coverage).isInside(location.lat, location.lng)) return true;
+  if (known === MIXED && isInside(coverage, location)) return true;
   return isOffCoast(coverage, known, location);
 }
 
 /** True for places that are covered but outside the drawn shapes: omitted islands, piers, and the sea. */
 export function isOffshore(location: Location): boolean {
   const coverage = coverageFor(location);
-  if (coverage === null || indexOf(coverage).isInside(location.lat, location.lng)) return false;
+  if (coverage === null || isInside(coverage, location)) return false;
   return isOffCoast(coverage, tileValue(coverage, location), location);
 }
 
 /** True for places near the US that belong to a neighbour. */
 export function isForeign(location: Location): boolean {
-  return Number.isFinite(foreignLandAt(location).km) && !isCovered(location);
+  const { km, isInside: isOnForeignLand } = foreignLandAt(location);
+  return (isOnForeignLand || Number.isFinite(km)) && !isCovered(location);
 }
 
 function coverageFor({ lat, lng }: Location): Coverage | null {
@@ -130,11 +139,12 @@ function coverageFor({ lat, lng }: Location): Coverage | null {
   return loaded;
 }
 
-function tileValue(coverage: Coverage, { lat, lng }: Location): number {
+function tileValue(coverage: Coverage, location: Location): number {
+  const { lat, lng } = location;
   const tile = rowOf(lat) * COLUMNS + columnOf(lng);
   const known = coverage.tiles[tile]!;
   if (known !== UNKNOWN) return known;
-  if (indexOf(coverage).isInside(lat, lng)) {
+  if (isInside(coverage, location)) {
     markInside(coverage, tile);
     return INSIDE;
   }
@@ -161,7 +171,7 @@ function valueOffCoast(coverage: Coverage, row: number, column: number): number 
   const lat = SOUTH + (row + 0.5) / TILES_PER_DEGREE;
   const lng = -180 + (column + 0.5) / TILES_PER_DEGREE;
   const foreign = foreignLandAt({ lat, lng });
-  const km = indexOf(coverage).km(lat, lng);
+  const km = kmToEdge(coverage, { lat, lng });
   const isDeepInside = foreign.isInside && foreign.km > HALF_TILE_KM && km > HALF_TILE_KM + BORDER_MARGIN_KM;
   if (isDeepInside) return FOREIGN;
   return !foreign.isInside && foreign.km > km + 2 * HALF_TILE_KM ? NEAR_COAST : OFFSHORE;
@@ -172,8 +182,8 @@ function isOffCoast(coverage: Coverage, value: number, location: Location): bool
   if (value === NEAR_COAST) return true;
   if (value === MIXED || value === OFFSHORE) {
     const foreign = foreignLandAt(location);
-    if (foreign.km === Number.POSITIVE_INFINITY) return true;
-    const km = indexOf(coverage).km(location.lat, location.lng);
+    if (!foreign.isInside && foreign.km === Number.POSITIVE_INFINITY) return true;
+    const km = kmToEdge(coverage, location);
     if (km <= BORDER_MARGIN_KM || (!foreign.isInside && km <= foreign.km)) return true;
   }
   return OMITTED_ISLANDS.some(
@@ -187,16 +197,18 @@ function loadCoverage(): Coverage {
   const rings = feature(atlas, atlas.objects.nation).features.flatMap(({ geometry }) =>
     polygonsOf(geometry as MultiPolygon).flat(),
   );
-  const found = edgesOf(rings);
-  const edges = new Float64Array(new SharedArrayBuffer(found.byteLength));
-  edges.set(found);
+  const packed = packRings(rings);
+  const shared = new Int32Array(new SharedArrayBuffer(packed.byteLength));
+  shared.set(packed);
   const tiles = new Uint8Array(new SharedArrayBuffer(COLUMNS * ROWS));
   for (const { lat, lng } of OMITTED_ISLANDS) markAround(tiles, ISLAND, [lng, lat, lng, lat], ISLAND_RADIUS_KM);
-  for (let edge = 0; edge < edges.length; edge += 4) {
-    const [ax, ay, bx, by] = [edges[edge]!, edges[edge + 1]!, edges[edge + 2]!, edges[edge + 3]!];
-    markAround(tiles, MIXED, [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)], 0);
+  for (const ring of rings) {
+    for (let i = 1; i < ring.length; i++) {
+      const [[ax, ay], [bx, by]] = [ring[i - 1], ring[i]] as [[number, number], [number, number]];
+      markAround(tiles, MIXED, [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)], 0);
+    }
   }
-  return { tiles, edges, index: null };
+  return { tiles, rings: shared, outline: null };
 }
 
 /** Whether a tile is within the margin of one that an edge crosses, measured between centres: exact to half a tile. */

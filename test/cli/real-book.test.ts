@@ -5,10 +5,10 @@ import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import type { Feature, Polygon } from 'geojson';
 import { between, randomOf } from '../../src/data/sample/random.ts';
-import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
+import { outlineHolds, outlineOf, packArea } from '../../src/geo/outline.ts';
 import { openAccounts, sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { FastClock } from '../fast-clock.ts';
@@ -57,7 +57,7 @@ function placesInTracts(): BookRow[] {
   const random = randomOf(11, 'areas');
   return Array.from({ length: ROWS }, (_, index) => {
     const { geometry, properties } = features[index % features.length]!;
-    const outline = unpackOutline(packOutline(geometry));
+    const outline = outlineOf(packArea(geometry));
     const ring = geometry.coordinates[0]!;
     const [lngs, lats] = [ring.map(([lng]) => lng!), ring.map(([, lat]) => lat!)];
     for (;;) {

@@ -3,16 +3,16 @@ import test, { type TestContext } from 'node:test';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { type Area, COAST_METERS, createAreaFinder } from '../../src/data/tables/area-finder.ts';
-import { AreaIndex, UNPACKED } from '../../src/data/tables/area-level.ts';
-import { outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { LoadedAreas } from '../../src/data/tables/loaded-areas.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
+import { outlineHolds, outlineOf as outlineOfRings, packArea } from '../../src/geo/outline.ts';
 import { PLACES_ABROAD } from '../geo/places-abroad.ts';
 import { US_ISLANDS } from '../geo/us-islands.ts';
 import { fc } from '../properties.ts';
 import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-data.ts';
 
-const outlineOf = (geometry: Polygon | MultiPolygon) => unpackOutline(packOutline(geometry));
+const outlineOf = (geometry: Polygon | MultiPolygon) => outlineOfRings(packArea(geometry));
 
 function finderOf(t: TestContext, records: readonly AreaRecord[]): (lng: number, lat: number) => Area | null {
   const database = openDatabase(t);
@@ -99,8 +99,8 @@ test('holes are outside, islands in holes and second polygons inside', () => {
   );
 });
 
-test('an outline is unpacked from its bytes exact to 1e-7 degrees', () => {
-  const outline = outlineOf({
+test('an outline is packed exact to 1e-7 degrees', () => {
+  const packed = packArea({
     type: 'Polygon',
     coordinates: [
       [
@@ -111,9 +111,10 @@ test('an outline is unpacked from its bytes exact to 1e-7 degrees', () => {
       ],
     ],
   });
-  assert.deepEqual(outline, [
-    Int32Array.of(-1_799_999_999, 899_999_999, 1_800_000_000, -900_000_000, 0, 1, -1_799_999_999, 899_999_999),
-  ]);
+  assert.deepEqual(
+    packed,
+    Int32Array.of(1, 4, -1_799_999_999, 899_999_999, 1_800_000_000, -900_000_000, 0, 1, -1_799_999_999, 899_999_999),
+  );
 });
 
 test('a location is in its tract, or in its county where there is no tract', (t) => {
@@ -204,8 +205,8 @@ test('an outline that was evicted from memory is the same when it is read again'
   });
   const database = openDatabase(t);
   importDataset(database, { kind: 'areas', info: info('areas'), records }, new StillClock());
-  // A square has ten coordinates: three of them fit.
-  const level = new AreaIndex(database, 'tract', UNPACKED, 30);
+  // A square has 12 coordinates, and its edges: three of them fit.
+  const level = new LoadedAreas(database, 'tract', 70);
   level.refresh();
   const geometries = new Map(records.map(({ geoid, geometry }) => [geoid, geometry]));
   fc.assert(
@@ -213,7 +214,7 @@ test('an outline that was evicted from memory is the same when it is read again'
       for (const place of places) {
         const { geoid } = level.area(place);
         assert.equal(geoid, `310010${String(place).padStart(5, '0')}`);
-        assert.deepEqual(level.outline(place), outlineOf(geometries.get(geoid) as Polygon));
+        assert.deepEqual(level.outlines.outline(place), outlineOf(geometries.get(geoid) as Polygon));
       }
     }),
     { seed: 4, numRuns: 50 },

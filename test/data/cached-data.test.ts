@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Geometry, Point } from 'geojson';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
-import { createBoxSearch } from '../../src/data/tables/area-level.ts';
 import { createDataVersion } from '../../src/data/tables/data-version.ts';
 import { FeatureTiles } from '../../src/data/tables/feature-tiles.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
@@ -11,6 +10,7 @@ import { type CachedFeature, createLayerSearch } from '../../src/data/tables/lay
 import type { EventRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
+import { createBoxSearch } from '../../src/geo/outline-index.ts';
 import { fc } from '../properties.ts';
 import {
   AREAS,

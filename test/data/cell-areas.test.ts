@@ -4,14 +4,13 @@ import test, { type TestContext } from 'node:test';
 import type { FeatureCollection, Polygon } from 'geojson';
 import { between, randomOf } from '../../src/data/sample/random.ts';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
-import { type Outline, outlineHolds, packOutline, unpackOutline } from '../../src/data/tables/area-outlines.ts';
-import { boxOfGeometry } from '../../src/data/tables/bounding-boxes.ts';
 import { type CellAreas, createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
 import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { bandOutline, relationToBox } from '../../src/data/tables/outline-bands.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
+import { boxOfGeometry } from '../../src/geo/bounding-boxes.ts';
 import { cellOf, locationOf, UNITS_PER_DEGREE } from '../../src/geo/coordinates.ts';
+import { outlineOf, packRings, relationToBox } from '../../src/geo/outline.ts';
 import { fc } from '../properties.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { AREAS, info, openDatabase, StillClock, square } from '../service/small-data.ts';
@@ -28,22 +27,24 @@ function finderOf(t: TestContext, records: readonly AreaRecord[], level: 'tract'
 }
 
 /** What `relationToBox` says, edge by edge and in whole numbers: slow, and with other arithmetic. */
-function slowRelation(outline: Outline, x: number, y: number, half: number): 'holds' | 'crosses' | 'apart' {
+function slowRelation(rings: readonly Point[][], x: number, y: number, half: number): 'holds' | 'crosses' | 'apart' {
   const corners = [
     [x - half, y - half],
     [x + half, y - half],
     [x + half, y + half],
     [x - half, y + half],
   ] as const;
-  for (const ring of outline) {
-    for (let i = 0; i < ring.length; i += 2) {
-      const a = [ring[i]!, ring[i + 1]!] as const;
-      const b = [ring[(i + 2) % ring.length]!, ring[(i + 3) % ring.length]!] as const;
+  let isInside = false;
+  for (const ring of rings) {
+    for (const [i, a] of ring.entries()) {
+      const b = ring[(i + 1) % ring.length]!;
       const isWithin = Math.abs(a[0] - x) <= half && Math.abs(a[1] - y) <= half;
       if (isWithin || corners.some((corner, at) => meet(a, b, corner, corners[(at + 1) % 4]!))) return 'crosses';
+      const [south, north] = a[1] < b[1] ? [a, b] : [b, a];
+      if (south[1] <= y && y < north[1] && turn(south, north, [x, y]) > 0) isInside = !isInside;
     }
   }
-  return outlineHolds(outline, { lng: x / UNITS_PER_DEGREE, lat: y / UNITS_PER_DEGREE }) ? 'holds' : 'apart';
+  return isInside ? 'holds' : 'apart';
 }
 
 type Point = readonly [x: number, y: number];
@@ -72,11 +73,12 @@ test('a box is held, crossed or apart as a slow count of the edges says, also wh
       fc.boolean(),
       fc.array(fc.tuple(coordinate, coordinate, fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 20 }),
       (rings, isClosed, boxes) => {
-        const outline = rings.map((points) => Int32Array.from((isClosed ? [...points, points[0]!] : points).flat()));
-        const banded = bandOutline(outline);
+        const closed = rings.map((points) => (isClosed ? [...points, points[0]!] : points));
+        const degrees = closed.map((points) => points.map((point) => point.map((units) => units / UNITS_PER_DEGREE)));
+        const outline = outlineOf(packRings(degrees));
         for (const [x, y, side] of boxes) {
-          const relation = relationToBox(banded, x, y, side / 2);
-          assert.equal(relation, slowRelation(outline, x, y, side / 2));
+          const relation = relationToBox(outline, x, y, side / 2);
+          assert.equal(relation, slowRelation(closed, x, y, side / 2));
           seen[relation]++;
         }
       },
@@ -140,7 +142,10 @@ test('real tracts: each cell away from borders has the tract that the service fi
   const database = databaseOf(t, records);
   const find = createCellAreaFinder(database, 'tract', 4);
   const findOfService = createAreaFinder(database);
-  const outlines = records.map(({ geometry }) => unpackOutline(packOutline(geometry)));
+  const units = (degrees: number) => Math.round(degrees * UNITS_PER_DEGREE);
+  const outlines = records.map(({ geometry }) =>
+    (geometry as Polygon).coordinates.map((ring) => ring.map(([lng, lat]): Point => [units(lng!), units(lat!)])),
+  );
   const random = randomOf(16, 'cells');
   const seen = { found: 0, near_border: 0, in_no_area: 0, no_boundaries: 0 };
   for (let index = 0; index < 3_000; index++) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { boxOfGeometry } from '../../src/data/tables/bounding-boxes.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { Dataset, SiteRecord } from '../../src/data/tables/records.ts';
+import { boxOfGeometry } from '../../src/geo/bounding-boxes.ts';
 import {
   AREAS,
   databaseFile,

@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
+import type { Position } from 'geojson';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { EdgeIndex } from '../../src/geo/edge-index.ts';
-import { edgesOf } from '../../src/geo/edges.ts';
+import { FARTHEST_METERS } from '../../src/geo/foreign-land.ts';
+import { metersToEdges, type Outline, outlineOf, packRings } from '../../src/geo/outline.ts';
 
 /** What src/geo/foreign-land.json holds. */
 export interface ForeignLandFile {
@@ -18,7 +19,7 @@ type Shape = { readonly type: string; readonly coordinates: unknown };
 
 const NEIGHBOURS = ['Canada', 'Mexico', 'British Virgin Is.'];
 
-/** Of outlines farther from the US than `EdgeIndex.km` looks only every tenth of a degree is kept: whether a place near the US lies
+/** Of outlines farther from the US than `foreignLandAt` looks only every tenth of a degree is kept: whether a place near the US lies
  * inside does not depend on it. */
 const STEP_FAR_AWAY = 0.1;
 
@@ -33,9 +34,8 @@ export function makeForeignLand(): ForeignLandFile {
   const load = createRequire(import.meta.url);
   const atlas: Topology<{ countries: GeometryCollection<Named> }> = load('world-atlas/countries-10m.json');
   const us: Topology<{ nation: GeometryCollection }> = load('us-atlas/states-10m.json');
-  const nation = new EdgeIndex(
-    edgesOf(feature(us, us.objects.nation).features.flatMap(({ geometry }) => ringsOf(geometry as Shape))),
-  );
+  const outlines = feature(us, us.objects.nation).features.flatMap(({ geometry }) => ringsOf(geometry as Shape));
+  const nation = outlineOf(packRings(outlines as Position[][]));
   const { scale, translate } = atlas.transform!;
   const rings = feature(atlas, atlas.objects.countries)
     .features.filter(({ properties }) => NEIGHBOURS.includes(properties.name))
@@ -62,8 +62,10 @@ function boxRing([west, south, east, north]: (typeof OMITTED)[number]): Ring {
 }
 
 /** The ring with fewer positions far from the US; null for one that is nowhere near it. */
-function thinned(ring: Ring, nation: EdgeIndex): Ring | null {
-  const isNear = ring.map(([lng, lat]) => Number.isFinite(nation.km(lat!, lng!)));
+function thinned(ring: Ring, nation: Outline): Ring | null {
+  const isNear = ring.map(
+    ([lng, lat]) => metersToEdges(nation, { lat: lat!, lng: lng! }, FARTHEST_METERS) <= FARTHEST_METERS,
+  );
   if (!isNear.includes(true)) return null;
   let [keptLng, keptLat] = [Number.NaN, Number.NaN];
   return ring.filter(([lng, lat], index) => {

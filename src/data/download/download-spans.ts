@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Box } from '../../geo/bounding-boxes.ts';
 import type { SpanDownload } from '../sources/source.ts';
-import type { Box } from '../tables/bounding-boxes.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import { type DownloadContext, downloadFile, isWhole } from './download-file.ts';
 import { getText } from './json-answers.ts';

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
-import type { Box } from '../tables/bounding-boxes.ts';
+import type { Box } from '../../geo/bounding-boxes.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
 import { getArcgisJson } from './json-answers.ts';

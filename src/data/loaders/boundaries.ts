@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { MultiPolygon, Polygon } from 'geojson';
-import { boxOfGeometry } from '../tables/bounding-boxes.ts';
+import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import type { AreaRecord } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { type CodeFinding, readGeoid } from './county-codes.ts';

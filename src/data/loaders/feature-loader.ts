@@ -1,5 +1,5 @@
 import type { ProximitySlug } from '../../contract/topics.ts';
-import { boxOfGeometry } from '../tables/bounding-boxes.ts';
+import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import { datasetOf } from '../tables/import-dataset.ts';
 import type { EventKind, SiteRecord } from '../tables/records.ts';
 import type { CsvLayout, FileFeature } from './feature-files.ts';

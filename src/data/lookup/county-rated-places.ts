@@ -1,7 +1,7 @@
+import { type Box, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
+import { createBoxSearch } from '../../geo/outline-index.ts';
 import { COAST_METERS, createAreaFinder } from '../tables/area-finder.ts';
-import { createBoxSearch } from '../tables/area-level.ts';
-import { type Box, widenedBox } from '../tables/bounding-boxes.ts';
 import { countyRatedAreas } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { createDataVersion } from '../tables/data-version.ts';

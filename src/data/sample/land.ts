@@ -1,7 +1,8 @@
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { feature } from 'topojson-client';
 import type { Location } from '../../geo/coordinates.ts';
-import { edgesOf, isInside, polygonsOf } from '../../geo/edges.ts';
+import { polygonsOf } from '../../geo/edges.ts';
+import { type Outline, outlineHolds, outlineOf, packRings } from '../../geo/outline.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { countyHolding } from '../../geo/us-counties.ts';
 import { stateOf } from '../tables/states.ts';
@@ -18,9 +19,9 @@ export interface SampleCounty {
   readonly parts: readonly [LandPart, ...LandPart[]];
 }
 
-/** One polygon of a county: its edges, and its box as south, west, north, east. */
+/** One polygon of a county: its outline, and its box as south, west, north, east. */
 interface LandPart {
-  readonly edges: Float64Array;
+  readonly outline: () => Outline;
   readonly box: readonly [south: number, west: number, north: number, east: number];
 }
 
@@ -45,16 +46,21 @@ export function readLand(): Land {
 export function placeIn(county: SampleCounty, random: Random): Location {
   const [largest] = county.parts;
   const [south, west, north, east] = largest.box;
+  const outline = largest.outline();
   for (let attempt = 0; attempt < 30; attempt += 1) {
     const place = { lat: between(random, south, north), lng: between(random, west, east) };
-    if (isInside(largest.edges, place.lat, place.lng)) return place;
+    if (outlineHolds(outline, place)) return place;
   }
   return county.centre;
 }
 
 function countyOf(geoid: string, name: string, geometry: Polygon | MultiPolygon): SampleCounty {
   const parts = polygonsOf(geometry)
-    .map((rings) => ({ edges: edgesOf(rings), box: boxOf(rings[0]!), ...shoelace(rings[0] as [number, number][]) }))
+    .map((rings) => ({
+      outline: () => outlineOf(packRings(rings)),
+      box: boxOf(rings[0]!),
+      ...shoelace(rings[0] as [number, number][]),
+    }))
     .sort((a, b) => b.area - a.area);
   const [{ centre }] = parts as [(typeof parts)[0]];
   return { geoid, name, state: stateOf(geoid), geometry, centre, parts: parts as unknown as SampleCounty['parts'] };

@@ -1,5 +1,5 @@
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { Box } from '../tables/bounding-boxes.ts';
+import type { Box } from '../../geo/bounding-boxes.ts';
 
 /*
  * Descriptions of the agencies' publications. Placeholders in addresses: {year}, {hour} (YYYYMMDDHH, UTC), {fips} (51),

@@ -1,31 +1,37 @@
 import { feature } from 'topojson-client';
+import { type Box, boxOfGeometry, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { edgesOf, KM_PER_DEGREE, polygonsOf, squaredDistance } from '../../geo/edges.ts';
+import { polygonsOf } from '../../geo/edges.ts';
+import { packRings } from '../../geo/outline.ts';
+import { OutlineIndex } from '../../geo/outline-index.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { countyAt } from '../../geo/us-counties.ts';
-import { type Box, widenedBox } from '../tables/bounding-boxes.ts';
 import { stateOf } from '../tables/states.ts';
 
-interface StateOutline {
-  readonly state: string;
-  /** ax, ay, bx, by of each edge, in degrees. */
-  readonly edges: Float64Array;
-  readonly box: Box;
+interface StateOutlines {
+  readonly states: readonly string[];
+  readonly boxes: readonly Box[];
+  readonly outlines: OutlineIndex;
+}
+
+let loaded: StateOutlines | undefined;
+
+/** The states within a distance of a location, as two letters: a search near a border needs both sides. */
+function statesWithin(location: Location, meters: number): string[] {
+  const { states, outlines } = loadStates();
+  const near = new Set(outlines.within(location, meters).map((index) => states[index]!));
+  const county = countyAt(location);
+  if (county !== null) near.add(stateOf(county.code));
+  return [...near].sort();
 }
 
 /** One location is tested per square of this size, in degrees. */
 const SQUARE = 0.1;
-/** Half the diagonal of a square. */
-const SQUARE_KM = (SQUARE / Math.SQRT2) * KM_PER_DEGREE;
+/** From the middle of a square to its corner, at the equator. */
+const HALF_SQUARE_METERS = 7_900;
 
-let known: readonly StateOutline[] | undefined;
-
-/**
- * The states within a distance of any location, as two letters: a search near a border needs both sides. States up to 16 km
- * farther away may be included.
- */
-export function statesNear(locations: Iterable<Location>, kilometres: number): string[] {
-  known ??= loadOutlines();
+/** The states within a distance of any location. States up to 16 km farther away may be included. */
+export function statesNear(locations: Iterable<Location>, meters: number): string[] {
   const states = new Set<string>();
   const squares = new Set<string>();
   for (const { lat, lng } of locations) {
@@ -33,11 +39,9 @@ export function statesNear(locations: Iterable<Location>, kilometres: number): s
     const name = `${square.lat} ${square.lng}`;
     if (squares.has(name)) continue;
     squares.add(name);
+    for (const state of statesWithin(square, meters + HALF_SQUARE_METERS)) states.add(state);
     const county = countyAt({ lat, lng });
     if (county !== null) states.add(stateOf(county.code));
-    for (const outline of known) {
-      if (!states.has(outline.state) && isWithin(outline, square, kilometres + SQUARE_KM)) states.add(outline.state);
-    }
   }
   return [...states].sort();
 }
@@ -48,42 +52,26 @@ const OFFSHORE_METERS = 35_000;
 /** The boxes that hold everything within `meters` of a place of a state; Alaska has two, one on each side of the 180th meridian, on whose other side
  * lies the other box. */
 export function boxesOfState(state: string, meters: number): Box[] {
-  known ??= loadOutlines();
-  return known.filter((outline) => outline.state === state).map(({ box }) => widenedBox(box, meters + OFFSHORE_METERS));
+  const { states, boxes } = loadStates();
+  return boxes.filter((_, index) => states[index] === state).map((box) => widenedBox(box, meters + OFFSHORE_METERS));
 }
 
-function isWithin({ edges, box }: StateOutline, { lat, lng }: Location, kilometres: number): boolean {
-  const degrees = kilometres / KM_PER_DEGREE;
-  if (lat < box.minLat - degrees || lat > box.maxLat + degrees) return false;
-  const shrink = Math.cos((lat * Math.PI) / 180);
-  if (lng < box.minLng - degrees / shrink || lng > box.maxLng + degrees / shrink) return false;
-  for (let edge = 0; edge < edges.length; edge += 4) {
-    const ax = (edges[edge]! - lng) * shrink;
-    const bx = (edges[edge + 2]! - lng) * shrink;
-    if (squaredDistance(ax, edges[edge + 1]! - lat, bx, edges[edge + 3]! - lat) < degrees ** 2) return true;
-  }
-  return false;
-}
-
-function loadOutlines(): StateOutline[] {
+function loadStates(): StateOutlines {
+  if (loaded !== undefined) return loaded;
   const atlas = usAtlas('states-10m');
-  return feature(atlas, atlas.objects.states).features.flatMap(({ id, geometry }) => {
+  const sides = feature(atlas, atlas.objects.states).features.flatMap(({ id, geometry }) => {
     if (geometry.type !== 'Polygon' && geometry.type !== 'MultiPolygon') return [];
     const rings = polygonsOf(geometry).flat();
-    const [west, east] = [rings.filter((ring) => ring[0]![0]! < 0), rings.filter((ring) => ring[0]![0]! >= 0)];
-    return [west, east]
+    return [rings.filter((ring) => ring[0]![0]! < 0), rings.filter((ring) => ring[0]![0]! >= 0)]
       .filter((side) => side.length > 0)
-      .map((side) => ({ state: stateOf(String(id)), edges: edgesOf(side), box: boxOf(side.flat()) }));
+      .map((side) => ({ state: stateOf(String(id)), side }));
   });
-}
-
-function boxOf(positions: readonly (readonly number[])[]): Box {
-  const box = { minLat: 90, maxLat: -90, minLng: 180, maxLng: -180 };
-  for (const [lng, lat] of positions) {
-    box.minLat = Math.min(box.minLat, lat!);
-    box.maxLat = Math.max(box.maxLat, lat!);
-    box.minLng = Math.min(box.minLng, lng!);
-    box.maxLng = Math.max(box.maxLng, lng!);
-  }
-  return box;
+  const boxes = sides.map(({ side }) => boxOfGeometry({ type: 'Polygon', coordinates: side })!);
+  const rings = sides.map(({ side }) => packRings(side));
+  loaded = {
+    states: sides.map(({ state }) => state),
+    boxes,
+    outlines: new OutlineIndex(boxes, (index) => rings[index]!),
+  };
+  return loaded;
 }

@@ -1,13 +1,11 @@
 import type { Location } from '../../geo/coordinates.ts';
 import { isForeign, isOffshore } from '../../geo/us-coverage.ts';
-import { type Area, AreaIndex, UNPACKED } from './area-level.ts';
-import { metersToOutline, type Outline, outlineHolds } from './area-outlines.ts';
 import { type BoundaryCheck, createBoundaryCheck } from './boundary-check.ts';
-import { boxesAround } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion, oncePerVersion } from './data-version.ts';
+import { type Area, LoadedAreas } from './loaded-areas.ts';
 
-export type { Area } from './area-level.ts';
+export type { Area } from './loaded-areas.ts';
 
 /**
  * Simplified coastlines cut off piers, beaches and small islands: a location this near to an area still belongs to it.
@@ -33,8 +31,8 @@ export function createAreaFinder(
   versionOf: DataVersion = createDataVersion(database),
   boundaries: BoundaryCheck = createBoundaryCheck(database, versionOf),
 ): (location: Location) => Area | null {
-  const tracts = new AreaIndex(database, 'tract', UNPACKED);
-  const counties = new AreaIndex(database, 'county', UNPACKED);
+  const tracts = new LoadedAreas(database, 'tract');
+  const counties = new LoadedAreas(database, 'county');
   const refresh = oncePerVersion(versionOf, () => {
     tracts.refresh();
     counties.refresh();
@@ -42,45 +40,19 @@ export function createAreaFinder(
 
   return (location) => {
     refresh();
-    const tract = areaHolding(tracts, location);
+    const tract = tracts.found(tracts.outlines.holding(location));
     if (tract !== null) return tract;
-    const county = areaHolding(counties, location);
+    const county = counties.found(counties.outlines.holding(location));
     if (county !== null && boundaries.lacksTract(county.geoid)) return county;
     if (county === null && !boundaries.hasState(location)) return null;
-    const ofCounty = ({ geoid }: Area) => county === null || geoid.startsWith(county.geoid);
+    const ofCounty = (index: number) => county === null || tracts.area(index).county === county.geoid;
     const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
     const near =
-      nearest(tracts, location, within, ofCounty) ?? county ?? nearest(counties, location, within, () => true);
+      tracts.found(tracts.outlines.nearest(location, within, ofCounty)) ??
+      county ??
+      counties.found(counties.outlines.nearest(location, within));
     if (near !== null || !isOffshore(location)) return near;
     // Counties only: within 60 km of a city there are thousands of tracts.
-    return nearest(counties, location, ISLAND_METERS, () => true);
+    return counties.found(counties.outlines.nearest(location, ISLAND_METERS));
   };
-}
-
-function areaHolding(level: AreaIndex<Outline>, location: Location): Area | null {
-  const { lat, lng } = location;
-  for (const place of level.touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })) {
-    if (outlineHolds(level.outline(place), location)) return level.area(place);
-  }
-  return null;
-}
-
-/** The nearest of the eligible areas within a distance; of equally near ones, the one with the smallest geoid. */
-function nearest(
-  level: AreaIndex<Outline>,
-  location: Location,
-  within: number,
-  isEligible: (area: Area) => boolean,
-): Area | null {
-  const places = boxesAround(location, within).flatMap((box) => level.touching(box));
-  let best: Area | null = null;
-  let least = within;
-  for (const place of places.sort((a, b) => a - b)) {
-    if (!isEligible(level.area(place))) continue;
-    const meters = metersToOutline(level.outline(place), location);
-    if (meters > within || (best !== null && meters >= least)) continue;
-    best = level.area(place);
-    least = meters;
-  }
-  return best;
 }

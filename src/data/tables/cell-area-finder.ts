@@ -1,8 +1,8 @@
 import { type Cell, locationOf, MAX_PRECISION, UNITS_PER_DEGREE } from '../../geo/coordinates.ts';
+import { relationToBox } from '../../geo/outline.ts';
 import { countyAt } from '../../geo/us-counties.ts';
-import { AreaIndex, type OutlineForm } from './area-level.ts';
 import type { DataDatabase } from './data-database.ts';
-import { type BandedOutline, bandOutline, relationToBox, sizeOfBands } from './outline-bands.ts';
+import { LoadedAreas } from './loaded-areas.ts';
 
 /** The areas that hold a whole cell. */
 export interface CellAreas {
@@ -18,11 +18,6 @@ export interface CellAreas {
 /** Finds the areas of a cell. */
 export type CellAreaFinder = (cell: Cell) => CellAreas;
 
-const BANDED: OutlineForm<BandedOutline> = { of: bandOutline, sizeOf: sizeOfBands };
-
-/** 128 MB. The Census Bureau's cartographic outlines of all tracts take about 80. */
-const MAX_VALUES = 32_000_000;
-
 /**
  * Makes the function that finds the area in which a whole cell lies: every location that is rounded to the cell, not its
  * centre only. The caller keeps a read transaction open, because outlines are read when they are first needed.
@@ -35,8 +30,8 @@ export function createCellAreaFinder(
   precision: number,
 ): CellAreaFinder {
   const half = 10 ** (MAX_PRECISION - precision) / 2;
-  const areas = new AreaIndex(database, level, BANDED, MAX_VALUES);
-  const counties = level === 'county' ? areas : new AreaIndex(database, 'county', BANDED, MAX_VALUES);
+  const areas = new LoadedAreas(database, level);
+  const counties = level === 'county' ? areas : new LoadedAreas(database, 'county');
   areas.refresh();
   if (counties !== areas) counties.refresh();
   const states = new Set(
@@ -66,9 +61,9 @@ export function createCellAreaFinder(
 }
 
 /** The area that holds the whole box of a cell; of several that overlap, the one with the smallest geoid. */
-function holding(level: AreaIndex<BandedOutline>, { lat7, lng7 }: Cell, half: number) {
+function holding(level: LoadedAreas, { lat7, lng7 }: Cell, half: number) {
   // The boxes of the areas are rounded outwards by SQLite's R*Tree.
-  const candidates = level.touching({
+  const candidates = level.outlines.touching({
     minLng: (lng7 - half) / UNITS_PER_DEGREE,
     maxLng: (lng7 + half) / UNITS_PER_DEGREE,
     minLat: (lat7 - half) / UNITS_PER_DEGREE,
@@ -76,7 +71,7 @@ function holding(level: AreaIndex<BandedOutline>, { lat7, lng7 }: Cell, half: nu
   });
   let found: number | null = null;
   for (const index of candidates) {
-    const relation = relationToBox(level.outline(index), lng7, lat7, half);
+    const relation = relationToBox(level.outlines.outline(index), lng7, lat7, half);
     if (relation === 'crosses') return 'near_border';
     if (relation === 'holds') found ??= index;
   }

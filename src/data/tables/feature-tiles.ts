@@ -1,4 +1,4 @@
-import type { Box } from './bounding-boxes.ts';
+import type { Box } from '../../geo/bounding-boxes.ts';
 
 /** A feature of a layer in memory. */
 export interface TileFeature {

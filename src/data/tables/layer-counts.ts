@@ -1,9 +1,9 @@
 import type { Feature } from 'geojson';
+import type { Box } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { type MeasurableShape, metersToShape, NearestSearch, shapeOf } from '../../geo/nearest.ts';
 import { createWithin, type UnitVector, unitVectorOf } from '../../geo/spherical-cap.ts';
-import type { Box } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
 import type { DataVersion } from './data-version.ts';
 import type { FeatureTiles, ReadFeatures, TileFeature } from './feature-tiles.ts';

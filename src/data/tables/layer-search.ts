@@ -1,8 +1,8 @@
 import type { Feature } from 'geojson';
+import type { Box } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { type MeasurableShape, metersToShape, shapeOf } from '../../geo/nearest.ts';
-import type { Box } from './bounding-boxes.ts';
 import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
 import { FeatureTiles, type ReadFeatures, type TileFeature } from './feature-tiles.ts';

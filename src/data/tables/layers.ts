@@ -1,6 +1,6 @@
 import type { ProximitySlug } from '../../contract/topics.ts';
+import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { type Box, boxesAround } from './bounding-boxes.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import type { FeatureTiles, ReadFeatures, TileFeature } from './feature-tiles.ts';
 import type { EventKind } from './records.ts';

@@ -1,5 +1,5 @@
-import { packOutline } from './area-outlines.ts';
-import { boxOfGeometry } from './bounding-boxes.ts';
+import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
+import { packArea } from '../../geo/outline.ts';
 import type { DataDatabase } from './data-database.ts';
 import { FeatureBuffer } from './feature-buffer.ts';
 import { type Layer, layerTables } from './layers.ts';
@@ -113,7 +113,7 @@ function areaRows(database: DataDatabase, level: Level | undefined): RecordRows 
       return [
         levels.indexOf(own),
         [
-          [0, [id, geoid, name, state, packOutline(geometry)]],
+          [0, [id, geoid, name, state, Buffer.from(packArea(geometry).buffer)]],
           [1, [id, box.minLng, box.maxLng, box.minLat, box.maxLat, geoid]],
         ],
       ];

@@ -5,11 +5,11 @@ import {
   type RadonValue,
 } from '../../contract/topic-values.ts';
 import type { MeasurementSlug } from '../../contract/topics.ts';
+import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
+import { createBoxSearch } from '../../geo/outline-index.ts';
 import type { Area } from '../tables/area-finder.ts';
-import { createBoxSearch } from '../tables/area-level.ts';
-import { type Box, boxesAround } from '../tables/bounding-boxes.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { boxOfGeometry } from '../../../src/data/tables/bounding-boxes.ts';
+import { boxOfGeometry } from '../../../src/geo/bounding-boxes.ts';
 
 /** A file as an agency's web server gives it. */
 export interface MirroredFile {

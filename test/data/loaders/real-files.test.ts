@@ -8,8 +8,8 @@ import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
 import { loadFiles } from '../../../src/data/loaders/load-files.ts';
 import { between, randomOf } from '../../../src/data/sample/random.ts';
 import { createAreaFinder } from '../../../src/data/tables/area-finder.ts';
-import { outlineHolds, packOutline, unpackOutline } from '../../../src/data/tables/area-outlines.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
+import { outlineHolds, outlineOf, packArea } from '../../../src/geo/outline.ts';
 import { noRealData, realFile } from '../../real-data.ts';
 import { pathTo, setUp, subscriptionOf } from '../../service/small-data.ts';
 import { featuresOf, loading, rejects } from './loading.ts';
@@ -84,7 +84,7 @@ test('200 points in the tracts of Virginia are answered with exactly their count
 
 /** A place inside a polygon, off its edges, with no more decimals than a request carries. */
 function pointIn(geometry: Polygon, random: () => number): Location {
-  const outline = unpackOutline(packOutline(geometry));
+  const outline = outlineOf(packArea(geometry));
   const [ring] = geometry.coordinates as [[number, number][]];
   const [lngs, lats] = [ring.map(([lng]) => lng), ring.map(([, lat]) => lat)];
   for (;;) {

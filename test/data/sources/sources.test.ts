@@ -107,7 +107,7 @@ test('sources.yaml gives other addresses, and what it cannot say is refused with
 });
 
 test('the states near locations are those within 100 km, on both sides of every border', () => {
-  const near = (lat: number, lng: number) => statesNear([{ lat, lng }], 100);
+  const near = (lat: number, lng: number) => statesNear([{ lat, lng }], 100_000);
   // Richmond, Virginia: North Carolina is 110 km away, and locations are looked at by squares of 0.1 degrees.
   assert.deepEqual(near(37.54, -77.44), ['MD', 'NC', 'VA']);
   assert.deepEqual(near(37.7, -77.44), ['MD', 'VA']);
@@ -123,7 +123,7 @@ test('the states near locations are those within 100 km, on both sides of every 
         { lat: 39, lng: -98.5 },
         { lat: 21.3, lng: -157.9 },
       ],
-      100,
+      100_000,
     ),
     ['HI', 'KS'],
   );

@@ -1,4 +1,4 @@
-import type { Location } from '../../geo/coordinates.ts';
+import type { Location } from './coordinates.ts';
 
 /** A box on the map in degrees, ends included. */
 export interface Box {

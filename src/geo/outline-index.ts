@@ -1,0 +1,103 @@
+import Flatbush from 'flatbush';
+import { type Box, boxesAround } from './bounding-boxes.ts';
+import type { Location } from './coordinates.ts';
+import { metersToEdges, type Outline, outlineHolds, outlineOf, type PackedRings, sizeOfOutline } from './outline.ts';
+
+/** The share left after eviction; evicting one by one would need an ordered list at every lookup. */
+const SHARE_AFTER_EVICTION = 0.75;
+
+/**
+ * The index of polygons: tracts, counties, states, by their number in a list. Boxes are in memory (85,000 tracts take 20 MB); an outline is
+ * made when it is first needed, and the least recently used ones are dropped.
+ */
+export class OutlineIndex {
+  readonly #ringsOf: (index: number) => PackedRings;
+  readonly #mostValues: number;
+  readonly #outlines: (Outline | undefined)[];
+  /** The number of the lookup that used each outline last. */
+  readonly #usedAt: Float64Array;
+  #values = 0;
+  #lookups = 0;
+  /** The numbers of outlines whose boxes touch a box, in order: where outlines overlap, the same one wins every time. */
+  readonly touching: (box: Box) => number[];
+
+  /** @param mostValues the most values of outlines in memory, of 4 bytes each */
+  constructor(boxes: readonly Box[], ringsOf: (index: number) => PackedRings, mostValues = Number.POSITIVE_INFINITY) {
+    this.touching = createBoxSearch(boxes);
+    this.#ringsOf = ringsOf;
+    this.#mostValues = mostValues;
+    this.#outlines = boxes.map(() => undefined);
+    this.#usedAt = new Float64Array(boxes.length);
+  }
+
+  outline(index: number): Outline {
+    this.#lookups += 1;
+    this.#usedAt[index] = this.#lookups;
+    const cached = this.#outlines[index];
+    if (cached !== undefined) return cached;
+    const outline = outlineOf(this.#ringsOf(index));
+    this.#values += sizeOfOutline(outline);
+    if (this.#values > this.#mostValues) this.#evict();
+    this.#outlines[index] = outline;
+    return outline;
+  }
+
+  /** The first outline that holds a location. */
+  holding(location: Location): number | null {
+    const { lat, lng } = location;
+    for (const index of this.touching({ minLng: lng, maxLng: lng, minLat: lat, maxLat: lat })) {
+      if (outlineHolds(this.outline(index), location)) return index;
+    }
+    return null;
+  }
+
+  /** The eligible outline with the nearest edge within a distance; of equally near ones, the first. */
+  nearest(location: Location, meters: number, isEligible: (index: number) => boolean = () => true): number | null {
+    let best: number | null = null;
+    let least = meters;
+    for (const index of this.#near(location, meters)) {
+      if (!isEligible(index)) continue;
+      const distance = metersToEdges(this.outline(index), location, least);
+      if (distance > least || (best !== null && distance === least)) continue;
+      best = index;
+      least = distance;
+    }
+    return best;
+  }
+
+  /** The outlines that hold a location or have an edge within a distance of it. */
+  within(location: Location, meters: number): number[] {
+    return this.#near(location, meters).filter((index) => {
+      const outline = this.outline(index);
+      return outlineHolds(outline, location) || metersToEdges(outline, location, meters) <= meters;
+    });
+  }
+
+  #near(location: Location, meters: number): number[] {
+    const numbers = boxesAround(location, meters).flatMap((box) => this.touching(box));
+    return [...new Set(numbers)].sort((a, b) => a - b);
+  }
+
+  #evict(): void {
+    const oldestFirst = [...this.#outlines.keys()].filter((index) => this.#outlines[index] !== undefined);
+    oldestFirst.sort((a, b) => this.#usedAt[a]! - this.#usedAt[b]!);
+    for (const index of oldestFirst) {
+      if (this.#values <= this.#mostValues * SHARE_AFTER_EVICTION) return;
+      this.#values -= sizeOfOutline(this.#outlines[index]!);
+      this.#outlines[index] = undefined;
+    }
+  }
+}
+
+/**
+ * Makes the function that finds which boxes touch a box, in the order of the list. With nodes of 8 boxes a lookup among 85,000
+ * tracts takes 0.9 µs and the index 34 ms (nodes of 16: 0.9 µs, 39 ms); SQLite's R*Tree takes about 10 µs a lookup.
+ */
+export function createBoxSearch(boxes: readonly Box[]): (box: Box) => number[] {
+  // Flatbush refuses an empty index.
+  if (boxes.length === 0) return () => [];
+  const index = new Flatbush(boxes.length, 8);
+  for (const { minLng, minLat, maxLng, maxLat } of boxes) index.add(minLng, minLat, maxLng, maxLat);
+  index.finish();
+  return ({ minLng, minLat, maxLng, maxLat }) => index.search(minLng, minLat, maxLng, maxLat).sort((a, b) => a - b);
+}
