@@ -99,9 +99,9 @@ export async function openBenchHarness({
         subscription: { credits_per_month: creditsPerMonth, credits_per_minute: creditsPerMinute },
       };
       const job = makeJob([settings], { dataFolder: folder, workingFolder: folder });
-      using prepared = await prepare(job, { connection, store, effects });
       const progress = newProgress();
-      const ended = await run(prepared, { store, effects, progress, interrupt });
+      using prepared = await prepare(job, { connection, store, effects, progress, interrupt });
+      const ended = await run(prepared);
       return { ...ended, progress };
     },
     charged: () => usage(accounts, account, clock.now()).totalCredits,

@@ -121,13 +121,10 @@ async function handled(
   try {
     const key = { secret, fingerprint: 'bench', scopes: null };
     const connection = { kind: 'service' as const, baseUrl, source: baseUrl, sample: true, keys: [key] };
-    using prepared = await prepare(job, { connection, store, effects });
     const progress = newProgress();
+    using prepared = await prepare(job, { connection, store, effects, progress });
     const figures = await measured(places.length, async () => {
-      const { state } = await runJob(prepared, {
-        ...{ store, effects, progress },
-        interrupt: new AbortController().signal,
-      });
+      const { state } = await runJob(prepared);
       if (state !== 'complete' || progress.calls !== places.length)
         throw new Error(`${state}: ${progress.calls} calls`);
     });

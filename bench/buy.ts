@@ -133,10 +133,9 @@ async function buy(folder: string, { url, key: secret }: Served, sockets: number
   const key = { secret, fingerprint: 'bench', scopes: null };
   const connection = { kind: 'service' as const, baseUrl: url, source: 'bench', sample: false, keys: [key] };
   await using store = openSqliteStore(join(work, 'store.db'), systemClock, { name: 'bench', isAlive: () => true });
-  using prepared = await prepare(job, { connection, store, effects });
   const progress = newProgress();
-  const interrupt = new AbortController().signal;
-  const { state } = await runJob(prepared, { store, effects, progress, interrupt });
+  using prepared = await prepare(job, { connection, store, effects, progress });
+  const { state } = await runJob(prepared);
   if (state !== 'complete' || progress.calls !== CALLS) throw new Error(`${state}: ${progress.calls} calls`);
 }
 

@@ -47,14 +47,14 @@ export async function localRun(
     const begun = performance.now();
     const data = readLocalData(dataFile, Date.now())!;
     const connection = { kind: 'local', source: 'local', sample: false, data } as const;
-    using prepared = await prepare(job, { connection, store, effects });
     const progress = newProgress();
+    using prepared = await prepare(job, { connection, store, effects, progress });
     let [from, to] = [0, 0];
     progress.onChange = () => {
       if (progress.phase === 'looking_up') from = performance.now();
       else if (progress.phase === 'writing') to = performance.now();
     };
-    const { summary } = await run(prepared, { store, effects, progress, interrupt: new AbortController().signal });
+    const { summary } = await run(prepared);
     if (summary.status.ok === 0) throw new Error('Nothing was looked up');
     const { cells } = summary;
     return { lookedUp: (cells / (to - from)) * 1_000, whole: (cells / (performance.now() - begun)) * 1_000 };

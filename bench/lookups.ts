@@ -12,7 +12,7 @@ import { columnsOf } from '../src/columns/topic-columns.ts';
 import type { CellRecord } from '../src/contract/answer.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import type { Cell } from '../src/geo/coordinates.ts';
-import { prepare, priced } from '../src/run/prepare.ts';
+import { prepare, prepareScanned } from '../src/run/prepare.ts';
 import { makeJob } from '../src/run/settings/settings.ts';
 import type { Store } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
@@ -88,16 +88,8 @@ async function secondsOfPlan(folder: string, store: Store, cached: number): Prom
     using prepared = await prepare(job, { connection, store, effects, onComplete: null });
     const both = performance.now() - begun;
     const again = performance.now();
-    const asOf = prepared.freshness.startedAt;
     // As `perilbook plan` does, which keeps no fields for a pass that writes.
-    const { plan } = await priced({
-      ...prepared,
-      scan: prepared.plan.scan,
-      store,
-      asOf,
-      approved: null,
-      onComplete: null,
-    });
+    const { plan } = await prepareScanned(prepared, prepared.plan.scan, { onComplete: null });
     const alone = performance.now() - again;
     if (plan.cellsCached !== cached) throw new Error(`${plan.cellsCached} cells were found in the store`);
     planned = Math.min(planned, alone / 1_000);

@@ -15,10 +15,10 @@ import { systemClock } from '../src/clock.ts';
 import { columnsOf } from '../src/columns/topic-columns.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { openRowFile } from '../src/rows/open-row-file.ts';
-import { newProgress } from '../src/run/buy/progress.ts';
-import { type Effects, prepare } from '../src/run/prepare.ts';
+import { prepare } from '../src/run/prepare.ts';
+import type { Effects } from '../src/run/run-context.ts';
 import { run as runJob } from '../src/run/run-job.ts';
-import { scan } from '../src/run/scan/scan-input.ts';
+import { scanRows } from '../src/run/scan/scan-input.ts';
 import { type Job, makeJob } from '../src/run/settings/settings.ts';
 import type { CellAnswers } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
@@ -77,7 +77,7 @@ const CELLS_A_WRITE = 1_000;
 /** Fills the store and the peers' table with the same answers: a rating, a score of four decimals, a frequency of three. */
 export async function makeAnswers(folder: string): Promise<number> {
   const job = jobIn(folder, 'csv');
-  const { cells } = await scan(await openRowFile(job.input), job);
+  const { cells } = await scanRows(await openRowFile(job.input), job);
   const store = storeOf(job.store);
   const source = await store.source(SOURCE);
   let answered: CellAnswers[] = [];
@@ -116,10 +116,7 @@ export async function runWarm(job: Job, effectsOfRun: Pick<Effects, 'rowThreads'
   const connection = { kind: 'service' as const, baseUrl: '', source: SOURCE, sample: false, keys: [key] };
   using prepared = await prepare(job, { connection, store, effects });
   if (prepared.plan.price.credits !== 0) throw new Error('the store lacks something');
-  await runJob(prepared, {
-    ...{ store, effects, progress: newProgress() },
-    interrupt: new AbortController().signal,
-  });
+  await runJob(prepared);
   await store.close();
 }
 

@@ -1,5 +1,5 @@
 import { openAreas } from '../library/open-areas.ts';
-import type { Effects } from '../run/prepare.ts';
+import type { Effects } from '../run/run-context.ts';
 import { type CliContext, connectionContext, say } from './context.ts';
 
 /** What a run needs of the process. With `debug` each request and each answer is logged on stderr. */

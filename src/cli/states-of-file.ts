@@ -4,7 +4,7 @@ import { DEFAULT_RADII } from '../data/topics/search-radii.ts';
 import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { openJobInput } from '../run/parts/job-input.ts';
-import { scan } from '../run/scan/scan-input.ts';
+import { scanRows } from '../run/scan/scan-input.ts';
 import type { CliContext } from './context.ts';
 import { jobOf } from './job-of-options.ts';
 
@@ -19,7 +19,7 @@ const MARGIN_METERS = Math.max(...Object.values(DEFAULT_RADII));
 export async function statesOfFile(context: CliContext, file: string): Promise<string[]> {
   const job = jobOf(context, file, {});
   const rowFile = await openJobInput(job, { stdin: context.stdin, stdout: context.stdout });
-  using scanned = await scan(rowFile, job);
+  using scanned = await scanRows(rowFile, job);
   const { cells } = scanned;
   const states = statesNear(cells.cells(0, cells.size).map(locationOf), MARGIN_METERS);
   if (states.length > 0) return states;

@@ -3,24 +3,13 @@ import type { Field } from '../contract/answer.ts';
 import { type ErrorCode, PerilbookError } from '../errors.ts';
 import { newProgress } from '../run/buy/progress.ts';
 import type { Stop, StopReason } from '../run/buy/stop.ts';
-import type { Connection } from '../run/connection-kinds.ts';
-import { type Effects, type OpenedJob, prepare } from '../run/prepare.ts';
+import { type OpenedJob, prepareRows } from '../run/prepare.ts';
+import type { RunContext } from '../run/run-context.ts';
 import { checkPurchase, getAnswers, startRun, stateOf } from '../run/run-job.ts';
-import type { Job } from '../run/settings/settings.ts';
-import { writeOutput } from '../run/writing.ts';
-import type { Store } from '../store/port.ts';
+import { writeOutput } from '../run/write/write-output.ts';
 import { NO_LIMIT } from './answer-source.ts';
 import { type Coordinate, memoryRows } from './memory-rows.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
-
-export interface BatchRunParts {
-  readonly job: Job;
-  readonly connection: Connection;
-  readonly store: Store;
-  readonly effects: Effects;
-  readonly signal: AbortSignal;
-  readonly onEvent: (event: RunEvent) => void;
-}
 
 /** Stops that last until the user has changed something; after any other, a later enrichment goes on. */
 const REFUSALS: Partial<Record<StopReason, { readonly code: ErrorCode; readonly hint: string }>> = {
@@ -35,8 +24,8 @@ const REFUSALS: Partial<Record<StopReason, { readonly code: ErrorCode; readonly 
  * that one budget holds for them together; it begins with the first batch that lacks something. Dispose of it to end that run.
  */
 export class BatchRun implements AsyncDisposable {
-  readonly #parts: BatchRunParts;
-  readonly #startedAt: number;
+  readonly #context: RunContext;
+  readonly #onEvent: (event: RunEvent) => void;
   readonly #status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as Record<RowStatus, number>;
   #run: number | null = null;
   #stop: Stop | null = null;
@@ -44,27 +33,21 @@ export class BatchRun implements AsyncDisposable {
   #spent = { creditsSpent: 0, creditsUnknown: 0, callsUnknown: 0, calls: 0 };
   #hasEnded = false;
 
-  constructor(parts: BatchRunParts) {
-    const { connection, effects } = parts;
-    this.#parts = parts;
-    this.#startedAt = connection.kind === 'local' ? connection.data.asOf : effects.clock.now();
+  constructor(context: RunContext, onEvent: (event: RunEvent) => void) {
+    this.#context = context;
+    this.#onEvent = onEvent;
   }
 
   /** The fields of the rows of a batch, in their order. */
   async answer(locations: readonly (readonly [Coordinate, Coordinate])[]): Promise<readonly (readonly Field[])[]> {
-    const { job, connection, store, effects, onEvent } = this.#parts;
     const rowFile = memoryRows(locations, this.#rows + 1);
     const progress = { ...newProgress(), ...this.#spent };
-    using _ = reportProgress(progress, onEvent, () => this.#rows);
-    using prepared = await prepare(job, {
-      ...{ connection, store, effects, progress, rowFile, asOf: this.#startedAt, isContinued: true },
-    });
+    using _ = reportProgress(progress, this.#onEvent, () => this.#rows);
+    using prepared = await prepareRows({ ...this.#context, progress }, rowFile);
     // What is left of a budget may pay for a place that lacks little; every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
-    if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared, progress);
-    const { plan, source, sampleRows, freshness, cells, origin } = prepared;
-    const fields = { job, store, source, sampleRows, freshness, cells, origin, scan: plan.scan };
-    const { status } = await writeOutput({ ...fields, rowFile });
+    if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);
+    const { status } = await writeOutput(prepared, prepared.plan, rowFile);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;
     // Now: they may be unpacked from the store, which the program may close.
@@ -88,7 +71,7 @@ export class BatchRun implements AsyncDisposable {
     if (this.#run === null) return;
     const state = this.#hasEnded ? stateOf(this.#stop, { status: this.#status }) : 'interrupted';
     const summary = this.#stop === null ? null : { stopped: this.#stop.message };
-    await this.#parts.store.finishRun(this.#run, { state, resumeAfter: this.#stop?.resumeAfter ?? null, summary });
+    await this.#context.store.finishRun(this.#run, { state, resumeAfter: this.#stop?.resumeAfter ?? null, summary });
   }
 
   /** Adds to a deferred row why nothing more is bought. */
@@ -97,16 +80,16 @@ export class BatchRun implements AsyncDisposable {
     return this.#stop === null || status !== 'deferred' ? fields : [status, `${note}. ${this.#stop.message}`, ...rest];
   }
 
-  async #ask(prepared: OpenedJob, progress: ReturnType<typeof newProgress>): Promise<void> {
-    const { job, store, effects, signal: interrupt, onEvent } = this.#parts;
+  async #ask(prepared: OpenedJob): Promise<void> {
+    const { job, plan, progress } = prepared;
     checkPurchase(prepared);
     // More batches follow: what they will cost is not known, only what they may.
-    const planned = job.budget === NO_LIMIT ? prepared.plan.price.credits : (job.budget ?? 0);
-    this.#run ??= await startRun(prepared, store, planned);
-    const stop = await getAnswers(prepared, { store, effects, progress, interrupt }, this.#run);
+    const planned = job.budget === NO_LIMIT ? plan.price.credits : (job.budget ?? 0);
+    this.#run ??= await startRun(prepared, planned);
+    const stop = await getAnswers(prepared, plan, this.#run);
     const { creditsSpent, creditsUnknown, callsUnknown, calls } = progress;
     this.#spent = { creditsSpent, creditsUnknown, callsUnknown, calls };
-    if (stop !== null && stop.reason !== this.#stop?.reason) onEvent({ type: 'stopped', ...stop });
+    if (stop !== null && stop.reason !== this.#stop?.reason) this.#onEvent({ type: 'stopped', ...stop });
     this.#stop = stop ?? this.#stop;
   }
 }

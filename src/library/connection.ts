@@ -9,7 +9,7 @@ import { type LocalData, readLocalData } from '../run/look-up/local-data.ts';
 import { topicWords } from '../run/look-up/place-answers.ts';
 import { readKeys } from '../run/plan/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../run/plan/key-warnings.ts';
-import type { Effects } from '../run/prepare.ts';
+import type { Effects } from '../run/run-context.ts';
 import type { Job, Surroundings } from '../run/settings/settings.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { getAllBoundariesCommand, getCommand } from './get-command.ts';

@@ -3,6 +3,7 @@ import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
+import { openContext } from '../run/run-context.ts';
 import type { JobFile } from '../run/settings/job-file.ts';
 import type { Job } from '../run/settings/settings.ts';
 import type { TopicName } from '../run/settings/topic-choice.ts';
@@ -154,7 +155,9 @@ async function* enriched<Row>(asked: Enrichment<Row>): AsyncGenerator<EnrichedRo
   const context = libraryContext(defaultFolders(), {}, onEvent);
   await using opened = await connectSource(source, job, context);
   const { connection } = opened;
-  await using run = new BatchRun({ job, connection, store, effects: libraryEffects(context), signal, onEvent });
+  const effects = libraryEffects(context);
+  const ports = { connection, store, effects, interrupt: signal };
+  await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), onEvent);
   const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
   for await (const batch of batchesOf(rows, size)) {
     const locations = batch.map((row) => {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../clock.ts';
-import type { Effects } from '../run/prepare.ts';
+import type { Effects } from '../run/run-context.ts';
 import type { Surroundings } from '../run/settings/settings.ts';
 import type { ConnectionContext } from './connection.ts';
 import { openAreas } from './open-areas.ts';

@@ -61,11 +61,12 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
 export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunEnded> {
   const { resolved, context, onEvent } = opened(job, options);
   const effects = libraryEffects(context);
+  const { signal: interrupt = new AbortController().signal, force = false } = options;
   await using store = await openStoreAt(resolved.store, systemClock, processOwner());
   await using open = await connect(context, resolved);
   const progress = newProgress();
   using _ = reportProgress(progress, onEvent);
-  using prepared = await prepare(resolved, { connection: open.connection, store, effects, progress });
+  using prepared = await prepare(resolved, { connection: open.connection, store, effects, progress, interrupt });
   const { credits } = prepared.summary;
   if (credits > 0 && resolved.budget === null) {
     throw new PerilbookError(
@@ -74,9 +75,7 @@ export async function run(job: string | JobFile, options: JobOptions = {}): Prom
       `Set budget: ${credits} in the job, or less.`,
     );
   }
-  const interrupt = options.signal ?? new AbortController().signal;
-  const { force = false } = options;
-  const ended = await runPrepared(prepared, { store, effects, progress, interrupt, force });
+  const ended = await runPrepared(prepared, { force });
   if (ended.stop !== null) onEvent({ type: 'stopped', ...ended.stop });
   return ended;
 }

@@ -1,8 +1,8 @@
 import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { Field } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
-import type { CellOfInput } from '../run/enriched-cells.ts';
 import type { Job } from '../run/settings/settings.ts';
+import type { CellOfInput } from '../run/write/enriched-cells.ts';
 import { type Scale, scaleOf } from './scales.ts';
 
 export interface RatedTopic {

@@ -1,6 +1,7 @@
 import type { Prepared } from '../run/prepare.ts';
 import { currencyOf } from '../run/scan/currency.ts';
 import { FIRST_VALUE } from '../run/scan/layout.ts';
+import type { Scan } from '../run/scan/scan-input.ts';
 import { rowValue } from '../run/scan/scanned-rows.ts';
 import { wholeUnits } from '../run/scan/value.ts';
 import type { CountedSum } from './sums.ts';
@@ -31,7 +32,7 @@ export async function currenciesOf(prepared: Prepared): Promise<FileCurrencies> 
   }
   const values = new Float64Array(cells.size);
   const sums = new Map<string, { rows: number; value: number }>();
-  for await (const { code, value, cell } of rowsWithCurrency(prepared)) {
+  for await (const { code, value, cell } of rowsWithCurrency(plan.scan)) {
     const key = sums.has(code) || sums.size < MOST_CURRENCIES ? code : 'other';
     const sum = sums.get(key) ?? { rows: 0, value: 0 };
     sum.rows++;
@@ -44,8 +45,7 @@ export async function currenciesOf(prepared: Prepared): Promise<FileCurrencies> 
 }
 
 /** The rows with a location in the US. */
-async function* rowsWithCurrency({ rowFile, plan }: Prepared) {
-  const { layout, cells, places } = plan.scan;
+async function* rowsWithCurrency({ rowFile, layout, cells, places }: Scan) {
   const placesOf = places.placesFrom(cells.size);
   for await (const batch of rowFile.read(layout.columns, FIRST_VALUE)) {
     const numbers = placesOf(batch.length);

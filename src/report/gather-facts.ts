@@ -4,12 +4,12 @@ import type { TopicSlug } from '../contract/topics.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { countyAt, countyName } from '../geo/us-counties.ts';
 import type { Connection } from '../run/connection-kinds.ts';
-import { cellOfInput, enrichedCells, locationsOf } from '../run/enriched-cells.ts';
-import { notedRows } from '../run/noted-rows.ts';
 import { accountState } from '../run/plan/account-state.ts';
 import type { Prepared } from '../run/prepare.ts';
+import type { Scan } from '../run/scan/scan-input.ts';
 import { isSampleAccount } from '../run/settings/account-settings.ts';
 import type { Job } from '../run/settings/settings.ts';
+import { cellOfInput, enrichedCells, locationsOf } from '../run/write/enriched-cells.ts';
 import type { RunRecord, Store } from '../store/port.ts';
 import { CellClasses, ratedTopics } from './cell-classes.ts';
 import { CellCounties } from './cell-counties.ts';
@@ -21,6 +21,7 @@ import { labelColumns, labelOf } from './location-labels.ts';
 import { frameOf } from './map/frame.ts';
 import type { MapFigures } from './map/map-bins.ts';
 import { nearOrder } from './near-order.ts';
+import { notedRows } from './noted-rows.ts';
 import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
 import { storyOf } from './story.ts';
@@ -47,21 +48,21 @@ export interface Report {
 /** The facts of a run and what its map shows. Reads the store, the ledger and, once more, the input. */
 export async function gatherFacts(
   prepared: Prepared,
-  store: Store,
   now: number,
   { comparison = null, complete = null }: FactsParts = {},
 ): Promise<Report> {
-  const { job, plan, connection, rowFile } = prepared;
-  const { scan } = plan;
+  const { job, store, connection } = prepared;
+  const { scan } = prepared.plan;
+  const { rowFile } = scan;
   const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
   const decimals = valueColumns.length === 0 ? null : scan.cells.decimals;
   const sumOf = sumMaker(decimals);
   const currencies = await currenciesOf(prepared);
   const circles = circlesOf(prepared, currencies);
-  const { figures, atRisk, map, status, reasons } = await tallied(prepared, store, currencies, decimals, complete);
+  const { figures, atRisk, map, status, reasons } = await tallied(prepared, currencies, decimals, complete);
   const shown = new Set([...atRisk, ...circles].map(({ cell }) => cell));
-  const { labels, problems } = await namedRows(prepared, shown);
-  const ratings = await ratingsOf(prepared, store, atRisk);
+  const { labels, problems } = await namedRows(scan, shown);
+  const ratings = await ratingsOf(prepared, atRisk);
   const run = await latestRun(job, store);
   const isLocal = connection.kind === 'local';
   const facts = {
@@ -95,9 +96,9 @@ export async function gatherFacts(
         .filter(([, rows]) => rows > 0)
         .map(([name, rows]) => ({ status: name, rows })),
       reasons,
-      ...(await leftOver(prepared, store, run, now)),
+      ...(await leftOver(prepared, run, now)),
     },
-    credits: isLocal ? null : await creditsOf(prepared, store, run),
+    credits: isLocal ? null : await creditsOf(prepared, run),
   };
   return { facts: { story: storyOf(facts), ...facts }, map };
 }
@@ -106,7 +107,6 @@ const timeOf = (ms: number) => new Date(ms).toISOString();
 
 async function tallied(
   prepared: Prepared,
-  store: Store,
   { valueOfCell }: FileCurrencies,
   decimals: number | null,
   complete: CellClasses | null,
@@ -119,7 +119,7 @@ async function tallied(
   const tally = new Tally({ topics, counts, units, cells: cells.size, frame, decimals });
   const classes = complete ?? new CellClasses(ratedTopics(prepared.job), cells.size);
   for (const time of classes.times) tally.noteTime(time);
-  for await (const batch of enrichedCells(prepared, store, (cell) => classes.has(cell))) {
+  for await (const batch of enrichedCells(prepared, (cell) => classes.has(cell))) {
     for (const { number, rows, fields } of batch) {
       tally.count(fields, rows);
       classes.put(number, fields);
@@ -135,13 +135,12 @@ async function tallied(
 /** The high ratings of the places that are listed, with their numbers: these are not in the classes. */
 async function ratingsOf(
   prepared: Prepared,
-  store: Store,
   listed: readonly CellAtRisk[],
 ): Promise<ReadonlyMap<number, PlaceAtRisk['ratings']>> {
   const firstField = new Map(ratedTopics(prepared.job).map(({ slug, from }) => [slug, from]));
   const places = new Map(listed.map((place) => [place.cell, place]));
   const ratings = new Map<number, PlaceAtRisk['ratings']>();
-  for await (const batch of enrichedCells(prepared, store, (cell) => !places.has(cell))) {
+  for await (const batch of enrichedCells(prepared, (cell) => !places.has(cell))) {
     for (const { number, fields } of batch) {
       const { veryHigh, high } = places.get(number)!;
       const rated = (topics: readonly TopicSlug[], rating: PlaceAtRisk['ratings'][number]['rating']) =>
@@ -170,13 +169,12 @@ function circlesOf({ job, plan }: Prepared, { valueOfCell, totals }: FileCurrenc
 }
 
 /** Streams the input once more: the names and lines of the cells that are shown, and the first rows of each problem. */
-async function namedRows(prepared: Prepared, shown: ReadonlySet<number>) {
-  const { plan, rowFile } = prepared;
-  const { layout, cells, findings } = plan.scan;
+async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
+  const { rowFile, layout, cells, findings } = scan;
   const columns = layout.dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, layout.dropFrom);
   const { id, name } = labelColumns(columns, layout.id);
   const read = [id, name].filter((index) => index !== null);
-  const { first, places } = await notedRows(prepared, shown, read);
+  const { first, places } = await notedRows(scan, shown, read);
   const labels = (cell: number): PlaceLabel => {
     const { number, texts, line, part } = first.get(cell)!;
     const location = locationOf(cells.cell(cell));
@@ -216,7 +214,7 @@ const storedSummary = z
   .nullable()
   .catch(null);
 
-async function creditsOf({ job, summary }: Prepared, store: Store, run: RunRecord | null): Promise<Credits> {
+async function creditsOf({ job, store, summary }: Prepared, run: RunRecord | null): Promise<Credits> {
   const saved = storedSummary.parse(run?.summary ?? null)?.saved_by_plan ?? summary.saved;
   const runs = await store.runs({ job: job.name });
   return {
@@ -243,8 +241,7 @@ const RUNS_SHOWN = 10;
 
 /** What the next run would buy, with what. */
 async function leftOver(
-  { plan }: Prepared,
-  store: Store,
+  { plan, store }: Prepared,
   run: RunRecord | null,
   now: number,
 ): Promise<Omit<Missing, 'status' | 'reasons'>> {

@@ -1,6 +1,7 @@
 import type { Connection } from '../run/connection-kinds.ts';
-import type { PlanRequest } from '../run/plan/planning.ts';
-import { type Effects, type Prepared, priced, scanJob } from '../run/prepare.ts';
+import { type Prepared, prepareScanned } from '../run/prepare.ts';
+import { type Effects, openContext } from '../run/run-context.ts';
+import { scan } from '../run/scan/scan-input.ts';
 import type { Job } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { CellClasses, ratedTopics } from './cell-classes.ts';
@@ -27,11 +28,12 @@ export async function reportOfLatestRun(
   const run = await latestRun(job, store);
   // Threads would take 25 MB more, and save a second of a million rows.
   const alone = { ...effects, rowThreads: 0 };
-  const scanned = await scanJob(job, { connection, store, effects: alone, asOf: run?.startedAt ?? now });
-  using _scan = scanned.scan;
-  const complete = new CellClasses(ratedTopics(job), scanned.scan.cells.size);
-  const onComplete: PlanRequest['onComplete'] = (cell, { asOf, fields }) => complete.putComplete(cell, asOf, fields());
-  const prepared = await priced({ ...scanned, onComplete });
+  const context = await openContext(job, { connection, store, effects: alone, asOf: run?.startedAt ?? now });
+  using scanned = await scan(context);
+  const complete = new CellClasses(ratedTopics(job), scanned.cells.size);
+  const prepared = await prepareScanned(context, scanned, {
+    onComplete: (cell, { asOf, fields }) => complete.putComplete(cell, asOf, fields()),
+  });
   const comparison = compare && (await compare(prepared, complete));
-  return await gatherFacts(prepared, store, now, { comparison, complete });
+  return await gatherFacts(prepared, now, { comparison, complete });
 }

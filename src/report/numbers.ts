@@ -1,7 +1,7 @@
 /** Numbers as the report shows them. */
 
 import { grouped, shareOf } from '../format-numbers.ts';
-import type { RowPlace } from '../run/noted-rows.ts';
+import type { RowPlace } from './noted-rows.ts';
 
 /** A share in per cent: 12.3 %, and never 0 for something nor 100 for less than all. */
 export function percent(part: number, whole: number, digits: 0 | 1 = 1): string {

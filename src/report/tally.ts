@@ -2,7 +2,7 @@ import { SAMPLE_NOTE } from '../columns/row.ts';
 import type { Field } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { County } from '../geo/us-counties.ts';
-import type { CellOfInput } from '../run/enriched-cells.ts';
+import type { CellOfInput } from '../run/write/enriched-cells.ts';
 import { type CellClasses, type RatedTopic, ratedTopics } from './cell-classes.ts';
 import { Concentration } from './concentration.ts';
 import type { Facts, Missing } from './facts.ts';

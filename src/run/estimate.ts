@@ -40,7 +40,7 @@ export interface RunFacts {
   readonly waitsForQuota: boolean;
 }
 
-export function runFacts({ job, plan, summary, freshness, connection }: Prepared, clock: Clock): RunFacts {
+export function runFacts({ job, plan, summary, freshness, connection, effects: { clock } }: Prepared): RunFacts {
   const perMinute = creditsPerMinuteOf(purchaseJob(job, connection).accounts);
   return {
     startedAt: steadyTime(clock),

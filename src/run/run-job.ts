@@ -5,27 +5,19 @@ import { counted } from '../format-numbers.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { EndState, Store } from '../store/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
-import { type Progress, record } from './buy/progress.ts';
+import { record } from './buy/progress.ts';
 import { RunTimes } from './buy/run-times.ts';
 import { type Stop, stopFor, storeMovedStop } from './buy/stop.ts';
 import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
 import { lookUp } from './look-up/look-up.ts';
 import { checkOutputs } from './parts/part-outputs.ts';
 import { writeParts } from './parts/write-parts.ts';
-import type { Effects, Prepared } from './prepare.ts';
-import type { TopicRatings } from './rating-counts.ts';
+import type { Plan } from './plan/planning.ts';
+import type { Prepared } from './prepare.ts';
+import type { RunContext } from './run-context.ts';
 import { type RunSummary, runSummary } from './summary.ts';
-import { type Written, writeOutput } from './writing.ts';
-
-/** What a run works with, besides the prepared job. */
-export interface RunSurroundings {
-  readonly store: Store;
-  readonly effects: Effects;
-  readonly progress: Progress;
-  readonly interrupt: AbortSignal;
-  /** Replace existing files that Perilbook did not write. */
-  readonly force?: boolean;
-}
+import type { TopicRatings } from './write/rating-counts.ts';
+import { type Written, writeOutput } from './write/write-output.ts';
 
 /** How a run ended, and why if it stopped early. */
 export interface RunEnded {
@@ -39,17 +31,18 @@ export interface RunEnded {
 /**
  * Buys what the plan says, as far as budget and quota allow, or looks it up in local data, and writes the output: complete in
  * rows whatever happened. An interrupt stops new calls and batches; those in work end, and the output is still written.
+ *
+ * @param options.force replace existing files that Perilbook did not write
  */
-export async function run(prepared: Prepared, surroundings: RunSurroundings): Promise<RunEnded> {
-  const { store, progress } = surroundings;
-  const { job, plan, summary, sampleRows, rowFile } = prepared;
+export async function run(prepared: Prepared, { force = false }: { readonly force?: boolean } = {}): Promise<RunEnded> {
+  const { job, store, plan, summary, sampleRows, progress } = prepared;
   checkPurchase(prepared);
-  await checkOutputs(job, rowFile, store, surroundings.force === true);
-  const number = await startRun(prepared, store);
+  await checkOutputs(job, plan.scan.rowFile, store, force);
+  const number = await startRun(prepared);
   try {
-    const stopped = await getAnswers(prepared, surroundings, number);
+    const stopped = await getAnswers(prepared, plan, number);
     record(progress, 'phase', 'writing');
-    const written = await write(prepared, surroundings, number);
+    const written = await write(prepared, plan, number);
     const spent = await store.runSpending(number);
     const stop = await storeMoved(store, stopped ?? partsLeftStop(written));
     const planned = { ...summary, sample_data: sampleRows.any };
@@ -66,8 +59,7 @@ export async function run(prepared: Prepared, surroundings: RunSurroundings): Pr
 
 /** Records the start of a run in the store. @param plannedCredits differs from the plan's price where more batches of rows follow */
 export async function startRun(
-  { job, plan, connection, approved }: Prepared,
-  store: Store,
+  { job, store, plan, connection, approved }: Prepared,
   plannedCredits = plan.price.credits,
 ): Promise<number> {
   return await store.startRun({
@@ -83,20 +75,20 @@ export async function startRun(
 }
 
 /** Buys or looks up what the plan lacks, in a run that was started. @returns why it ended early; null where it did not */
-export async function getAnswers(prepared: Prepared, surroundings: RunSurroundings, run: number): Promise<Stop | null> {
-  const { connection, sampleRows } = prepared;
+export async function getAnswers(context: RunContext, plan: Plan, run: number): Promise<Stop | null> {
+  const { connection, sampleRows } = context;
   const stopped =
     connection.kind === 'local'
-      ? await lookUp(prepared, connection.data, surroundings)
-      : await buy(prepared, connection, surroundings, run);
+      ? await lookUp(context, plan, connection.data)
+      : await buy(context, plan, connection, run);
   await sampleRows.refresh();
   return stopped;
 }
 
 async function buy(
-  { job: planned, plan, source, apiKeys, freshness, approved }: Prepared,
+  { job: planned, store, source, apiKeys, freshness, approved, effects, progress, interrupt }: RunContext,
+  plan: Plan,
   connection: ServiceConnection,
-  { store, effects, progress, interrupt }: RunSurroundings,
   run: number,
 ): Promise<Stop | null> {
   if (plan.order.length === 0) return null;
@@ -107,14 +99,8 @@ async function buy(
   await using opened = new AsyncDisposableStack();
   const client = opened.use(
     createClient({
-      ...{
-        baseUrl,
-        sockets: job.concurrency,
-        userAgent: 'perilbook',
-        clock,
-        secrets,
-        keepsDetails: job.details === 'keep',
-      },
+      ...{ baseUrl, sockets: job.concurrency, userAgent: 'perilbook', clock, secrets },
+      keepsDetails: job.details === 'keep',
       ...(trace ? { trace } : {}),
     }),
   );
@@ -132,10 +118,11 @@ async function buy(
   });
   const notice = once(effects.notice);
   const times = new RunTimes(clock, freshness.startedAt, notice);
+  const approval = approved && { id: approved.id, budget: approved.credits_at_most };
   return await buyInRounds(
     {
       ...{ job, plan, store, freshness, progress },
-      limits: { run, source, budget: plan.limit, ...(approved === null ? {} : { plan: approved }) },
+      limits: { run, source, budget: plan.limit, ...(approval && { plan: approval }) },
       service: { client, throttles, apiKeys },
       effects: { clock, times, random, notice },
     },
@@ -174,16 +161,10 @@ export function allLocationsRejected({ ok, partial, deferred, failed, rejected }
 /** Running again makes no sense before the user has changed something. */
 const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
 
-async function write(
-  { job, plan, rowFile, source, sampleRows, freshness, cells, origin }: Prepared,
-  { store, effects, progress, interrupt }: RunSurroundings,
-  run: number,
-): Promise<Written> {
-  const fields = { job, scan: plan.scan, store, source, sampleRows, freshness, cells, origin };
-  const onRows = (rows: number) => record(progress, 'rowsWritten', rows);
-  if (!isPartFiles(rowFile)) return await writeOutput({ ...fields, rowFile, onRows });
-  const { clock, notice } = effects;
-  return await writeParts({ ...fields, files: rowFile, run, clock, interrupt, notice, onRows });
+async function write(context: RunContext, plan: Plan, run: number): Promise<Written> {
+  const { rowFile } = plan.scan;
+  if (isPartFiles(rowFile)) return await writeParts(context, plan, rowFile, run);
+  return await writeOutput(context, plan, rowFile);
 }
 
 /** An interrupted run does not wait for the parts that other processes are writing. */

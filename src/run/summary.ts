@@ -1,17 +1,17 @@
 import type { TopicSlug } from '../contract/topics.ts';
 import { shareOf } from '../format-numbers.ts';
-import { cheapestCalls, type PriceList } from '../plan/cheapest-calls.ts';
+import { cheapestCalls } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
-import type { RowSource } from '../rows/port.ts';
 import type { Spending } from '../store/port.ts';
 import type { Stop } from './buy/stop.ts';
 import type { Connection } from './connection-kinds.ts';
-import { datasetsOf, type OriginNotes } from './look-up/local-data.ts';
+import { datasetsOf } from './look-up/local-data.ts';
 import { placesWithoutData } from './look-up/places-without-data.ts';
 import type { Plan } from './plan/planning.ts';
+import type { RunContext } from './run-context.ts';
 import type { Job } from './settings/settings.ts';
-import type { Written } from './writing.ts';
+import type { Written } from './write/write-output.ts';
 
 /** The plan as `--json` prints it and as the run keeps it: stable names, snake case. */
 export type PlanSummary = ReturnType<typeof planSummary>;
@@ -19,20 +19,9 @@ export type PlanSummary = ReturnType<typeof planSummary>;
 /** The same of a run. */
 export type RunSummary = ReturnType<typeof runSummary>;
 
-interface PlanSummaryParts {
-  readonly plan: Plan;
-  readonly job: Job;
-  readonly priceList: PriceList;
-  readonly connection: Connection;
-  /** Null for a service. */
-  readonly origin: OriginNotes | null;
-  readonly sample: boolean;
-  readonly rows: RowSource;
-}
-
-export function planSummary({ plan, job, connection, priceList, origin, sample, rows }: PlanSummaryParts) {
-  const { unit = 'line' } = rows;
-  const { scan, price, ways } = plan;
+export function planSummary({ job, connection, sampleRows }: RunContext, plan: Plan) {
+  const { scan, price, ways, priceList } = plan;
+  const { rowFile } = scan;
   const { forecast } = ways.planned;
   const value = plan.shares.length > 0 ? scan.cells.total() : 0;
   const isLocal = connection.kind === 'local';
@@ -41,14 +30,14 @@ export function planSummary({ plan, job, connection, priceList, origin, sample, 
   return {
     rows: scan.rows,
     /** How many part files there are; null for one file. A run adds what became of them. */
-    parts: isPartFiles(rows) ? { total: rows.parts.length } : null,
+    parts: isPartFiles(rowFile) ? { total: rowFile.parts.length } : null,
     located: scan.located,
     invalid: scan.invalid,
     outside_us: scan.outsideUs,
     /** Where the answers come from. */
-    source: sourceOf(connection, job, plan, origin),
+    source: sourceOf(connection, job, plan),
     /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */
-    unit,
+    unit: rowFile.unit ?? 'line',
     /** The share of rows that may be invalid. */
     max_invalid: job.maxInvalid,
     /** `part`: the part file of `first_line`, where the input is several. */
@@ -126,7 +115,7 @@ export function planSummary({ plan, job, connection, priceList, origin, sample, 
       }),
     },
     scopes: isLocal ? [] : plan.scopeNotes,
-    sample_data: sample,
+    sample_data: sampleRows.any,
   };
 }
 
@@ -202,7 +191,7 @@ function wayOf(
 }
 
 /** The datasets of a local source, those that the job's topics use, and what none of them answers: topics, and places to look up. */
-function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan }: Plan, origin: OriginNotes | null) {
+function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan, origin }: Plan) {
   if (connection.kind === 'service') return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
   const { datasets, topics: here, topicsWithoutRecords } = connection.data;
   const used = datasetsOf(topics, counts);

@@ -6,7 +6,7 @@ import type { Report } from '../report/gather-facts.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import type { JobFile } from '../run/settings/job-file.ts';
 import type { Job } from '../run/settings/settings.ts';
-import type { UiDependencies } from './dependencies.ts';
+import { effectsOf, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
 import { type Choice, confirmation, jobFileOf, keptChoice, keptTiers } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
@@ -31,7 +31,10 @@ export class UiApi {
     this.dependencies = dependencies;
     this.workspace = new Workspace(dependencies.workspace, dependencies.clock.now());
     this.runs = new Runs(dependencies, onBug);
-    this.#pricing = new Pricing(dependencies.store, () => dependencies.clock.now(), dependencies.openAreas);
+    this.#pricing = new Pricing(
+      dependencies.store,
+      effectsOf(dependencies, () => {}),
+    );
   }
 
   /** Opens the file that was named at the start. @throws INPUT_UNREADABLE */

@@ -1,7 +1,8 @@
+import { PassThrough } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { Report } from '../report/gather-facts.ts';
 import type { Connection } from '../run/connection-kinds.ts';
-import type { Effects } from '../run/prepare.ts';
+import type { Effects } from '../run/run-context.ts';
 import type { JobFile } from '../run/settings/job-file.ts';
 import type { Job } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
@@ -31,4 +32,9 @@ export interface UiDependencies {
   readonly mostUpload: number;
   /** Largest budget of a run; null: no limit. */
   readonly mostBudget: number | null;
+}
+
+/** What the runs of the page get. Its jobs do not use the standard streams. */
+export function effectsOf({ clock, random, openAreas }: UiDependencies, notice: Effects['notice']): Effects {
+  return { clock, random, openAreas, notice, streams: { stdin: new PassThrough().end(), stdout: new PassThrough() } };
 }

@@ -110,8 +110,9 @@ function factsOf(creditsPerMinute: number, sample: boolean) {
     summary: { rows: 10, cells_cached: 0 },
     freshness: { startedAt: 0 },
     connection: { sample },
+    effects: { clock: { now: () => 0, sleep: async () => {} } },
   } as unknown as Prepared;
-  return runFacts(prepared, { now: () => 0, sleep: async () => {} });
+  return runFacts(prepared);
 }
 
 const FACTS = factsOf(300, false);
@@ -185,7 +186,7 @@ test('a run reads, prices, buys, writes: each phase is told, with the rows so fa
   const seen: string[] = [];
   progress.onChange = () => seen.push(progress.phase);
   await harness.run({ topics: ['wildfire'] }, { progress });
-  assert.deepEqual(seen, ['buying', 'writing']);
+  assert.deepEqual(seen, ['pricing', 'buying', 'writing']);
   assert.deepEqual([progress.rows, progress.cellsDone, progress.minuteLeft], [30, 30, null]);
   assert.ok(progress.atHand !== null);
 });

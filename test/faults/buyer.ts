@@ -52,9 +52,8 @@ export async function buy(buyer: BuyerOptions): Promise<RunEnded> {
       sample: false,
       keys: [buyer.key],
     };
-    using prepared = await prepare(job, { connection, store, effects });
-    const [progress, interrupt] = [buyer.progress ?? newProgress(), new AbortController().signal];
-    return await run(prepared, { store, effects, progress, interrupt });
+    using prepared = await prepare(job, { connection, store, effects, progress: buyer.progress ?? newProgress() });
+    return await run(prepared);
   } finally {
     await store.close();
   }

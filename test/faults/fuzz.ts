@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PerilbookError } from '../../src/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { readPlan } from '../../src/run/approved-plan.ts';
+import { readPlan } from '../../src/run/plan/approved-plan.ts';
 import { parseJobFile } from '../../src/run/settings/read-job-file.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
 import { fc } from '../properties.ts';

@@ -83,7 +83,7 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
     ...{ connection, store, effects },
     asOf: Date.parse('2026-03-15T12:00:00Z'),
   });
-  const made = () => gatherFacts(prepared, store, clock.now());
+  const made = () => gatherFacts(prepared, clock.now());
   const page = async () => made().then(({ facts, map }) => reportPage(facts, map));
   return { prepared, store, clock, page, facts: async () => (await made()).facts };
 }

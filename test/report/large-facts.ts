@@ -10,7 +10,7 @@ import type { MapFigures } from '../../src/report/map/map-bins.ts';
 import { PLACES_KEPT } from '../../src/report/place-lists.ts';
 import { storyOf } from '../../src/report/story.ts';
 import { Tally } from '../../src/report/tally.ts';
-import type { EnrichedCell } from '../../src/run/enriched-cells.ts';
+import type { EnrichedCell } from '../../src/run/write/enriched-cells.ts';
 
 /** A number from 0 up to, not including, `below`, that looks like chance and is the same in every run. */
 function scattered(seed: number, below: number): number {

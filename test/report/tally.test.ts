@@ -12,7 +12,7 @@ import { PLACES_KEPT } from '../../src/report/place-lists.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/sums.ts';
 import { type Tallied, Tally } from '../../src/report/tally.ts';
-import type { EnrichedCell } from '../../src/run/enriched-cells.ts';
+import type { EnrichedCell } from '../../src/run/write/enriched-cells.ts';
 import { fc } from '../properties.ts';
 
 const TOPICS = ['hail', 'wildfire', 'superfund'] as const;

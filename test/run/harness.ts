@@ -9,11 +9,12 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
 import type { DataDatabase } from '../../src/data/tables/data-database.ts';
-import { approvablePlan } from '../../src/run/approved-plan.ts';
+import { approvablePlan } from '../../src/run/approval.ts';
 import { newProgress, type Progress } from '../../src/run/buy/progress.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../../src/run/plan/api-keys.ts';
-import { type Effects, prepare, prepareAgain } from '../../src/run/prepare.ts';
+import { prepare, prepareAgain } from '../../src/run/prepare.ts';
+import type { Effects } from '../../src/run/run-context.ts';
 import { type RunEnded, run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/run/settings/settings.ts';
@@ -170,12 +171,11 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
         ...(rowThreads === undefined ? {} : { rowThreads }),
       };
       const connection = connectionOf(runOptions);
-      using priced = await prepare(job(settings), { connection, store: kept, effects: before });
-      const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
-      const prepared = approved === null ? priced : await prepareAgain(priced, kept, { approved });
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
       const progress = runOptions.progress ?? newProgress();
-      return await run(prepared, { store: kept, effects, progress, interrupt });
+      using priced = await prepare(job(settings), { connection, store: kept, effects: before, interrupt, progress });
+      const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
+      return await run(approved === null ? priced : await prepareAgain(priced, { approved }));
     },
     async plan(settings, keys) {
       const connection = connectionOf(keys ? { keys } : {});

@@ -10,7 +10,6 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { between, randomOf } from '../../src/data/sample/random.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
-import { newProgress } from '../../src/run/buy/progress.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';
 import { fingerprintOf } from '../../src/run/plan/api-keys.ts';
@@ -96,8 +95,7 @@ test(`${PLACES} places answered from local data are what the service says of the
     const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
     const effects = { clock, random: Math.random, streams, notice: () => {} };
     using prepared = await prepare(job, { connection, store, effects });
-    const interrupt = new AbortController().signal;
-    await run(prepared, { store, effects, progress: newProgress(), interrupt });
+    await run(prepared);
     const rows = parse(readFileSync(job.output), { columns: true }) as Record<string, string>[];
     return rows.map(({ hazard_note: _, hazard_as_of: __, ...row }) => row);
   }

@@ -7,9 +7,10 @@ import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { newProgress, type Progress } from '../../src/run/buy/progress.ts';
 import { localNotes, readLocalData } from '../../src/run/look-up/local-data.ts';
-import { type LookUpOptions, lookUp } from '../../src/run/look-up/look-up.ts';
+import { lookUp } from '../../src/run/look-up/look-up.ts';
 import { sortedCells } from '../../src/run/look-up/sorted-cells.ts';
 import { prepare } from '../../src/run/prepare.ts';
+import type { RunOptions } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
@@ -24,17 +25,17 @@ async function scene(t: TestContext) {
   const { folder, clock, store, job } = harness;
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock, random: Math.random, streams, notice: () => {} };
-  const prepared = async (settings: JobFile = {}) => {
+  const prepared = async (settings: JobFile = {}, own: Pick<RunOptions, 'progress' | 'interrupt'> = {}) => {
     const data = readLocalData(join(folder, 'service.db'), clock.now())!;
     const connection = { kind: 'local', source: 'local', sample: false, data } as const;
-    const ready = await prepare(job({ topics: ['hail'], ...settings }), { connection, store, effects });
+    const ready = await prepare(job({ topics: ['hail'], ...settings }), { connection, store, effects, ...own });
     t.after(() => ready[Symbol.dispose]());
     return { ready, data };
   };
   const ran = async (interrupt = new AbortController().signal, progress = newProgress(), settings: JobFile = {}) =>
-    await run((await prepared(settings)).ready, { store, effects, progress, interrupt });
+    await run((await prepared(settings, { progress, interrupt })).ready);
   const stored = async () => (await store.stats()).sources.find(({ source }) => source === 'local')?.cells ?? 0;
-  return { ...harness, effects, prepared, ran, stored };
+  return { ...harness, prepared, ran, stored };
 }
 
 /** Calls a function when the first batch is done. */
@@ -98,23 +99,21 @@ test('the time limit of a job ends a look-up too', async (t) => {
 });
 
 test('the time of a look-up begins with the run, as that of a purchase does', async (t) => {
-  const { prepared, clock, effects, store } = await scene(t);
+  const { prepared, clock } = await scene(t);
   const { ready } = await prepared({ max_minutes: 10 });
   clock.moveTo(new Date(clock.now() + 11 * 60_000).toISOString());
-  const interrupt = new AbortController().signal;
-  const { stop } = await run(ready, { store, effects, progress: newProgress(), interrupt });
+  const { stop } = await run(ready);
   assert.equal(stop?.reason, 'time', 'eleven minutes have passed since the plan began');
 });
 
 test('data that is replaced after the plan ends the run; the next one goes on with the new data', async (t) => {
-  const { prepared, ran, effects, store, folder } = await scene(t);
+  const { prepared, ran, store, folder } = await scene(t);
   const { ready } = await prepared();
   const database = new Database(join(folder, 'service.db'));
   // A load creates and renames tables.
   database.exec('CREATE TABLE made_by_a_load (a); DROP TABLE made_by_a_load');
   database.close();
-  const interrupt = new AbortController().signal;
-  await assert.rejects(run(ready, { store, effects, progress: newProgress(), interrupt }), {
+  await assert.rejects(run(ready), {
     name: 'PerilbookError',
     code: 'LOCAL_DATA',
     message: /was replaced while the run began/,
@@ -126,21 +125,18 @@ test('data that is replaced after the plan ends the run; the next one goes on wi
 const moduleOf = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
 
 test('a thread that dies is an error, and the others stop', async (t) => {
-  const { prepared, effects, ran } = await scene(t);
+  const { prepared, ran } = await scene(t);
   const { ready, data } = await prepared();
   const dies = moduleOf(
     `export const inThread = () => ({ run: async ({ kind }) => kind === 'store' && process.exit(7) });`,
   );
-  const options: LookUpOptions = {
-    ...{ effects, progress: newProgress(), interrupt: new AbortController().signal, module: dies },
-  };
   const message = 'A thread that looked up locations ended with code 7';
-  await assert.rejects(lookUp(ready, data, options), { code: 'THREAD_FAILED', message });
+  await assert.rejects(lookUp(ready, ready.plan, data, { module: dies }), { code: 'THREAD_FAILED', message });
   assert.equal((await ran()).state, 'complete');
 });
 
 test('threads store their answers one after the other, also where one of them dies', async (t) => {
-  const { prepared, effects, folder } = await scene(t);
+  const { prepared, folder } = await scene(t);
   const { ready, data } = await prepared();
   // The second thread dies while the first stores, and the third has looked up its cells before that.
   const module = moduleOf(`
@@ -160,12 +156,9 @@ test('threads store their answers one after the other, also where one of them di
         return null;
       },
     });`);
-  const options: LookUpOptions = {
-    ...{ effects, progress: newProgress(), interrupt: new AbortController().signal, threads: 3, module },
-  };
   const file = join(folder, 'stored.txt');
   const failed = { code: 'THREAD_FAILED', message: /ended with code 7/ };
-  await assert.rejects(lookUp(ready, { ...data, file }, options), failed);
+  await assert.rejects(lookUp(ready, ready.plan, { ...data, file }, { threads: 3, module }), failed);
   assert.match(readFileSync(file, 'utf8'), /^(begin end ){2,}$/);
 });
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addedColumns } from '../../src/columns/row.ts';
 import type { Field } from '../../src/contract/answer.ts';
-import { ratingCounter } from '../../src/run/rating-counts.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
+import { ratingCounter } from '../../src/run/write/rating-counts.ts';
 
 const JOB = { topics: ['hail', 'wildfire', 'park'], counts: false } as const;
 const columns = addedColumns(JOB.topics, '', JOB.counts).map(({ name }) => name);

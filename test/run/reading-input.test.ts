@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { newProgress } from '../../src/run/buy/progress.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
@@ -186,8 +185,7 @@ test('a run leaves the rows of a prepared job readable; disposing of the job clo
   };
   const prepared = await prepare(harness.job({ topics: ['hail'] }), { connection, store, effects });
   const { places, cells } = prepared.plan.scan;
-  const interrupt = new AbortController().signal;
-  await run(prepared, { store, effects, progress: newProgress(), interrupt });
+  await run(prepared);
   assert.deepEqual([...places.placesFrom(cells.size)(1)], [0]);
   prepared[Symbol.dispose]();
   assert.throws(() => places.placesFrom(cells.size)(1), { code: 'INPUT_UNREADABLE' });

@@ -66,9 +66,9 @@ if (process.argv[2] !== undefined) {
   };
   const key = { secret: task.secret, fingerprint: fingerprintOf(task.secret), scopes: null };
   const connection = { kind: 'service' as const, baseUrl: task.baseUrl, source: 'harness', sample: false, keys: [key] };
-  using prepared = await prepare(job, { connection, store, effects });
   const progress = newProgress();
-  const { summary, state } = await run(prepared, { store, effects, progress, interrupt: new AbortController().signal });
+  using prepared = await prepare(job, { connection, store, effects, progress });
+  const { summary, state } = await run(prepared);
   await store.close();
   process.stdout.write(JSON.stringify({ state, slowedDown: progress.slowedDown, calls: progress.calls, summary }));
 }

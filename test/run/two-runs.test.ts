@@ -3,8 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { approvablePlan } from '../../src/run/approved-plan.ts';
-import { newProgress } from '../../src/run/buy/progress.ts';
+import { approvablePlan } from '../../src/run/approval.ts';
 import { prepare, prepareAgain } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -30,8 +29,7 @@ test('two runs of one process on one store, as on the page of perilbook ui, buy 
     };
     const { store } = harness;
     using prepared = await prepare(job, { connection, store, effects });
-    const interrupt = new AbortController().signal;
-    return await run(prepared, { store, effects, progress: newProgress(), interrupt });
+    return await run(prepared);
   };
   const ends = await Promise.all([go('a'), go('b')]);
   assert.deepEqual(
@@ -61,15 +59,13 @@ test('two runs under one approved plan, begun together, stay within it together'
     const connection = { kind: 'service' as const, baseUrl, source: 'harness', sample: false, keys: [harness.key()] };
     const prepared = await prepare(job, { connection, store, effects });
     t.after(() => prepared[Symbol.dispose]());
-    return { store, prepared };
+    return prepared;
   };
   const both = [await prepared('a'), await prepared('b')];
-  const approved = approvablePlan(both[0]!.prepared, harness.clock.now());
+  const approved = approvablePlan(both[0]!, harness.clock.now());
   assert.equal(approved.credits_at_most, 40);
-  const ready = await Promise.all(both.map(({ prepared, store }) => prepareAgain(prepared, store, { approved })));
-  const go = ({ store }: (typeof both)[number], nth: number) =>
-    run(ready[nth]!, { store, effects, progress: newProgress(), interrupt: new AbortController().signal });
-  const ends = await Promise.all(both.map(go));
+  const ready = await Promise.all(both.map((prepared) => prepareAgain(prepared, { approved })));
+  const ends = await Promise.all(ready.map((prepared) => run(prepared)));
   assert.ok(harness.charged() <= 40, `${harness.charged()} credits under a plan of 40`);
   assert.ok(ends.some(({ stop }) => stop?.reason === 'approved_plan'));
 });

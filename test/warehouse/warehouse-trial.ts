@@ -10,7 +10,6 @@ import type { Answer } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { cellOf, locationOf } from '../../src/geo/coordinates.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
-import { newProgress } from '../../src/run/buy/progress.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
@@ -63,14 +62,13 @@ function offlineRuns(t: TestContext) {
       ...{ clock: systemClock, random: Math.random, notice: () => {} },
       streams: { stdin: new PassThrough(), stdout: new PassThrough() },
     };
-    const options = { connection, store, effects, asOf: startedAt };
+    const options = { connection, store, effects, asOf: startedAt, interrupt: AbortSignal.abort() };
     if (!answered) {
       using first = await prepare(job, options);
       await answerCells(first.plan.scan.cells, await store.source(connection.source));
     }
     using prepared = await prepare(job, options);
-    const interrupt = AbortSignal.abort();
-    return await run(prepared, { store, effects, progress: newProgress(), interrupt });
+    return await run(prepared);
   };
   /** Of five cells, three get all answers, one gets some, and one none. */
   async function answerCells(

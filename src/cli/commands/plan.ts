@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { unopenedConnection } from '../../library/connection.ts';
-import { approvablePlan, planOutput, writePlan } from '../../run/approved-plan.ts';
+import { approvablePlan } from '../../run/approval.ts';
+import { planOutput, writePlan } from '../../run/plan/approved-plan.ts';
 import { prepare } from '../../run/prepare.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';

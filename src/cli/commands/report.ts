@@ -45,10 +45,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
     store,
     effects,
     {
-      compare:
-        earlier === null
-          ? null
-          : (prepared, complete) => compareWithOutput(earlier, prepared, complete, store, effects),
+      compare: earlier === null ? null : (prepared, complete) => compareWithOutput(earlier, prepared, complete),
     },
   );
   if (facts.runAt === null) sayNoRun(context, job);

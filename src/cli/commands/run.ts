@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { connect } from '../../library/connection.ts';
-import { readPlan } from '../../run/approved-plan.ts';
 import { runFacts } from '../../run/estimate.ts';
 import { outputFiles } from '../../run/parts/part-outputs.ts';
+import { readPlan } from '../../run/plan/approved-plan.ts';
 import { type Prepared, prepare, prepareAgain } from '../../run/prepare.ts';
 import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../run/protected-files.ts';
 import { run } from '../../run/run-job.ts';
 import type { Job } from '../../run/settings/settings.ts';
-import type { Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
@@ -81,7 +80,7 @@ async function runJob(
   if (report !== null) {
     const { gatherFacts } = await import('../../report/gather-facts.ts');
     const { reportPage } = await import('../../report/page/page.ts');
-    const { facts: all, map } = await gatherFacts(await prepareAgain(prepared, store), store, context.clock.now());
+    const { facts: all, map } = await gatherFacts(await prepareAgain(prepared), context.clock.now());
     await writeReport(context, report, reportPage(all, map));
     say(messages, `Wrote the report to ${shownPath(report, context.workingFolder)}`);
   }
@@ -90,7 +89,7 @@ async function runJob(
   const exitCode = exitCodeOfRun(ended);
   const { facts, next } = runMessages(
     ended,
-    resumeCommand(context.args, job, ended, ended.stop?.reason === 'budget' ? await costOfRest(prepared, store) : 0),
+    resumeCommand(context.args, job, ended, ended.stop?.reason === 'budget' ? await costOfRest(prepared) : 0),
     context.workingFolder,
     style,
     valueName(job),
@@ -116,24 +115,15 @@ async function runJob(
     using show = await showProgress(context, flags.quiet === true);
     const effects = runEffects(context, show.say, flags.debug === true);
     const { connection } = opened;
-    const prepared = owned.use(await prepare(job, { connection, store, effects, progress: show.progress, approved }));
+    const { progress } = show;
+    const { interrupt } = context;
+    const prepared = owned.use(await prepare(job, { connection, store, effects, progress, interrupt, approved }));
     show.pause();
     if (context.log === undefined) say(messages, runPlanMessages(prepared, context.workingFolder, style).join('\n'));
     else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
     if (approved === null) await approve(context, flags, prepared);
-    show.resume(runFacts(prepared, context.clock));
-    const { progress } = show;
-    return {
-      prepared,
-      progress,
-      ended: await run(prepared, {
-        store,
-        effects,
-        progress,
-        interrupt: context.interrupt,
-        force: flags.force === true,
-      }),
-    };
+    show.resume(runFacts(prepared));
+    return { prepared, progress, ended: await run(prepared, { force: flags.force === true }) };
   }
 }
 
@@ -148,8 +138,8 @@ function plansOf({ workingFolder }: CliContext, { plan }: Flags): ProtectedFile[
 }
 
 /** Credits that the missing answers cost now, by what the run has learned of the service's bundles. */
-async function costOfRest(prepared: Prepared, store: Store): Promise<number> {
-  return (await prepareAgain(prepared, store, { onComplete: null })).plan.price.credits;
+async function costOfRest(prepared: Prepared): Promise<number> {
+  return (await prepareAgain(prepared, { onComplete: null })).plan.price.credits;
 }
 
 function messageColor(context: CliContext): Color {

@@ -73,7 +73,7 @@ function inputMessages(
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
-  const { unit = 'line' } = prepared.rowFile;
+  const { unit = 'line' } = plan.scan.rowFile;
   const placeOf = ({ part, first_line }: UnusableKind) =>
     part === undefined ? `${first_line}` : `${shownPath(join(job.parts!.folder, part), folder)}:${first_line}`;
   const table = { unit, placeOf, width };

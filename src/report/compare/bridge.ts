@@ -1,4 +1,4 @@
-import type { RowPlace } from '../../run/noted-rows.ts';
+import type { RowPlace } from '../noted-rows.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../scales.ts';
 import type { CountedSum } from '../sums.ts';
 

@@ -4,16 +4,15 @@ import { PerilbookError } from '../../errors.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { Row, RowSource } from '../../rows/port.ts';
-import { enrichedCells } from '../../run/enriched-cells.ts';
 import { openJobInput } from '../../run/parts/job-input.ts';
-import type { Effects, Prepared } from '../../run/prepare.ts';
+import type { Prepared } from '../../run/prepare.ts';
 import { currencyColumn, currencyOf } from '../../run/scan/currency.ts';
 import { FIRST_VALUE, type Layout, layoutOf } from '../../run/scan/layout.ts';
 import { locate } from '../../run/scan/locate.ts';
 import { valueIfAny } from '../../run/scan/scanned-rows.ts';
 import { wholeUnits } from '../../run/scan/value.ts';
 import type { Job } from '../../run/settings/settings.ts';
-import type { Store } from '../../store/port.ts';
+import { enrichedCells } from '../../run/write/enriched-cells.ts';
 import { CellClasses, ratedTopics } from '../cell-classes.ts';
 import { currenciesOf } from '../currencies.ts';
 import { labelColumns } from '../location-labels.ts';
@@ -38,13 +37,12 @@ export async function compareWithOutput(
   { name, input: file, parts }: EarlierOutput,
   prepared: Prepared,
   complete: CellClasses,
-  store: Store,
-  { streams }: Effects,
 ): Promise<Comparison> {
-  const { job, plan, rowFile: input } = prepared;
+  const { job, plan, effects } = prepared;
+  const input = plan.scan.rowFile;
   const { header } = job.reading;
   const reading = header === undefined ? {} : { header };
-  const opened = await openJobInput({ input: file, parts, reading }, streams);
+  const opened = await openJobInput({ input: file, parts, reading }, effects.streams);
   const output = (!isPartFiles(opened) && (await opened.entire?.())) || opened;
   const earlierJob = { ...job, input: file, parts };
   const layout = layoutOf(output, earlierJob);
@@ -90,7 +88,7 @@ export async function compareWithOutput(
 
   async function* currentRows() {
     const { layout: own, cells, places } = plan.scan;
-    const letters = await lettersOfCells(prepared, complete, store, topics);
+    const letters = await lettersOfCells(prepared, complete, topics);
     const placesOf = places.placesFrom(cells.size);
     const currency = currencyColumn(input.columns);
     const extra = [isById ? idNow : own.columns[0]!, currency ?? own.columns[0]!];
@@ -141,12 +139,12 @@ function letterOf(rating: string | null): string {
 }
 
 /** The classes of each cell as the output shows them now: one byte a topic and cell. */
-async function lettersOfCells(prepared: Prepared, complete: CellClasses, store: Store, slugs: readonly TopicSlug[]) {
+async function lettersOfCells(prepared: Prepared, complete: CellClasses, slugs: readonly TopicSlug[]) {
   const { job, plan } = prepared;
   const rated = ratedTopics(job);
   const topics = slugs.map((slug) => job.topics.indexOf(slug));
   const read = new CellClasses(rated, plan.scan.cells.size);
-  for await (const batch of enrichedCells(prepared, store, (cell) => complete.has(cell))) {
+  for await (const batch of enrichedCells(prepared, (cell) => complete.has(cell))) {
     for (const { number, fields } of batch) read.put(number, fields);
   }
   return (cell: number) => {

@@ -1,6 +1,6 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type County, countyName } from '../../geo/us-counties.ts';
-import type { CellOfInput } from '../../run/enriched-cells.ts';
+import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { CLASS_LETTERS, type Scale } from '../scales.ts';
 import { answeredOf, type Sum, type SumOf, typicalClass } from '../sums.ts';
 import type { Binning } from './bins.ts';

@@ -1,17 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { sleepUntilSteady } from '../../clock.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
-import { type Progress, record } from '../buy/progress.ts';
+import { record } from '../buy/progress.ts';
 import { deadlineOf, type Stop, stopFor, timeIsOver } from '../buy/stop.ts';
-import type { Effects, Prepared } from '../prepare.ts';
+import type { Plan } from '../plan/planning.ts';
+import type { RunContext } from '../run-context.ts';
 import type { LocalData } from './local-data.ts';
 import type { LookupSetup, LookupTask } from './lookup-task.ts';
 import { sortedCells } from './sorted-cells.ts';
 
 export interface LookUpOptions {
-  readonly effects: Effects;
-  readonly progress: Progress;
-  readonly interrupt: AbortSignal;
   /** The most threads; default: one per core. */
   readonly threads?: number;
   /** The module whose work the threads do; only tests name another. */
@@ -40,11 +38,11 @@ const MODULE = moduleBeside('lookup-task', import.meta.url);
  * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly
  */
 export async function lookUp(
-  { job, plan, source, freshness }: Pick<Prepared, 'job' | 'plan' | 'source' | 'freshness'>,
+  { job, source, freshness, effects, progress, interrupt }: RunContext,
+  { order, missing, scan }: Plan,
   data: LocalData,
-  { effects, progress, interrupt, threads: most = availableParallelism(), module = MODULE }: LookUpOptions,
+  { threads: most = availableParallelism(), module = MODULE }: LookUpOptions = {},
 ): Promise<Stop | null> {
-  const { order, missing, scan } = plan;
   if (order.length === 0) return null;
   if (interrupt.aborted) return INTERRUPTED;
   let stop: Stop | null = null;

@@ -1,21 +1,18 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import type { Clock } from '../../clock.ts';
 import { knownColumns } from '../../columns/row.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { PlacedFields, WriteRequest, WriteResult } from '../../rows/port.ts';
 import type { PartTicket } from '../../store/part-store.ts';
 import type { ThreadPool } from '../../threads/thread-pool.ts';
+import { record } from '../buy/progress.ts';
+import type { Plan } from '../plan/planning.ts';
+import type { RunContext } from '../run-context.ts';
 import { otherRows } from '../scan/row-places.ts';
-import {
-  addedTo,
-  type FieldsSource,
-  openWriteThreads,
-  outputFields,
-  type PartCounts,
-  type Written,
-} from '../writing.ts';
+import type { Scan } from '../scan/scan-input.ts';
+import type { Job } from '../settings/settings.ts';
+import { addedTo, openWriteThreads, outputFields, type PartCounts, type Written } from '../write/write-output.ts';
 import { outputOfPart } from './part-outputs.ts';
 import { basisOf, FieldDigests, fileState, judgePart, type PartTarget } from './part-state.ts';
 
@@ -27,16 +24,6 @@ const RENEW_MS = LEASE_MS / 4;
 const POLL_MS = 500;
 /** So that the threads have the rows of one while another is synced to the disk and noted in the store. */
 const PARTS_AT_ONCE = 2;
-
-export interface PartsWriting extends FieldsSource {
-  readonly files: PartFiles;
-  readonly run: number;
-  readonly clock: Clock;
-  /** After it, parts that others are writing are not waited for. */
-  readonly interrupt: AbortSignal;
-  readonly notice: (message: string) => void;
-  readonly onRows: (rows: number) => void;
-}
 
 /** A part, as far as the scan knows it. */
 interface ScannedPart {
@@ -57,20 +44,22 @@ interface ScannedPart {
  * What a part is to contain is judged by digests of its input, of the settings and of its rows' fields, so that a run that changed
  * nothing writes nothing.
  */
-export async function writeParts(writing: PartsWriting): Promise<Written> {
-  const { files, job, scan, store, notice } = writing;
+export async function writeParts(context: RunContext, plan: Plan, files: PartFiles, run: number): Promise<Written> {
+  const { job, store, effects } = context;
+  const { scan } = plan;
   const folder = await realpath(job.output);
   const names = files.parts.map(({ name }) => name);
   // Before the answers are read: what is written has all that was bought before this number was given.
   const { reading, gone } = await store.startParts(folder, { job: job.name, parts: names });
   for (const name of gone) {
     const old = outputOfPart(job.output, name);
-    if (existsSync(old)) notice(`${old} is of a part that is no longer in the input. Delete it if you do not need it.`);
+    if (!existsSync(old)) continue;
+    effects.notice(`${old} is of a part that is no longer in the input. Delete it if you do not need it.`);
   }
   const digests = new FieldDigests(scan.cells.size + scan.places.unlocated.length);
-  const fields = await outputFields(writing, digests.sink(addedTo(scan, job).added));
+  const fields = await outputFields(context, plan, digests.sink(addedTo(scan, job).added));
   await using pool = openWriteThreads(scan);
-  const parts = scannedParts(writing, pool);
+  const parts = scannedParts(job, scan, files, pool);
   const targetOf = (one: ScannedPart): PartTarget => {
     one.target ??= {
       basis: basisOf(one.part, one.columns, job.reading),
@@ -80,11 +69,11 @@ export async function writeParts(writing: PartsWriting): Promise<Written> {
     return one.target;
   };
   const placed = { count: scan.cells.size + scan.places.unlocated.length, give: fields.give, encoded: new Map() };
-  const { counts, bytes } = await writeAll(writing, { folder, parts, targetOf, placed });
+  const { counts, bytes } = await writeAll(context, { run, folder, parts, targetOf, placed });
   return { rows: scan.rows, bytes, ...fields.sums(), parts: counts };
 }
 
-function scannedParts({ files, job, scan }: PartsWriting, pool: ThreadPool | null): ScannedPart[] {
+function scannedParts(job: Job, scan: Scan, files: PartFiles, pool: ThreadPool | null): ScannedPart[] {
   const { dropFrom, kept, numbers, decimal, added } = addedTo(scan, job);
   const known = knownColumns(job.prefix);
   const pieces = Map.groupBy(scan.inThreads?.pieces ?? [], ({ file }) => file);
@@ -113,15 +102,19 @@ function scannedParts({ files, job, scan }: PartsWriting, pool: ThreadPool | nul
 }
 
 interface PartsToWrite {
+  readonly run: number;
   readonly folder: string;
   readonly parts: readonly ScannedPart[];
   readonly targetOf: (part: ScannedPart) => PartTarget;
   readonly placed: Omit<PlacedFields, 'next' | 'inThreads'>;
 }
 
-async function writeAll(writing: PartsWriting, toWrite: PartsToWrite): Promise<{ counts: PartCounts; bytes: number }> {
-  const { store, run, clock, interrupt, onRows, job } = writing;
-  const { folder, parts, targetOf, placed } = toWrite;
+/** After an interrupt, parts that other processes are writing are not waited for. */
+async function writeAll(context: RunContext, toWrite: PartsToWrite): Promise<{ counts: PartCounts; bytes: number }> {
+  const { store, interrupt, job, progress } = context;
+  const { clock } = context.effects;
+  const onRows = (rows: number) => record(progress, 'rowsWritten', rows);
+  const { run, folder, parts, targetOf, placed } = toWrite;
   const left = new Set(parts);
   const inWork = new Set<ScannedPart>();
   let [written, bytes] = [0, 0];

@@ -9,19 +9,25 @@ import {
   TopicSets,
   topicsIn,
 } from '../../contract/topic-set.ts';
-import { type CallPace, type CallTimes, callPace } from '../../plan/call-times.ts';
+import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from '../../plan/call-times.ts';
 import { cheapestCalls, type PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
 import { type Price, priceBundle, priceCheapest } from '../../plan/prices.ts';
 import { type Way, weigh } from '../../plan/ways.ts';
-import type { CompleteCell, Store } from '../../store/port.ts';
+import type { CompleteCell } from '../../store/port.ts';
+import { LEASE_MS } from '../buy/claim-limits.ts';
+import { countyRatedCells } from '../look-up/county-rated-cells.ts';
+import { localNotes, type OriginNotes } from '../look-up/local-data.ts';
+import type { RunContext } from '../run-context.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
+import { CellCache, completeCellFields } from '../write/cell-cache.ts';
 import { type AccountState, accountState, leftOfAllowance, periodLimit } from './account-state.ts';
 import type { ApiKeys } from './api-keys.ts';
+import { creditsLeft } from './approved-plan.ts';
 import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
-import { type Freshness, failedSet, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
-import { scopeNotes } from './price-list.ts';
+import { failedSet, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
+import { priceListOf, scopeNotes } from './price-list.ts';
 import { type CellNumbers, type Reach, reachedBy, reachOf, type TierShare } from './reach.ts';
 
 /** Few enough that records die young: those of 2,000 cells outlived two small collections, and the heap grew by 300 MB. */
@@ -30,6 +36,12 @@ const CELLS_PER_READ = 500;
 /** The priced list of calls that a run would make, and what it may spend. It never changes: a run keeps its own `CellQueue`. */
 export interface Plan {
   readonly scan: Scan;
+  /** What notes say of where answers come from; null for a service. */
+  readonly origin: OriginNotes | null;
+  /** What calls return, by what the store knows of bundles and keys. */
+  readonly priceList: PriceList;
+  /** The cells that lack nothing, as they were read, for the pass that writes. */
+  readonly complete: CellCache;
   /** The topics of the richest tier that each cell lacks. */
   readonly missing: ReadonlyTopicSets;
   /** Of these, the topics for which the service had no data when it was last asked, by the cell's number. */
@@ -53,6 +65,8 @@ export interface Plan {
   readonly available: number;
   /** Most credits that the run may spend: the budget, or the price with its retries; never more than was approved. */
   readonly limit: number;
+  /** What is left of the approved plan; null where there is none. */
+  readonly approvedCredits: number | null;
   /** How fast the calls of `price` are made, where no limit of credits holds them up. */
   readonly pace: CallPace;
   /** Most credits that the minute limits and the calls let through in the run's time; infinite where it has no end. */
@@ -70,29 +84,24 @@ interface AreaSavings {
 /** Every way to buy, side by side: as the job says, with the fewest credits, with the fewest calls, and by bundles alone. */
 export type Ways = Readonly<Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>>;
 
-export interface PlanRequest {
-  readonly job: Job;
-  readonly scan: Scan;
-  readonly store: Store;
-  readonly source: number;
-  readonly priceList: PriceList;
-  readonly times: CallTimes;
-  readonly apiKeys: ApiKeys;
-  readonly freshness: Freshness;
-  /** What is left of the approved plan under which the run spends; null where there is none. */
-  readonly approvedCredits: number | null;
-  /** Answers are looked up in local data: nothing is priced, and areas spare nothing. */
-  readonly isLocal: boolean;
-  /** What failed since the beginning of the run counts as tried: a batch of a run must not pay for it again. */
-  readonly isContinued: boolean;
-  /** Called with each cell that lacks nothing, so that it need not be read again; null where nobody needs the fields. */
-  readonly onComplete: ((cell: number, complete: CompleteCell) => void) | null;
+export interface PlanOptions {
+  /** Gets each cell that lacks nothing, instead of the cache of the pass that writes. Null: nobody needs the fields. */
+  readonly onComplete?: ((cell: number, complete: CompleteCell) => void) | null;
+  /** Left out: it is made from the scan. */
+  readonly origin?: OriginNotes | null;
 }
 
 /** Prices what the store lacks. Reads the store, spends nothing. */
-export async function makePlan(request: PlanRequest): Promise<Plan> {
-  const { job, scan, store, source, priceList, times, apiKeys, freshness, approvedCredits, isLocal } = request;
-  const found = await findMissing(request);
+export async function makePlan(context: RunContext, scan: Scan, options: PlanOptions): Promise<Plan> {
+  const { job, connection, store, source, apiKeys, freshness, approved, sampleRows } = context;
+  const isLocal = connection.kind === 'local';
+  const { origin = originOf(context, scan) } = options;
+  const complete = new CellCache(completeCellFields(job, sampleRows.has, origin));
+  const { onComplete = (cell, one) => complete.putComplete(cell, one) } = options;
+  const found = await findMissing(context, scan, onComplete);
+  const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
+  const assumedMs = connection.kind === 'service' && connection.sample ? EMBEDDED_CALL_MS : ASSUMED_CALL_MS;
+  const times = callTimes(isLocal ? [] : await store.callTimes(source, LEASE_MS), assumedMs);
   const lackingOrder = spendingOrder(job, scan, found.missing);
   const known = job.areas === null || isLocal ? null : await readKnownAreas(scan.areas, store, source);
   const spared = known && spareByAreas({ job, scan, known, order: lackingOrder, missing: found.missing, freshness });
@@ -106,6 +115,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, job.concurrency);
   const pace = paceOf(price);
   const budget = isLocal ? 0 : (job.budget ?? price.credits + price.retryCredits);
+  const approvedCredits = approved && (await creditsLeft(approved, store));
   const limit = Math.min(budget, approvedCredits ?? Number.POSITIVE_INFINITY);
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
   const window = windowCredits(job, pace);
@@ -136,7 +146,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   const paidWithin = spread(price.demand, pool, withinAllowances);
   const paid = paidWithin.served === price.credits ? paidWithin : spread(price.demand, pool, inAll);
   return {
-    scan,
+    ...{ scan, origin, priceList, complete, approvedCredits },
     missing,
     hadNoData: found.hadNoData,
     cellsCached: found.lacking.get(NO_TOPICS) ?? 0,
@@ -164,6 +174,12 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     window,
     scopeNotes: scopeNotes(job, priceList, price),
   };
+}
+
+/** Finding the places with ratings of their county takes a pass over the cells. */
+function originOf({ job, connection }: RunContext, { cells }: Scan): OriginNotes | null {
+  if (connection.kind !== 'local') return null;
+  return localNotes(connection.data, job.counts, countyRatedCells(connection.data, job.topics, cells));
 }
 
 function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): PoolAccount[] {
@@ -201,9 +217,11 @@ function countSets(missing: ReadonlyTopicSets): Map<TopicSet, number> {
   return counts;
 }
 
-async function findMissing(request: PlanRequest) {
-  const { job, scan, store, source, freshness, isContinued, onComplete } = request;
-  const { cells } = scan;
+async function findMissing(
+  { job, store, source, freshness, isContinued }: RunContext,
+  { cells }: Scan,
+  onComplete: NonNullable<PlanOptions['onComplete']> | null,
+) {
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
   const withFields = wantedAnswers(job, freshness);

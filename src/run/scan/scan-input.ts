@@ -1,8 +1,12 @@
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
+import { PerilbookError } from '../../errors.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
-import { isPartFiles } from '../../rows/parts/part-files.ts';
-import type { Row, RowPiece, RowSource } from '../../rows/port.ts';
+import { isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
+import type { Row, RowFile, RowPiece } from '../../rows/port.ts';
 import { threadsOfMachine } from '../../threads/thread-pool.ts';
+import { record } from '../buy/progress.ts';
+import { openJobInput } from '../parts/job-input.ts';
+import type { Effects, OpenedAreas, RunContext } from '../run-context.ts';
 import type { Job } from '../settings/settings.ts';
 import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
@@ -38,6 +42,8 @@ export interface Finding {
 /** The result of the first pass over the input. Its memory grows with the number of cells, not of rows: the cells of the
  * rows beyond the first millions are in a file. */
 export interface Scan extends Disposable {
+  /** The input, which later passes read again. */
+  readonly rowFile: RowFile | PartFiles;
   readonly rows: number;
   readonly located: number;
   readonly invalid: number;
@@ -69,15 +75,43 @@ export interface Scan extends Disposable {
 type FoundAt = Pick<Row, 'line' | 'part'>;
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
- * @param onRows gets the number of rows so far, once a batch
- * @param find finds the areas of the cells by boundaries; null where the job does not ask for it
- * @param threads how many threads read the file beside this one; left out: the other cores for a large file, else none */
-export async function scan(
-  rowFile: RowSource,
+ * @param rowFile the rows, where they are not in the job's input file
+ * @throws INPUT_*, SERVICE_DATA where the boundaries are not here */
+export async function scan({ job, connection, effects, progress }: RunContext, rowFile?: RowFile): Promise<Scan> {
+  // Local answers cost nothing: areas spare none of them.
+  const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
+  using boundaries = openAreas(scannedFor, effects);
+  const input = rowFile ?? (await openJobInput(job, effects.streams));
+  const onRows = (rows: number) => record(progress, 'rowsScanned', rows);
+  const scanned = await scanRows(input, scannedFor, { onRows, find: boundaries?.find, threads: effects.rowThreads });
+  record(progress, 'phase', 'pricing');
+  return scanned;
+}
+
+function openAreas(job: Job, effects: Effects): OpenedAreas | null {
+  if (job.areas?.find === undefined) return null;
+  if (effects.openAreas !== undefined) return effects.openAreas(job);
+  throw new PerilbookError(
+    'JOB_FILE',
+    `areas: ${job.areas.find} cannot be used here`,
+    'Run the job with perilbook plan or perilbook run.',
+  );
+}
+
+interface ScanOptions {
+  /** Gets the number of rows so far, once a batch. */
+  readonly onRows?: (rows: number) => void;
+  /** Finds the areas of the cells by boundaries; left out where the job does not ask for it. */
+  readonly find?: CellAreaFinder | undefined;
+  /** How many threads read the file beside this one; left out: the other cores for a large file, else none. */
+  readonly threads?: number | undefined;
+}
+
+/** Scans rows by the settings of a job alone. */
+export async function scanRows(
+  rowFile: RowFile | PartFiles,
   job: Job,
-  onRows: (rows: number) => void = () => {},
-  find: CellAreaFinder | null = null,
-  threads?: number,
+  { onRows = () => {}, find, threads }: ScanOptions = {},
 ): Promise<Scan> {
   const layout = layoutOf(rowFile, job);
   const cells = new CellTable();
@@ -117,7 +151,7 @@ export async function scan(
   };
   const types = new ColumnTypes(layout);
   const currency = valueCurrency();
-  const hasAreas = job.areas !== null && find === null;
+  const hasAreas = job.areas !== null && find === undefined;
   const scanRow = (row: Row): void => {
     types.note(row.fields);
     const cell = add(scannedRow(row, job, layout), row);
@@ -167,9 +201,10 @@ export async function scan(
   }
   cells.roundValues();
   const outsideUs = findings.get('outside_us')?.rows ?? 0;
-  const foundAreas = find && findAreas(cells, areas, find);
+  const foundAreas = find === undefined ? null : findAreas(cells, areas, find);
   const owned = opened.move();
   return {
+    rowFile,
     rows,
     located,
     outsideUs,

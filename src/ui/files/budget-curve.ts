@@ -19,12 +19,12 @@ const MOST_POINTS = 200;
 
 /** One pass over the plan: what a budget buys by `reachOf` is the same at each of these points. Of several tiers the leanest is bought for
  * every place first, and only that counts. */
-export function budgetCurve({ job, plan, priceList }: Prepared): BudgetCurve {
+export function budgetCurve({ job, plan }: Prepared): BudgetCurve {
   const { cells } = plan.scan;
   const total = cells.total();
   const of = total > 0 ? 'value' : 'places';
   const leanest = topicSet(job.tiers[0]!.topics);
-  const purchaseOf = purchaseBySet(() => priceList);
+  const purchaseOf = purchaseBySet(() => plan.priceList);
   const step = plan.order.length / MOST_POINTS;
   const points: [number, number][] = [[0, 0]];
   const marks: { share: number; credits: number }[] = [];

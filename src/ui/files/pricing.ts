@@ -1,10 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { shareOf } from '../../format-numbers.ts';
-import { openRowFile } from '../../rows/open-row-file.ts';
-import type { RowFile } from '../../rows/port.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { reachOf } from '../../run/plan/reach.ts';
-import { type Effects, type Prepared, priced } from '../../run/prepare.ts';
+import { type Prepared, prepareScanned } from '../../run/prepare.ts';
+import { type Effects, openContext, type RunContext } from '../../run/run-context.ts';
 import { layoutOf } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import type { Job } from '../../run/settings/settings.ts';
@@ -32,30 +31,22 @@ export interface BudgetReach {
   readonly minutes: number;
 }
 
-interface Scanned {
-  readonly key: string;
-  readonly rowFile: RowFile;
-  readonly scan: Scan;
-}
-
 /**
  * Prices the page's settings. The last scan is cached: it depends only on the file and its location columns, so other topics
  * are priced without reading a large file again. A run scans again.
  */
 export class Pricing implements Disposable {
   readonly #store: Store;
-  readonly #now: () => number;
-  readonly #openAreas: NonNullable<Effects['openAreas']>;
-  #kept: Scanned | null = null;
+  readonly #effects: Effects;
+  #kept: { readonly key: string; readonly scan: Scan } | null = null;
   /** What was priced last, for other budgets of the same settings. */
   #last: { readonly key: string; readonly prepared: Prepared } | null = null;
   /** Prices one after the other: they share the cached scan. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, now: () => number, openAreas: NonNullable<Effects['openAreas']>) {
+  constructor(store: Store, effects: Effects) {
     this.#store = store;
-    this.#now = now;
-    this.#openAreas = openAreas;
+    this.#effects = effects;
   }
 
   /** Spends nothing. @throws INPUT_*, SCOPE_MISSING */
@@ -69,14 +60,14 @@ export class Pricing implements Disposable {
   reach(job: Job, connection: Connection, budget: number): Promise<BudgetReach> {
     const mine = this.#turn.then(async () => {
       if (this.#last?.key !== settingsKey(job)) await this.#price(job, connection);
-      const { plan, priceList } = this.#last!.prepared;
+      const { plan } = this.#last!.prepared;
       const { cells } = plan.scan;
       const request = {
         job,
         cells,
         order: plan.order,
         missing: plan.missing,
-        priceList,
+        priceList: plan.priceList,
         msPerCredit: plan.pace.msPerCredit,
       };
       const reach = reachOf(request, Math.min(budget, plan.available));
@@ -96,12 +87,11 @@ export class Pricing implements Disposable {
   }
 
   async #price(job: Job, connection: Connection): Promise<Priced> {
-    // Local answers cost nothing: areas save none of them.
-    const scanned = await this.#scanned(connection.kind === 'local' ? { ...job, areas: null } : job);
+    const context = await openContext(job, { connection, store: this.#store, effects: this.#effects });
+    const scanned = await this.#scanned(context);
     // The cached scan may be of other topics, whose columns did not clash with the input's.
     layoutOf(scanned.rowFile, job);
-    const { rowFile, scan } = scanned;
-    const prepared = await priced({ job, connection, rowFile, scan, store: this.#store, asOf: this.#now() });
+    const prepared = await prepareScanned(context, scanned);
     this.#last = { key: settingsKey(job), prepared };
     const accounts = prepared.plan.accounts.map(({ account, available, period }) => ({
       account: account.name,
@@ -118,7 +108,8 @@ export class Pricing implements Disposable {
     return { summary, tiers: job.tiers.length, curve, accounts };
   }
 
-  async #scanned(job: Job): Promise<Scanned> {
+  async #scanned(context: RunContext): Promise<Scan> {
+    const { job, connection } = context;
     const key = JSON.stringify([
       job.input,
       await changeOf(job.input),
@@ -128,14 +119,12 @@ export class Pricing implements Disposable {
       job.precision,
       job.orderBy,
       job.prefix,
-      job.areas,
+      connection.kind === 'local' ? null : job.areas,
     ]);
-    if (this.#kept?.key === key) return this.#kept;
+    if (this.#kept?.key === key) return this.#kept.scan;
     this[Symbol.dispose]();
-    using boundaries = job.areas?.find === undefined ? null : this.#openAreas(job);
-    const rowFile = await openRowFile(job.input, job.reading);
-    this.#kept = { key, rowFile, scan: await scan(rowFile, job, () => {}, boundaries?.find) };
-    return this.#kept;
+    this.#kept = { key, scan: await scan(context) };
+    return this.#kept.scan;
   }
 }
 

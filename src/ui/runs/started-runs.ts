@@ -1,12 +1,11 @@
-import { PassThrough } from 'node:stream';
 import { PerilbookError } from '../../errors.ts';
 import { newProgress } from '../../run/buy/progress.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../run/estimate.ts';
-import { type Effects, prepare } from '../../run/prepare.ts';
+import { prepare } from '../../run/prepare.ts';
 import { run } from '../../run/run-job.ts';
 import type { Job } from '../../run/settings/settings.ts';
-import type { UiDependencies } from '../dependencies.ts';
+import { effectsOf, type UiDependencies } from '../dependencies.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import { errorMessageOf, RefusedRequest } from '../web/error-replies.ts';
@@ -95,35 +94,23 @@ export class Runs {
 
   async #work(active: ActiveRun, job: Job): Promise<void> {
     const { store, connectionOf } = this.#dependencies;
-    const effects = this.#effects(active);
+    const effects = effectsOf(this.#dependencies, (message) => {
+      if (active.notices.length < MOST_NOTICES) active.notices.push(withoutTerminal(message));
+    });
     try {
       const connection = await connectionOf(job);
       active.source = sourceOf(connection);
-      using prepared = await prepare(job, { connection, store, effects, progress: active.progress });
-      active.available = prepared.plan.available;
-      active.facts = runFacts(prepared, this.#dependencies.clock);
-      if (active.phase === 'reading') active.phase = 'buying';
       const { progress, interruption } = active;
-      active.ended = await run(prepared, { store, effects, progress, interrupt: interruption.signal });
+      using prepared = await prepare(job, { connection, store, effects, progress, interrupt: interruption.signal });
+      active.available = prepared.plan.available;
+      active.facts = runFacts(prepared);
+      if (active.phase === 'reading') active.phase = 'buying';
+      active.ended = await run(prepared);
       active.phase = 'ended';
     } catch (error) {
       active.error = errorMessageOf(error);
       active.phase = 'failed';
       if (active.error.code === 'BUG') this.#onBug(error);
     }
-  }
-
-  #effects({ notices }: ActiveRun): Effects {
-    const { clock, random, openAreas } = this.#dependencies;
-    return {
-      clock,
-      random,
-      openAreas,
-      // Jobs of the page do not use the standard streams.
-      streams: { stdin: new PassThrough().end(), stdout: new PassThrough() },
-      notice: (message) => {
-        if (notices.length < MOST_NOTICES) notices.push(withoutTerminal(message));
-      },
-    };
   }
 }

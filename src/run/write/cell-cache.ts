@@ -1,27 +1,10 @@
-import { type CompleteFields, completeFields, enrichedFields } from '../columns/row.ts';
-import { cellStatus, LOOKED_UP, type RowStatus } from '../columns/row-status.ts';
-import { type CellRecord, EMPTY_RECORD, type Field } from '../contract/answer.ts';
-import { putFields } from '../rows/placed-fields.ts';
-import type { PlaceSink } from '../rows/port.ts';
-import type { CompleteCell, FieldUnpacker, Store } from '../store/port.ts';
-import type { OriginNotes } from './look-up/local-data.ts';
-import { readKnownAreas, withAreas } from './plan/area-plan.ts';
-import { type Freshness, wantedAnswers } from './plan/freshness.ts';
-import type { SampleRows } from './sample-rows.ts';
-import type { Scan } from './scan/scan-input.ts';
-import type { Job } from './settings/settings.ts';
-
-/** What the fields of cells are made from. */
-export interface CellSource {
-  readonly job: Job;
-  readonly scan: Scan;
-  readonly store: Store;
-  readonly source: number;
-  readonly sampleRows: SampleRows;
-  readonly freshness: Freshness;
-  /** What notes say of where answers come from; null for a service. */
-  readonly origin: OriginNotes | null;
-}
+import { type CompleteFields, completeFields } from '../../columns/row.ts';
+import type { Field } from '../../contract/answer.ts';
+import { putFields } from '../../rows/placed-fields.ts';
+import type { PlaceSink } from '../../rows/port.ts';
+import type { CompleteCell, FieldUnpacker } from '../../store/port.ts';
+import type { OriginNotes } from '../look-up/local-data.ts';
+import type { Job } from '../settings/settings.ts';
 
 /** The fields of cells that lack none; those whose ratings are of their county say so in their note. */
 export function completeCellFields(
@@ -37,47 +20,6 @@ export function completeCellFields(
 
 /** Makes the fields of a cell: packed, they take a fraction of the memory. */
 export type CellFields = () => readonly Field[];
-
-export type CellReader = (numbers: readonly number[]) => Promise<CellFields[]>;
-
-/**
- * Makes a function that reads cells from the store, by their numbers, and gives their fields; `onCell` gets each of them, with an
- * empty record for a cell that is complete: reading that as a record takes three times as long.
- */
-export async function cellReader(
-  { job, scan, store, source, sampleRows, freshness, origin }: CellSource,
-  onCell: (number: number, record: CellRecord, status: RowStatus) => void = () => {},
-): Promise<CellReader> {
-  const { cells, areas } = scan;
-  const wanted = wantedAnswers(job, freshness);
-  const completeOf = completeCellFields(job, sampleRows.has, origin);
-  const known = job.areas === null || origin !== null ? null : await readKnownAreas(areas, store, source);
-  const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
-    const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
-    const words = origin === null ? undefined : LOOKED_UP;
-    const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
-    onCell(number, record, found.status);
-    const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
-    const from = answered.length > 0 ? origin!.noteOf(answered, origin!.isOfCounty(number)) : '';
-    const note = [from, found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
-    return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
-  };
-  return async (numbers) => {
-    if (numbers.length === 0) return [];
-    const asked = numbers.map((number) => cells.cell(number));
-    const found = known !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
-    return found.map((one, index) => {
-      const number = numbers[index]!;
-      if (one !== null && 'fields' in one) {
-        onCell(number, EMPTY_RECORD, 'ok');
-        // Packed until they are written: the fields of all cells as arrays took half a second of garbage collection.
-        return () => completeOf(number).of(one.asOf, one.fields());
-      }
-      const fields = fieldsOf(one ?? EMPTY_RECORD, number);
-      return () => fields;
-    });
-  };
-}
 
 /** Some 250 bytes a cell of 18 natural topics, and 400 more for what a writer of CSV keeps of it. */
 const MOST_CELLS = 250_000;
@@ -148,10 +90,6 @@ export class CellCache {
     this.#places.fill(0);
   }
 
-  get hasRoom(): boolean {
-    return this.#size < this.#mostCells;
-  }
-
   /** Keeps a cell while there is room. */
   put(cell: number, fields: CellFields): void {
     if (this.#size++ < this.#mostCells) this.#made.set(cell, fields);
@@ -183,26 +121,4 @@ export class CellCache {
 function grown<A extends Uint32Array | Float64Array>(old: A, next: A): A {
   next.set(old);
   return next;
-}
-
-/** Gives the fields of some cells to a sink, in the order asked: those that are not in the cache are read.
- * @param end gives the fields that come behind those of a cell, and ends its place
- * @returns the cells that were read, with their fields */
-export async function putCells(
-  numbers: readonly number[],
-  cache: Pick<CellCache, 'has' | 'putFields'>,
-  readCells: CellReader,
-  sink: PlaceSink,
-  end: (number: number) => void = () => sink.endPlace(),
-): Promise<ReadonlyMap<number, CellFields>> {
-  const unread = numbers.filter((number) => !cache.has(number));
-  const fields = await readCells(unread);
-  const read = new Map(unread.map((number, index) => [number, fields[index]!]));
-  for (const number of numbers) {
-    const made = read.get(number);
-    if (made === undefined) cache.putFields(number, sink);
-    else putFields(sink, made());
-    end(number);
-  }
-  return read;
 }

@@ -1,46 +1,20 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 import { PerilbookError } from '../errors.ts';
 import { counted, grouped } from '../format-numbers.ts';
-import { openOutput, writeWhole } from '../rows/files/output-file.ts';
-import { total } from '../store/admission.ts';
-import type { Store } from '../store/port.ts';
-import type { Connection } from './connection-kinds.ts';
+import type { ApprovedPlan } from './plan/approved-plan.ts';
 import type { Plan } from './plan/planning.ts';
-import { knownOutput, type Output } from './protected-files.ts';
+import type { RunContext } from './run-context.ts';
 import type { CellTable } from './scan/cell-table.ts';
-import type { Job } from './settings/settings.ts';
 import type { PlanSummary } from './summary.ts';
 
-/** The content of a plan file: enough to see whether a run is the one that was approved. */
-const planFile = z.strictObject({
-  perilbook_plan: z.literal(1),
-  /** Names this approval: all runs under it spend within it together. */
-  id: z.string(),
-  job: z.string(),
-  made_at: z.iso.datetime(),
-  /** Most credits that all runs under this plan may spend. */
-  credits_at_most: z.int().nonnegative(),
-  /** Without the retries that `credits_at_most` allows for. */
-  credits: z.int().nonnegative(),
-  settings: z.record(z.string(), z.unknown()),
-  input: z.strictObject({ rows: z.int(), located: z.int(), cells: z.int(), fingerprint: z.string() }),
-  plan: z.unknown(),
-});
-
-export type ApprovedPlan = z.infer<typeof planFile>;
-
-/** What an approval is compared with. */
-interface Approvable {
-  readonly job: Job;
-  readonly connection: Connection;
+/** What is approved, and what an approval is compared with. */
+interface PricedRun extends RunContext {
   readonly plan: Plan;
   readonly summary: PlanSummary;
 }
 
 /** The settings on which the price of a plan or the meaning of its answers depends. */
-function settingsOf({ job, connection }: Approvable): Record<string, unknown> {
+function settingsOf({ job, connection }: RunContext): Record<string, unknown> {
   return {
     topics: job.topics,
     tiers: job.tiers.map(({ topics }) => topics),
@@ -55,7 +29,7 @@ function settingsOf({ job, connection }: Approvable): Record<string, unknown> {
 }
 
 /** The plan as a file that someone can approve. */
-export function approvablePlan(prepared: Approvable, now: number): ApprovedPlan {
+export function approvablePlan(prepared: PricedRun, now: number): ApprovedPlan {
   const { job, plan, summary } = prepared;
   const body = {
     job: job.name,
@@ -75,36 +49,6 @@ export function approvablePlan(prepared: Approvable, now: number): ApprovedPlan 
   return { perilbook_plan: 1, id, ...body };
 }
 
-/** A file for a plan: only an earlier plan may be replaced. */
-export function planOutput(file: string): Output {
-  return knownOutput(file, 'the plan', /^\{\s*"perilbook_plan"/);
-}
-
-/** Writes a plan for approval. @throws OUTPUT_UNWRITABLE */
-export async function writePlan(file: string, plan: ApprovedPlan): Promise<void> {
-  const output = await openOutput(file, null);
-  await writeWhole(output, undefined, () => output.write(Buffer.from(`${JSON.stringify(plan, null, 2)}\n`)));
-}
-
-/** Reads an approved plan. @throws PLAN_MISMATCH when the file is not one */
-export function readPlan(file: string): ApprovedPlan {
-  const hint = 'Make one: perilbook plan JOB --out plan.json.';
-  let content: unknown;
-  try {
-    content = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new PerilbookError('PLAN_MISMATCH', `The plan ${file} cannot be read`, hint, { file }, error);
-  }
-  const plan = planFile.safeParse(content);
-  if (plan.success) return plan.data;
-  throw new PerilbookError('PLAN_MISMATCH', `${file} is not a plan of this version`, hint, { file });
-}
-
-/** What runs under an approved plan have left to spend. */
-export async function creditsLeft(approved: ApprovedPlan, store: Store): Promise<number> {
-  return Math.max(0, approved.credits_at_most - total(await store.planSpending(approved.id)));
-}
-
 /**
  * Checks that a run is the one that was approved.
  *
@@ -112,11 +56,11 @@ export async function creditsLeft(approved: ApprovedPlan, store: Store): Promise
  * costs less and goes on, so an interrupted run resumes under its plan. Where answers went stale since, so that the run would
  * cost more than is left of the approval, it is refused.
  *
- * @param left credits that runs under this plan have left
  * @throws PLAN_MISMATCH with all that changed
  */
-export function checkApproved(approved: ApprovedPlan, prepared: Approvable, left: number): void {
+export function checkApproved(approved: ApprovedPlan, prepared: PricedRun): void {
   const { plan, summary } = prepared;
+  const left = plan.approvedCredits!;
   const changes: string[] = [];
   for (const [name, value] of Object.entries(settingsOf(prepared))) {
     const before = JSON.stringify(approved.settings[name]);

@@ -1,9 +1,8 @@
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Row } from '../rows/port.ts';
-import type { Prepared } from './prepare.ts';
-import { FIRST_VALUE } from './scan/layout.ts';
-import type { Finding, Scan } from './scan/scan-input.ts';
-import { rowValue } from './scan/scanned-rows.ts';
+import { FIRST_VALUE } from '../run/scan/layout.ts';
+import type { Finding, Scan } from '../run/scan/scan-input.ts';
+import { rowValue } from '../run/scan/scanned-rows.ts';
 
 /** Where a row is: its line, and its part file where the input is several. */
 export type RowPlace = Pick<Row, 'line' | 'part'>;
@@ -32,11 +31,11 @@ const ROWS_AT_ONCE = 16_384;
  * the texts of other rows are not read either: they took a second of the report of a million rows, and 50 MB.
  */
 export async function notedRows(
-  { rowFile, plan }: Prepared,
+  scan: Scan,
   wanted: ReadonlySet<number>,
   columns: readonly number[],
 ): Promise<NotedRows> {
-  const { layout, cells, places, findings } = plan.scan;
+  const { rowFile, layout, cells, places, findings } = scan;
   const first = new Map<number, NotedRow>();
   const noted = new Map<Finding['finding'], RowPlace[]>();
   const found = (finding: Finding['finding'], row: Row) => {
@@ -46,7 +45,7 @@ export async function notedRows(
   };
   const readsValues = findings.some(({ finding }) => finding === 'value_not_a_number');
   const before = readsValues ? layout.columns : layout.columns.slice(0, 1);
-  const rows = rowsToNote(plan.scan, wanted);
+  const rows = rowsToNote(scan, wanted);
   // The numbers of rows begin anew in each part file.
   const readsAll = readsValues || isPartFiles(rowFile);
   const isWanted = readsAll ? undefined : (number: number) => rows.has(number);

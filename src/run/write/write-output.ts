@@ -1,18 +1,22 @@
-import { addedColumns, bareFields, geometryColumn } from '../columns/row.ts';
-import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
-import type { CellRecord } from '../contract/answer.ts';
-import { pointText } from '../formats/point-text.ts';
-import { locationOf } from '../geo/coordinates.ts';
-import { statusOfFinding } from '../geo/parse-location.ts';
-import { putFields } from '../rows/placed-fields.ts';
-import type { PlacedFields, PlaceSink, RowFile, WriteResult } from '../rows/port.ts';
-import { ThreadPool } from '../threads/thread-pool.ts';
-import { type CellCache, type CellReader, type CellSource, cellReader, putCells } from './cell-fields.ts';
-import { type Freshness, missingTopics } from './plan/freshness.ts';
+import { addedColumns, bareFields, geometryColumn } from '../../columns/row.ts';
+import { ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
+import type { CellRecord } from '../../contract/answer.ts';
+import { pointText } from '../../formats/point-text.ts';
+import { locationOf } from '../../geo/coordinates.ts';
+import { statusOfFinding } from '../../geo/parse-location.ts';
+import { putFields } from '../../rows/placed-fields.ts';
+import type { PlacedFields, PlaceSink, RowFile, WriteResult } from '../../rows/port.ts';
+import { ThreadPool } from '../../threads/thread-pool.ts';
+import { record } from '../buy/progress.ts';
+import { type Freshness, missingTopics } from '../plan/freshness.ts';
+import type { Plan } from '../plan/planning.ts';
+import type { RunContext } from '../run-context.ts';
+import { otherRows, type Unlocated } from '../scan/row-places.ts';
+import type { Scan } from '../scan/scan-input.ts';
+import type { Job } from '../settings/settings.ts';
+import type { CellCache } from './cell-cache.ts';
+import { type CellReader, cellReader, putCells } from './cell-reader.ts';
 import { ratingCounter, type TopicRatings } from './rating-counts.ts';
-import { otherRows, type Unlocated } from './scan/row-places.ts';
-import type { Scan } from './scan/scan-input.ts';
-import type { Job } from './settings/settings.ts';
 
 type StatusCounts = Record<RowStatus, number>;
 
@@ -49,19 +53,6 @@ interface TierReached {
 
 const CELLS_PER_READ = 250;
 
-/** What the fields of rows are made from. */
-export interface FieldsSource extends CellSource {
-  /** Cells that the plan has read already. */
-  readonly cells: CellCache;
-}
-
-/** What the last pass needs. */
-export interface OutputWriting extends FieldsSource {
-  readonly rowFile: RowFile;
-  /** Called with the number of rows that were written since the last call. */
-  readonly onRows?: (rows: number) => void;
-}
-
 /** The fields that are added to rows, and what became of the rows in all. */
 export interface OutputFields {
   readonly give: PlacedFields['give'];
@@ -72,8 +63,9 @@ export interface OutputFields {
  * The last pass: streams the input once more, joins each row with the store, writes. A pure function of input, store and
  * job (with the time of the run), so a resumed run writes what an undisturbed one would have written.
  */
-export async function writeOutput(writing: OutputWriting): Promise<Written> {
-  const { rowFile, job, scan } = writing;
+export async function writeOutput(context: RunContext, plan: Plan, rowFile: RowFile): Promise<Written> {
+  const { job, progress } = context;
+  const { scan } = plan;
   const next = scan.places.placesFrom(scan.cells.size);
   await using pool = openWriteThreads(scan);
   let fields: OutputFields | null = null;
@@ -81,21 +73,21 @@ export async function writeOutput(writing: OutputWriting): Promise<Written> {
     count: scan.cells.size + scan.places.unlocated.length,
     give: async (sink, places) => {
       if (fields === null) {
-        fields = await outputFields(writing, places === undefined ? sink : NO_SINK);
+        fields = await outputFields(context, plan, places === undefined ? sink : NO_SINK);
         if (places === undefined) return;
       }
       await fields.give(sink, places);
     },
-    release: () => writing.cells.release(),
+    release: () => plan.complete.release(),
     next: (count) => {
-      writing.onRows?.(count);
+      record(progress, 'rowsWritten', count);
       return next(count);
     },
     inThreads: pool === null ? undefined : { pool, pieces: scan.inThreads!.pieces },
   };
   const result = await rowFile.write({ output: job.output, ...addedTo(scan, job), placed });
   if (result.rows !== scan.rows) throw otherRows(job.input, result.rows, scan.rows);
-  fields ??= await outputFields(writing);
+  fields ??= await outputFields(context, plan);
   return { ...result, ...fields.sums() };
 }
 
@@ -113,11 +105,12 @@ export function addedTo({ layout, kept, numbers, decimal }: Scan, job: Job) {
 
 /** Reads the cells that the plan has not read.
  * @param sink gets the fields of each cell and of each finding, in the order of their numbers */
-export async function outputFields(source: FieldsSource, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
-  const { job, scan, freshness, cells: cache } = source;
+export async function outputFields(context: RunContext, plan: Plan, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
+  const { job, freshness } = context;
+  const { scan, complete: cache } = plan;
   const { cells, places } = scan;
   const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
-  const readCells = await cellReader(source, (number, record, status) => {
+  const readCells = await cellReader(context, plan, (number, record, status) => {
     ends.statuses[number] = ROW_STATUSES.indexOf(status);
     ends.tiers[number] = tiersReached(status, record, job, freshness);
   });

@@ -1,10 +1,9 @@
-import type { Field } from '../contract/answer.ts';
-import { type Location, locationOf } from '../geo/coordinates.ts';
-import { placeFields } from '../rows/placed-fields.ts';
-import type { Store } from '../store/port.ts';
-import { cellReader, putCells } from './cell-fields.ts';
-import type { Prepared } from './prepare.ts';
-import type { CellTable } from './scan/cell-table.ts';
+import type { Field } from '../../contract/answer.ts';
+import { type Location, locationOf } from '../../geo/coordinates.ts';
+import { placeFields } from '../../rows/placed-fields.ts';
+import type { Prepared } from '../prepare.ts';
+import type { CellTable } from '../scan/cell-table.ts';
+import { cellReader, putCells } from './cell-reader.ts';
 
 const CELLS_PER_READ = 250;
 
@@ -26,12 +25,11 @@ export interface EnrichedCell extends CellOfInput {
  * out. */
 export async function* enrichedCells(
   prepared: Prepared,
-  store: Store,
   isKnown: (cell: number) => boolean = () => false,
 ): AsyncGenerator<readonly EnrichedCell[]> {
-  const { plan, cells: cache } = prepared;
+  const { plan } = prepared;
   const { cells } = plan.scan;
-  const readCells = await cellReader({ ...prepared, scan: plan.scan, store });
+  const readCells = await cellReader(prepared, plan);
   let next = 0;
   for (;;) {
     const numbers: number[] = [];
@@ -39,7 +37,7 @@ export async function* enrichedCells(
     if (numbers.length === 0) return;
     const enriched: EnrichedCell[] = [];
     const sink = placeFields((index, fields) => enriched.push({ ...cellOfInput(cells, numbers[index]!), fields }));
-    await putCells(numbers, cache, readCells, sink);
+    await putCells(numbers, plan.complete, readCells, sink);
     yield enriched;
   }
 }

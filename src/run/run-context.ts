@@ -1,0 +1,85 @@
+import type { Clock } from '../clock.ts';
+import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
+import type { Streams } from '../rows/open-row-file.ts';
+import type { Store } from '../store/port.ts';
+import { newProgress, type Progress } from './buy/progress.ts';
+import type { Connection } from './connection-kinds.ts';
+import { loadedSince } from './look-up/local-data.ts';
+import { ApiKeys } from './plan/api-keys.ts';
+import type { ApprovedPlan } from './plan/approved-plan.ts';
+import { type Freshness, freshnessOf } from './plan/freshness.ts';
+import { SampleRows } from './sample-rows.ts';
+import type { Job } from './settings/settings.ts';
+
+/** What a run needs from its caller. */
+export interface Effects {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly streams: Streams;
+  /** Called with what the user should know at once. */
+  readonly notice: (message: string) => void;
+  /** Called with a line for each request and each answer, for debugging; never with a key. */
+  readonly trace?: (line: string) => void;
+  /** How many threads read and write the rows beside the main one. Left out: the other cores, for large files. */
+  readonly rowThreads?: number;
+  /**
+   * Opens the boundaries that a job with `areas.find` needs. Left out where no job has it.
+   * @throws SERVICE_DATA when they are not here
+   */
+  readonly openAreas?: (job: Job) => OpenedAreas;
+}
+
+/** Boundaries that are open until they are disposed of. */
+export interface OpenedAreas extends Disposable {
+  readonly find: CellAreaFinder;
+}
+
+/**
+ * What is the same in all stages of a run: made once, before the scan, and never changed. A stage takes it and what the stage before
+ * returned, and returns its own result.
+ */
+export interface RunContext {
+  readonly job: Job;
+  readonly connection: Connection;
+  readonly store: Store;
+  /** The number of the connection's source in the store. */
+  readonly source: number;
+  readonly effects: Effects;
+  readonly freshness: Freshness;
+  readonly apiKeys: ApiKeys;
+  readonly sampleRows: SampleRows;
+  /** The approved plan under which the run spends; null where there is none. */
+  readonly approved: ApprovedPlan | null;
+  /** The rows are a batch of a run that began earlier: what failed in it is not tried again, since it may have been charged. */
+  readonly isContinued: boolean;
+  /** Counts what is done and follows the phase. */
+  readonly progress: Progress;
+  /** Ends the run: calls and batches in work are completed, and the output is still written. */
+  readonly interrupt: AbortSignal;
+}
+
+export interface RunOptions extends Pick<RunContext, 'connection' | 'store' | 'effects'> {
+  readonly progress?: Progress;
+  readonly interrupt?: AbortSignal;
+  readonly approved?: ApprovedPlan | null;
+  readonly isContinued?: boolean;
+  /** The time from which freshness is measured. Default: now; of local data, when it was read, since no run begins after its answers. */
+  readonly asOf?: number;
+}
+
+/** Makes the context of a job's run. @throws STORE_* */
+export async function openContext(job: Job, options: RunOptions): Promise<RunContext> {
+  const { connection, store, effects, progress = newProgress(), interrupt = new AbortController().signal } = options;
+  const { approved = null, isContinued = false } = options;
+  const source = await store.source(connection.source);
+  const own = { job, connection, store, source, effects, approved, isContinued, progress, interrupt };
+  const sampleRows = await SampleRows.open(connection, store, source);
+  if (connection.kind === 'local') {
+    const { data } = connection;
+    const { asOf = data.asOf } = options;
+    const freshness = freshnessOf(job, asOf, (topic) => loadedSince(data, topic, asOf));
+    return { ...own, sampleRows, freshness, apiKeys: await ApiKeys.open([], store, source) };
+  }
+  const freshness = freshnessOf(job, options.asOf ?? effects.clock.now());
+  return { ...own, sampleRows, freshness, apiKeys: await ApiKeys.open(connection.keys, store, source) };
+}

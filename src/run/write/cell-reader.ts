@@ -1,0 +1,74 @@
+import { enrichedFields } from '../../columns/row.ts';
+import { cellStatus, LOOKED_UP, type RowStatus } from '../../columns/row-status.ts';
+import { type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
+import { putFields } from '../../rows/placed-fields.ts';
+import type { PlaceSink } from '../../rows/port.ts';
+import { readKnownAreas, withAreas } from '../plan/area-plan.ts';
+import { wantedAnswers } from '../plan/freshness.ts';
+import type { Plan } from '../plan/planning.ts';
+import type { RunContext } from '../run-context.ts';
+import { type CellCache, type CellFields, completeCellFields } from './cell-cache.ts';
+
+export type CellReader = (numbers: readonly number[]) => Promise<CellFields[]>;
+
+/**
+ * Makes a function that reads cells from the store, by their numbers, and gives their fields; `onCell` gets each of them, with an
+ * empty record for a cell that is complete: reading that as a record takes three times as long.
+ */
+export async function cellReader(
+  { job, store, source, sampleRows, freshness }: RunContext,
+  { scan, origin }: Plan,
+  onCell: (number: number, record: CellRecord, status: RowStatus) => void = () => {},
+): Promise<CellReader> {
+  const { cells, areas } = scan;
+  const wanted = wantedAnswers(job, freshness);
+  const completeOf = completeCellFields(job, sampleRows.has, origin);
+  const known = job.areas === null || origin !== null ? null : await readKnownAreas(areas, store, source);
+  const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
+    const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
+    const words = origin === null ? undefined : LOOKED_UP;
+    const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
+    onCell(number, record, found.status);
+    const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
+    const from = answered.length > 0 ? origin!.noteOf(answered, origin!.isOfCounty(number)) : '';
+    const note = [from, found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
+    return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
+  };
+  return async (numbers) => {
+    if (numbers.length === 0) return [];
+    const asked = numbers.map((number) => cells.cell(number));
+    const found = known !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
+    return found.map((one, index) => {
+      const number = numbers[index]!;
+      if (one !== null && 'fields' in one) {
+        onCell(number, EMPTY_RECORD, 'ok');
+        // Packed until they are written: the fields of all cells as arrays took half a second of garbage collection.
+        return () => completeOf(number).of(one.asOf, one.fields());
+      }
+      const fields = fieldsOf(one ?? EMPTY_RECORD, number);
+      return () => fields;
+    });
+  };
+}
+
+/** Gives the fields of some cells to a sink, in the order asked: those that are not in the cache are read.
+ * @param end gives the fields that come behind those of a cell, and ends its place
+ * @returns the cells that were read, with their fields */
+export async function putCells(
+  numbers: readonly number[],
+  cache: Pick<CellCache, 'has' | 'putFields'>,
+  readCells: CellReader,
+  sink: PlaceSink,
+  end: (number: number) => void = () => sink.endPlace(),
+): Promise<ReadonlyMap<number, CellFields>> {
+  const unread = numbers.filter((number) => !cache.has(number));
+  const fields = await readCells(unread);
+  const read = new Map(unread.map((number, index) => [number, fields[index]!]));
+  for (const number of numbers) {
+    const made = read.get(number);
+    if (made === undefined) cache.putFields(number, sink);
+    else putFields(sink, made());
+    end(number);
+  }
+  return read;
+}
