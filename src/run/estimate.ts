@@ -97,7 +97,9 @@ export function spentOf({ creditsSpent, creditsUnknown }: Progress): number {
 
 /** Credits of the period that this run may still spend; null before the ledger was read. */
 export function quotaLeft(progress: Progress): number | null {
-  return progress.atHand && Math.max(0, progress.atHand.credits - (spentOf(progress) - progress.atHand.spent));
+  return (
+    progress.ledgerLeft && Math.max(0, progress.ledgerLeft.credits - (spentOf(progress) - progress.ledgerLeft.spent))
+  );
 }
 
 /**

@@ -30,7 +30,7 @@ const FACTS: RunFacts = {
 const buying = (more: Partial<Progress> = {}): Progress => ({
   ...newProgress(),
   ...{ phase: 'buying', cells: 12_000, cellsDone: 4_512, creditsPlanned: 180_000, creditsSpent: 67_680 },
-  ...{ callsInFlight: 8, atHand: { credits: 120_000, spent: 0 } },
+  ...{ callsInFlight: 8, ledgerLeft: { credits: 120_000, spent: 0 } },
   ...more,
 });
 
@@ -138,7 +138,7 @@ test('setting the machine’s clock changes nothing of how long a run has taken,
 
 test('time left goes by credits and the limit: a first burst does not make it short', () => {
   const burst = { credits: 1_200, ms: 4_000 };
-  const progress = buying({ creditsSpent: 1_200, atHand: null, creditsPlanned: 13_200 });
+  const progress = buying({ creditsSpent: 1_200, ledgerLeft: null, creditsPlanned: 13_200 });
   assert.equal(Math.round(estimate(progress, FACTS, burst, AT).minutes!), 10);
   // A service at half of the limit takes twice as long, however the rows are spread.
   assert.equal(Math.round(estimate(progress, FACTS, { credits: 600, ms: 60_000 }, AT).minutes!), 20);
@@ -168,8 +168,8 @@ test('whichever comes first ends the run: all bought, budget, quota, or its time
   assert.deepEqual(ends({ creditsPlanned: 67_690 }), ['done', 10]);
   assert.deepEqual(ends({}), ['quota', 52_320]);
   assert.deepEqual(ends({}, { budget: 68_000 }), ['budget', 320]);
-  assert.deepEqual(ends({ atHand: null }, { deadline: STEADY + 600_000 }), ['time', 12_000]);
-  assert.equal(quotaLeft(buying({ atHand: { credits: 100, spent: 67_000 } })), 0, 'never below nothing');
+  assert.deepEqual(ends({ ledgerLeft: null }, { deadline: STEADY + 600_000 }), ['time', 12_000]);
+  assert.equal(quotaLeft(buying({ ledgerLeft: { credits: 100, spent: 67_000 } })), 0, 'never below nothing');
 });
 
 test('the meter counts the credits of the last minute, and no longer', () => {

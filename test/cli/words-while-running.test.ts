@@ -188,5 +188,5 @@ test('a run reads, prices, buys, writes: each phase is told, with the rows so fa
   await harness.run({ topics: ['wildfire'] }, { progress });
   assert.deepEqual(seen, ['pricing', 'buying', 'writing']);
   assert.deepEqual([progress.rows, progress.cellsDone, progress.minuteLeft], [30, 30, null]);
-  assert.ok(progress.atHand !== null);
+  assert.ok(progress.ledgerLeft !== null);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { countyCode, tractCode } from '../../src/geo/area-codes.ts';
+import type { Store } from '../../src/store/port.ts';
 import { fc } from '../properties.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
@@ -87,9 +88,20 @@ test('a mismatch found in a run sends it to the spared cells in the same run, wi
   const job = { topics: ['drought' as const], areas: { tract: 'TRACT_GEOID', verify: 0.5 }, budget: 100 };
   const planned = await harness.plan(job);
   assert.ok(planned.areas!.spared > 0 && planned.areas!.verified > 0, JSON.stringify(planned.areas));
-  const ended = await harness.run(job);
+  let cellsRead = 0;
+  let reads = 0;
+  const store: Store = {
+    ...harness.store,
+    read(source, cells) {
+      reads += 1;
+      cellsRead += cells.length;
+      return harness.store.read(source, cells);
+    },
+  };
+  const ended = await harness.run(job, { store });
   assert.deepEqual([ended.state, harness.charged()], ['complete', 15]);
   assert.deepEqual(new Set(column(harness.output(), 'drought_rating').slice(10, 14)), new Set(['Not Applicable']));
+  assert.deepEqual([reads, cellsRead], [2, 30], 'the cells of the area are read together, as those of the output are');
 });
 
 test('a run that stops early says what it saved by areas, not what its plan would', async (t) => {

@@ -23,8 +23,7 @@ test('what was bought or given up is not bought again, and the plan stays as it 
   const queue = new CellQueue(plan);
   const topics = topicSet(['hail', 'drought']);
   const work = queue.begin(1, topics, always);
-  work.missing = topicSet(['drought']);
-  queue.end(work, topics, false);
+  queue.end({ ...work, missing: topicSet(['drought']) }, topics, false);
   assert.deepEqual(topicsIn(queue.missing.get(1)), topicsIn(topicSet(['drought', 'radon'])));
   assert.equal(plan.missing.get(1), topicSet(['hail', 'drought', 'radon']));
 });
@@ -33,8 +32,7 @@ test('a cell that was left goes on with what was tried there; one that is done b
   const queue = new CellQueue(planOf());
   const topics = topicSet(['hail', 'radon']);
   const work = queue.begin(1, topics, always);
-  work.spentBundles.add('standard');
-  queue.end(work, topics, false);
+  queue.end({ ...work, spentBundles: new Set(['standard']) }, topics, false);
   assert.deepEqual([...queue.begin(1, topics, always).spentBundles], ['standard']);
   queue.end(work, topics, true);
   assert.deepEqual(topicsIn(queue.missing.get(1)), ['drought']);

@@ -1,36 +1,74 @@
 import { steadyTime } from '../../clock.ts';
-import { CREDITS, scopeOf } from '../../contract/credits.ts';
+import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { PerilbookError } from '../../errors.ts';
 import type { TopicReading } from '../../fetch/envelope.ts';
 import { dateOf } from '../../fetch/rate-headers.ts';
-import { NOTHING_TRIED, type Tried } from '../../fetch/retry.ts';
+import { NOTHING_TRIED, type RetryPolicy, type Tried } from '../../fetch/retry.ts';
 import type { Permit } from '../../fetch/throttle.ts';
 import { verdictOf } from '../../fetch/verdict-of.ts';
 import { locationOf } from '../../geo/coordinates.ts';
+import type { Claim, ClaimRequest } from '../../store/port.ts';
+import type { Key } from '../plan/api-keys.ts';
+import type { JobAccount } from '../settings/account-settings.ts';
 import type { Buying } from './buying.ts';
-import { type CallRequest, type ClaimedCall, type ClaimResult, claimCall, type OfKind } from './claim-call.ts';
+import type { CellWork } from './cell-queue.ts';
+import { claimLimits } from './claim-limits.ts';
 import { type Consequence, consequenceOf, type NextStep } from './consequence.ts';
 import { type ParsedAnswer, parsedAnswer } from './parsed-answer.ts';
 import { record } from './progress.ts';
 import { settlementOf } from './settlement.ts';
-import { stopFor } from './stop.ts';
+import { limitReached, type Stop, stopFor, storeMovedStop } from './stop.ts';
+
+/** A call to make at a cell, the topics that it is made for, and how often it may be tried. */
+export interface CallRequest {
+  readonly work: Pick<CellWork, 'number' | 'cell'>;
+  readonly call: Call;
+  readonly wanted: ClaimRequest['wanted'];
+  /** Of these, what is bought for whole areas. */
+  readonly areas: NonNullable<ClaimRequest['areas']>;
+  readonly policy: RetryPolicy;
+}
+
+/** One member of a union for each kind, so that each can be told from the others. */
+type OfKind<Kind extends string> = Kind extends string ? { readonly kind: Kind } : never;
 
 /**
- * How a call ended.
- * - `answered`: what was said of each topic. `given_up`: after retries, and recorded; `rejected`: the location is.
+ * - `answered`: what the answer says of each topic. `given_up`: after retries, and recorded; `rejected`: the location is.
  * - `replan`: another run answered some of it, or a key or scope was refused: the cell's calls are planned again.
  * - `claimed_elsewhere`: another run is at work at this cell. `stopped`: nothing was bought, the run ends.
  */
-export type CallEnd =
+export type CallOutcome =
   | { readonly kind: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<ParsedAnswer>> }
   | OfKind<'given_up' | 'rejected' | 'replan' | 'claimed_elsewhere' | 'stopped'>;
 
-/** How one attempt ended, and the credits that it may have cost. */
-type Attempt = { readonly credits: number } & (
-  | CallEnd
-  | Exclude<ClaimResult, { kind: 'granted' | 'answered_elsewhere' }>
-  | ({ readonly kind: 'retry' } & Omit<Extract<NextStep, { step: 'retry' }>, 'step'>)
-);
+/**
+ * The outcome of one attempt.
+ * - `other_account`: this account cannot pay, another one may. `probing`: another call finds out whether the key is accepted.
+ */
+type AttemptOutcome =
+  | CallOutcome
+  | OfKind<'other_account'>
+  | { readonly kind: 'probing'; readonly over: Promise<void> }
+  | ({ readonly kind: 'retry' } & Omit<Extract<NextStep, { step: 'retry' }>, 'step'>);
+
+/** An attempt at a call, by the account that was chosen for it. */
+interface Attempt extends CallRequest {
+  readonly tried: Tried;
+  readonly account: JobAccount;
+  readonly permit: Permit;
+}
+
+/** An attempt that the ledger has granted. */
+interface ClaimedCall extends Attempt {
+  readonly key: Key;
+  /** The ledger's number of the call. */
+  readonly number: number;
+  /** Credits of the minute that other runs have spent. */
+  readonly byOthers: number;
+  /** When it was claimed, by the slowest clock. */
+  readonly claimedAt: number;
+}
 
 /**
  * Makes one call at one cell, with its retries: claim, send, interpret, settle. Every attempt is a row of its own in the ledger.
@@ -38,73 +76,119 @@ type Attempt = { readonly credits: number } & (
  * The account is chosen before the throttle, since each has its own; the key when the throttle lets the call go. With keys chosen
  * before it, each waiting call was refused once: 128 requests and 244 s for one invalid key.
  *
- * @returns how it ended, and the credits that all attempts may have cost
+ * @returns the outcome, and the credits that all attempts may have cost
  */
 export async function buyCall(
   buying: Buying,
   request: CallRequest,
-): Promise<{ readonly end: CallEnd; readonly credits: number }> {
-  const { service, effects, progress } = buying.context;
-  const { clock } = effects;
+): Promise<{ readonly outcome: CallOutcome; readonly credits: number }> {
+  const { payers, health, service, effects, progress } = buying;
+  const { call } = request;
   let tried = NOTHING_TRIED;
   let credits = 0;
-  const ended = (kind: 'replan' | 'stopped') => ({ end: { kind }, credits });
+  const of = (kind: 'replan' | 'stopped') => ({ outcome: { kind }, credits });
   for (;;) {
-    const payer = buying.payerOf(request.call);
-    if (payer === null) return ended(service.apiKeys.keyFor(scopeOf(request.call)) === null ? 'replan' : 'stopped');
-    const { name: account } = payer.account;
-    const throttle = service.throttles.get(account)!;
-    let attempt: Attempt;
+    const account = payers.accountFor(call);
+    if (account === null) return of(payers.hasKeyFor(call) ? 'stopped' : 'replan');
+    const throttle = service.throttles.get(account.name)!;
+    let attempt: { readonly outcome: AttemptOutcome; readonly credits: number };
     try {
       attempt = await throttle.schedule(
-        CREDITS[request.call.kind],
-        (permit) => attemptCall(buying, request, tried, account, permit),
-        buying.signal,
+        CREDITS[call.kind],
+        (permit) => attemptCall(buying, { ...request, tried, account, permit }),
+        health.signal,
       );
     } catch (error) {
-      if (buying.signal.aborted) return ended('stopped');
+      if (health.signal.aborted) return of('stopped');
       throw error;
     }
     credits += attempt.credits;
-    if (attempt.kind === 'other_account') continue;
-    if (attempt.kind === 'probing') {
-      await attempt.over;
+    const { outcome } = attempt;
+    if (outcome.kind === 'other_account') continue;
+    if (outcome.kind === 'probing') {
+      await outcome.over;
       continue;
     }
-    if (attempt.kind !== 'retry') return { end: attempt, credits };
+    if (outcome.kind !== 'retry') return { outcome, credits };
     record(progress, 'retry');
-    tried = attempt.tried;
-    if (attempt.rate) {
-      const until = steadyTime(clock) + attempt.afterMs;
+    tried = outcome.tried;
+    if (outcome.rate) {
+      const until = steadyTime(effects.clock) + outcome.afterMs;
       throttle.pauseUntil(until);
       record(progress, 'slowedDown', until);
     }
-    await clock.sleep(attempt.afterMs, buying.signal);
-    if (buying.signal.aborted) return ended('stopped');
+    await effects.clock.sleep(outcome.afterMs, health.signal);
+    if (health.signal.aborted) return of('stopped');
   }
 }
 
+/** Claims a call in the ledger and sends it. Waits while other processes fill the minute. */
 async function attemptCall(
   buying: Buying,
-  request: CallRequest,
-  tried: Tried,
-  account: string,
-  permit: Permit,
-): Promise<Attempt> {
-  const result = await claimCall(buying, request, tried, account);
-  if (result.kind === 'granted') {
-    using claimed = result.claimed;
-    return await sendCall(buying, claimed, permit);
+  attempt: Attempt,
+): Promise<{ readonly outcome: AttemptOutcome; readonly credits: number }> {
+  const { payers, health, effects, progress } = buying;
+  const { call, account, permit } = attempt;
+  const unspent = (outcome: AttemptOutcome) => {
+    permit.refund();
+    return { outcome, credits: 0 };
+  };
+  for (;;) {
+    if (health.signal.aborted) return unspent({ kind: 'stopped' });
+    const key = payers.keyOf(account, call);
+    if (key === null) return unspent({ kind: 'other_account' });
+    const over = payers.probes.running(key, call);
+    if (over !== null) return unspent({ kind: 'probing', over });
+    const claimedAt = effects.times.billing().earliest;
+    using begun = payers.probes.begin(key, call);
+    const claim = await claimCall(buying, attempt, key);
+    switch (claim.outcome) {
+      case 'granted': {
+        const { call: number, byOthers } = claim;
+        return await sendCall(buying, { ...attempt, key, number, byOthers, claimedAt });
+      }
+      case 'store_moved':
+        return unspent({ kind: 'stopped' });
+      case 'answered':
+        return unspent({ kind: 'replan' });
+      case 'claimed':
+        return unspent({ kind: 'claimed_elsewhere' });
+      case 'quota':
+      case 'budget':
+        refuseCredits(buying, account, CREDITS[call.kind], claim.outcome, claimedAt);
+        return unspent({ kind: 'other_account' });
+      case 'wait':
+        record(progress, 'minuteUsed', steadyTime(effects.clock) + claim.ms);
+        begun[Symbol.dispose]();
+        await effects.clock.sleep(claim.ms, health.signal);
+    }
   }
-  permit.refund();
-  if (result.kind === 'answered_elsewhere') return { kind: 'replan', credits: 0 };
-  return { ...result, credits: 0 };
 }
 
-async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): Promise<Attempt> {
-  const { job, service, effects, progress } = buying.context;
+/** A store that was moved ends the run. The store decides on all claims of a moment in one transaction. */
+async function claimCall(
+  { store, limits, health, effects }: Buying,
+  { call, work, wanted, areas, account }: Attempt,
+  key: Key,
+): Promise<Claim | { readonly outcome: 'store_moved' }> {
+  const request = { cell: work.cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted, areas };
+  try {
+    const [claim] = await store.claim(claimLimits(account, effects.times.billing(), limits), [request]);
+    return claim!;
+  } catch (error) {
+    if (!(error instanceof PerilbookError && error.code === 'STORE_MOVED')) throw error;
+    health.stop(storeMovedStop(error));
+    return { outcome: 'store_moved' };
+  }
+}
+
+async function sendCall(
+  buying: Buying,
+  claimed: ClaimedCall,
+): Promise<{ readonly outcome: AttemptOutcome; readonly credits: number }> {
+  const { job, store, service, health, effects, progress } = buying;
   const { clock, times, random } = effects;
-  const { call, wanted, work, tried, policy } = claimed;
+  const { call, wanted, work, tried, policy, permit } = claimed;
   const location = locationOf(work.cell);
   const sentAt = steadyTime(clock);
   record(progress, 'callSent');
@@ -112,20 +196,24 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
   const exchange = await service.client.send({ call, location, key: claimed.key.secret });
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), dateOf(exchange)];
   const headers = exchange.kind === 'response' ? exchange.headers : {};
-  const said = verdictOf(exchange, call, location, cameAt, (topic, result) =>
+  const read = verdictOf(exchange, call, location, cameAt, (topic, result) =>
     parsedAnswer(topic, result, location, job.details === 'keep'),
   );
-  const { verdict, notice } = buying.origin.check(said, { cell: work.cell, call, headers });
+  const { verdict, notice } = buying.origin.check(read, { cell: work.cell, call, headers });
   const consequence = consequenceOf(verdict, {
-    ...{ call, tried, policy, at, random },
+    call,
     topics: wanted.map(({ topic }) => topic),
+    tried,
+    policy,
     isUnchecked: job.coverage === 'trust',
-    slowedDownSince: buying.slowedDownSince,
+    slowedDownSince: health.slowedDownSince,
+    at,
+    random,
   });
-  buying.slowedDownSince = consequence.slowedDownSince;
+  health.slowedDownSince = consequence.slowedDownSince;
   // With a notice, a cache may have answered, with the date of the answer that it kept.
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
-  await buying.settle(settlementOf(buying.context, claimed, consequence));
+  await store.settle([settlementOf(buying, claimed, consequence)]);
   const { credits } = consequence.ledger;
   record(progress, 'callSettled', consequence.ledger);
   permit.refund(Math.max(0, permit.credits - credits));
@@ -136,53 +224,66 @@ async function sendCall(buying: Buying, claimed: ClaimedCall, permit: Permit): P
     service.throttles.get(claimed.account.name)!.correct(remaining, verdict.rate.resetMs, permit);
   }
   for (const message of [verdict.discrepancy, notice]) if (message !== null) effects.notice(message);
-  return { ...carryOut(buying, claimed, consequence), credits };
+  return { outcome: carryOut(buying, claimed, consequence), credits };
 }
 
 /** Carries out what follows from an attempt, apart from what is stored. */
-function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence) {
-  const { next, answer, health } = consequence;
-  if (next.step === 'retry') return { ...next, kind: 'retry' } as const;
-  buying.recordHealth(health);
+function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence): AttemptOutcome {
+  const { payers, health, effects, progress } = buying;
+  const { next, answer } = consequence;
+  if (next.step === 'retry') return { kind: 'retry', afterMs: next.afterMs, rate: next.rate, tried: next.tried };
+  health.record(consequence.health);
   learnOfKey(buying, claimed, consequence.key);
   switch (next.step) {
     case 'use': {
       const { call } = claimed;
-      if (call.kind !== 'single' && answer!.hasContents) buying.learnContents(call.kind, [...answer!.results.keys()]);
-      return { kind: 'answered', results: answer!.results } as const;
+      if (call.kind !== 'single' && answer!.hasContents) payers.learnContents(call.kind, [...answer!.results.keys()]);
+      return { kind: 'answered', results: answer!.results };
     }
     case 'other_account':
-      buying.cannotAfford(claimed.account, 1, 'quota', claimed.claimedAt);
-      return { kind: 'other_account' } as const;
+      refuseCredits(buying, claimed.account, 1, 'quota', claimed.claimedAt);
+      return { kind: 'other_account' };
     case 'replan':
-      return { kind: 'replan' } as const;
+      return { kind: 'replan' };
     case 'give_up':
-      record(buying.context.progress, 'failure', next.kind);
-      buying.recordFailure(next.message);
-      return { kind: next.isRejected ? 'rejected' : 'given_up' } as const;
-    case 'stop': {
-      const resumeAfter = next.afterMs === null ? null : buying.context.effects.clock.now() + next.afterMs;
-      buying.stop(stopFor(next.reason, next.message, resumeAfter));
-      return { kind: 'stopped' } as const;
-    }
+      record(progress, 'failure', next.kind);
+      health.recordFailure(next.message);
+      return { kind: next.isRejected ? 'rejected' : 'given_up' };
+    case 'stop':
+      health.stop(
+        stopFor(next.reason, next.message, next.afterMs === null ? null : effects.clock.now() + next.afterMs),
+      );
+      return { kind: 'stopped' };
   }
 }
 
-function learnOfKey(buying: Buying, { key, call }: ClaimedCall, lesson: Consequence['key']): void {
-  const { service, effects } = buying.context;
-  const scope = scopeOf(call);
-  if (lesson === 'accepted') buying.probes.accepted(key, scope);
+/** Stops the run where no account can pay for anything any more. */
+function refuseCredits(
+  buying: Buying,
+  account: JobAccount,
+  credits: number,
+  limit: 'quota' | 'budget',
+  at: number,
+): void {
+  const { payers, health } = buying;
+  if (payers.creditsRefused(account, credits, limit, at)) health.stop(shortageStop(buying, payers.shortage!));
+}
+
+/** The stop for a limit that pays for nothing more. */
+export function shortageStop({ payers, job, limits, progress }: Buying, limit: 'quota' | 'budget'): Stop {
+  return limit === 'quota' ? payers.quotaUsedUp() : limitReached(job, limits, progress);
+}
+
+function learnOfKey({ payers, health, effects }: Buying, { key, call }: ClaimedCall, lesson: Consequence['key']): void {
+  if (lesson === 'accepted') payers.probes.accepted(key, call);
   if (lesson === null || lesson === 'accepted') return;
-  buying.probes.refused();
+  payers.keyRefused(key, call, lesson === 'invalid' ? 'key' : 'scope');
   if (lesson === 'invalid') {
-    service.apiKeys.markInvalid(key);
     effects.notice(`The key ${key.fingerprint} is refused (401).`);
-    if (service.apiKeys.exhausted) buying.stop(stopFor('keys', 'The service accepts none of the keys (401).'));
+    if (payers.hasNoKey) health.stop(stopFor('keys', 'The service accepts none of the keys (401).'));
   } else {
-    service.apiKeys.denyScope(key, scope);
     effects.notice(
-      `The key ${key.fingerprint} lacks the scope ${scope} (403): what is left is planned again without it.`,
+      `The key ${key.fingerprint} lacks the scope ${scopeOf(call)} (403): what is left is planned again without it.`,
     );
   }
-  buying.reprice();
 }

@@ -1,9 +1,23 @@
-import { NO_TOPICS, type TopicSet } from '../../contract/topic-set.ts';
+import type { BundleKind, Call } from '../../contract/credits.ts';
+import {
+  difference,
+  hasTopic,
+  intersection,
+  NO_TOPICS,
+  type TopicSet,
+  topicSet,
+  topicsIn,
+  union,
+} from '../../contract/topic-set.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../fetch/retry.ts';
+import { cheapestCalls, priceListWithout } from '../../plan/cheapest-calls.ts';
 import { purchaseBySet } from '../../plan/prices.ts';
-import { buyCell, type CellEnd } from './buy-cell.ts';
+import { answeredMeanwhile, areasToClaim } from '../plan/area-plan.ts';
+import { missingTopics } from '../plan/freshness.ts';
+import { buyCall, type CallOutcome } from './buy-call.ts';
 import type { Buying } from './buying.ts';
-import type { CellQueue } from './cell-queue.ts';
-import { CreditReservations } from './credit-reservations.ts';
+import { type CellQueue, type CellWork, CreditReservations } from './cell-queue.ts';
 import { record } from './progress.ts';
 import { stopFor } from './stop.ts';
 
@@ -27,6 +41,19 @@ export interface CellPurchase {
 }
 
 /**
+ * - `done`: nothing is left that could be bought. `claimed_elsewhere`: another run is at work here.
+ * - `unaffordable`: the credits do not suffice. `stopped`: the run ends.
+ */
+type CellOutcome = 'done' | 'claimed_elsewhere' | 'unaffordable' | 'stopped';
+
+/** How the work at a cell went, and the credits that it may have cost. */
+interface CellResult {
+  readonly outcome: CellOutcome;
+  readonly work: CellWork;
+  readonly credits: number;
+}
+
+/**
  * Buys what cells lack until all is bought or the buying is stopped. Only a bounded number of cells is in work at a time: the
  * throttle keeps everything that waits in memory.
  */
@@ -35,48 +62,142 @@ export async function buyCells(
   queue: CellQueue,
   { order, topicsOf, credits }: CellPurchase,
 ): Promise<void> {
-  const { job, plan, effects, progress } = buying.context;
+  const { job, plan, effects, progress, payers, health } = buying;
   const reservations = new CreditReservations(credits);
-  const purchaseOf = purchaseBySet(() => buying.priceList);
-  const buyOne = async (number: number): Promise<CellEnd | null> => {
+  const purchaseOf = purchaseBySet(() => payers.priceList);
+  const buyNumber = async (number: number): Promise<CellOutcome | null> => {
     const topics = topicsOf(number);
     const { calls, credits: price } = purchaseOf(topics);
     // One of several accounts that pay for a cell may be empty already: half a cell is not worth the other's credits.
-    if (topics === NO_TOPICS || calls.some((call) => buying.payerOf(call) === null)) return null;
+    if (topics === NO_TOPICS || calls.some((call) => payers.accountFor(call) === null)) return null;
     if (!(await reservations.take(price))) return null;
-    const work = queue.begin(number, topics, buying.priceList.singles);
-    let bought: Awaited<ReturnType<typeof buyCell>> | null = null;
+    let result: CellResult | null = null;
     try {
-      bought = await buyCell(buying, work);
+      result = await buyCell(buying, queue.begin(number, topics, payers.priceList.singles));
     } finally {
-      reservations.end(price, bought?.credits ?? 0);
+      reservations.end(price, result?.credits ?? 0);
     }
-    queue.end(work, topics, bought.end === 'done');
-    if (bought.end === 'done') record(progress, 'cellDone', plan.scan.cells.value(number));
-    return bought.end;
+    const isDone = result.outcome === 'done';
+    queue.end(result.work, topics, isDone);
+    if (isDone) record(progress, 'cellDone', plan.scan.cells.value(number));
+    return result.outcome;
   };
   for (let round = order; ; ) {
     const claimed: number[] = [];
     const numbers = round[Symbol.iterator]();
     const worker = async () => {
-      for (let next = numbers.next(); !next.done && !buying.stopped; next = numbers.next()) {
-        if ((await buyOne(next.value)) === 'claimed_elsewhere') claimed.push(next.value);
+      for (let next = numbers.next(); !next.done && !health.stopped; next = numbers.next()) {
+        if ((await buyNumber(next.value)) === 'claimed_elsewhere') claimed.push(next.value);
       }
     };
     await all(Array.from({ length: job.concurrency * CELLS_PER_SOCKET }, worker), buying);
-    if (claimed.length === 0 || buying.stopped) return;
-    await effects.clock.sleep(CLAIMED_AGAIN_MS, buying.signal);
+    if (claimed.length === 0 || health.stopped) return;
+    await effects.clock.sleep(CLAIMED_AGAIN_MS, health.signal);
     round = claimed;
   }
 }
 
 /** Waits for all workers even if one fails, so that no call is left in flight when the error is thrown. */
-async function all(workers: readonly Promise<void>[], buying: Buying): Promise<void> {
+async function all(workers: readonly Promise<void>[], { health }: Buying): Promise<void> {
   const stopOthers = (error: unknown) => {
-    buying.stop(stopFor('interrupted', 'Stopped by an error.'));
+    health.stop(stopFor('interrupted', 'Stopped by an error.'));
     throw error;
   };
-  const ends = await Promise.allSettled(workers.map((worker) => worker.catch(stopOthers)));
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed) throw failed.reason;
+  const results = await Promise.allSettled(workers.map((worker) => worker.catch(stopOthers)));
+  const failed = results.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+}
+
+const BUNDLES: readonly BundleKind[] = ['standard', 'enterprise'];
+
+/**
+ * Buys what one cell lacks, call by call. After every call the rest is priced again: a bundle may have returned more than was
+ * expected, another run may have answered, a key may have lost a scope.
+ *
+ * A topic that a bundle reports as unavailable is bought once more, as a single; never by another bundle. A bundle that was
+ * answered here is not bought here again, for any topic; after one that was given up, which may have been charged, neither bundle
+ * is.
+ */
+async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
+  const { freshness, plan, health } = buying;
+  let [work, credits] = [begun, 0];
+  for (;;) {
+    if (health.stopped) return { outcome: 'stopped', work, credits };
+    const next = nextCall(buying, work);
+    if (next === null) return { outcome: 'done', work, credits };
+    const { call, topics } = next;
+    const wanted = topics.map((topic) => ({ topic, freshSince: freshness.freshSince(topic) }));
+    const areas = areasToClaim(plan.scan.areas, work.number, work.forAreas, wanted);
+    const isTopicRetry = call.kind === 'single' && hasTopic(work.singlesOnly, call.topic);
+    const policy = isTopicRetry ? TOPIC_RETRY_POLICY : RETRY_POLICY;
+    const bought = await buyCall(buying, { work, call, wanted, areas, policy });
+    credits += bought.credits;
+    switch (bought.outcome.kind) {
+      case 'answered':
+        work = afterAnswer(work, call, bought.outcome.results);
+        break;
+      case 'given_up':
+        work = {
+          ...work,
+          missing: difference(work.missing, topicSet(topics)),
+          spentBundles: call.kind === 'single' ? work.spentBundles : new Set(BUNDLES),
+        };
+        break;
+      case 'replan':
+        work = { ...work, missing: difference(work.missing, await answeredElsewhere(buying, work)) };
+        break;
+      case 'rejected':
+        return { outcome: 'done', work, credits };
+      case 'claimed_elsewhere':
+        return { outcome: 'claimed_elsewhere', work, credits };
+      case 'stopped':
+        return { outcome: health.stopped ? 'stopped' : 'unaffordable', work, credits };
+    }
+  }
+}
+
+function afterAnswer(
+  work: CellWork,
+  call: Call,
+  results: Extract<CallOutcome, { kind: 'answered' }>['results'],
+): CellWork {
+  const answered = topicSet(results.keys());
+  if (call.kind === 'single') return { ...work, missing: difference(work.missing, answered) };
+  const unavailable = [...results].filter(([, reading]) => !reading.ok && reading.reason !== 'no_data');
+  const again = topicSet(unavailable.map(([topic]) => topic));
+  return {
+    ...work,
+    missing: difference(work.missing, difference(answered, again)),
+    singlesOnly: union(work.singlesOnly, again),
+    spentBundles: new Set([...work.spentBundles, call.kind]),
+  };
+}
+
+/** The missing topics of a cell that the store has by now, for the cell itself or for its areas. */
+async function answeredElsewhere(
+  { store, limits, freshness, plan, readCell }: Buying,
+  { number, cell, missing, forAreas }: CellWork,
+): Promise<TopicSet> {
+  const stored = await readCell(cell);
+  const served = await answeredMeanwhile(plan.scan.areas, number, forAreas, { ...limits, store, freshness });
+  const fresh = topicsIn(missing).filter((topic) => missingTopics(stored, [topic], freshness).length === 0);
+  return union(topicSet(fresh), intersection(missing, served));
+}
+
+/** The next call to make, and the topics that it is made for; null when there is none. */
+function nextCall(
+  { payers, health }: Buying,
+  work: CellWork,
+): { readonly call: Call; readonly topics: readonly TopicSlug[] } | null {
+  const priceList = priceListWithout(payers.priceList, work.spentBundles);
+  const possible = topicsIn(work.missing).filter((topic) => !health.isTopicDown(topic));
+  const planned = possible.filter((topic) => !hasTopic(work.singlesOnly, topic));
+  const [first] = cheapestCalls(planned, priceList).calls;
+  if (first !== undefined) {
+    const returns = (topic: TopicSlug) =>
+      first.kind === 'single' ? first.topic === topic : priceList[first.kind].has(topic);
+    return { call: first, topics: planned.filter(returns) };
+  }
+  const single = possible.find((topic) => hasTopic(work.singlesOnly, topic) && priceList.singles(topic));
+  return single === undefined ? null : { call: { kind: 'single', topic: single }, topics: [single] };
 }

@@ -2,39 +2,50 @@ import { sleepUntilSteady, steadyTime } from '../../clock.ts';
 import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import { difference, intersection, NO_TOPICS, type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { isUnanswered } from '../../fetch/breaker.ts';
 import { counted, dateTime } from '../../format-numbers.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { total } from '../../store/admission.ts';
 import { accountState } from '../plan/account-state.ts';
 import { readKnownAreas } from '../plan/area-plan.ts';
-import { missingSet } from '../plan/freshness.ts';
+import { failedSet, missingSet } from '../plan/freshness.ts';
 import { allocateTiers } from '../plan/reach.ts';
+import { shortageStop } from './buy-call.ts';
 import { buyCells } from './buy-cells.ts';
-import { Buying } from './buying.ts';
-import type { BuyingContext } from './buying-context.ts';
+import { type Buying, type BuyingContext, beginBuying } from './buying.ts';
 import { CellQueue } from './cell-queue.ts';
 import { record } from './progress.ts';
 import { deadlineOf, type Stop, stopFor, timeIsOver } from './stop.ts';
 
+/*
+ * How a run buys, from the outside in:
+ * - `buyInRounds`: one billing period after another (`on_quota: wait`), and within a period round after round: a round divides the
+ *   credits that are left among the cells, by tier and value, and buys; the next one divides what the last did not need.
+ * - `buyCells`: some cells at once, each with its credits reserved; `buyCell` takes the cheapest next call of one cell (`CellWork`).
+ * - `buyCall`: one call with its retries. The account is chosen (`Payers`), its throttle gives a permit, the ledger grants a claim, the
+ *   client sends, `consequenceOf` decides as plain data what follows, the settlement is written, and `carryOut` does the rest.
+ * Two objects change meanwhile: `Payers` (which keys, accounts and prices are left) and `RunHealth` (whether the run goes on).
+ * All else is passed in and returned.
+ */
+
 /**
- * Buys in rounds. A round allocates the available credits to cells, by tier and value, and buys; the next one allocates what the
- * last did not need (a bundle returned more than was known, a location was rejected). It ends when nothing is left to buy, or at
- * the end of the credits, the time or the service; with `on_quota: wait` it goes on in the next period.
+ * Buys until nothing is left to buy, or until the end of the credits, the time or the service; with `on_quota: wait` it goes on in the
+ * next period.
+ *
+ * @returns why it stopped early; null where all was bought
  */
 export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal): Promise<Stop | null> {
   const { job, plan, freshness, progress, effects } = context;
   const { clock, times, notice } = effects;
   const deadline = deadlineOf(job, freshness.startedAt, clock);
   const queue = new CellQueue(plan);
-  let inVain = 0;
+  let periodsWithoutCalls = 0;
   for (;;) {
     const callsBefore = progress.calls;
     const stop = await explained(context, await buyWithinPeriod(context, queue, interrupt, deadline));
     if (stop?.reason !== 'quota' || job.onQuota !== 'wait' || stop.resumeAfter === null) return stop;
-    inVain = progress.calls === callsBefore ? inVain + 1 : 0;
+    periodsWithoutCalls = progress.calls === callsBefore ? periodsWithoutCalls + 1 : 0;
     // Each account had a new period by now, and none of them paid for anything.
-    if (inVain > job.accounts.length) {
+    if (periodsWithoutCalls > job.accounts.length) {
       const message =
         'A whole period does not pay for what is left: the allowance less reserve and what others spend is too small.';
       return { ...stop, message };
@@ -82,31 +93,34 @@ async function buyWithinPeriod(
   interrupt: AbortSignal,
   deadline: number | null,
 ): Promise<Stop | null> {
-  const { job, plan, store, limits, progress } = context;
+  const { job, plan, progress } = context;
   const { cells } = plan.scan;
   const tiers = job.tiers.map((tier) => topicSet(tier.topics));
-  const buying = new Buying(context, await store.bundleContents(limits.source), interrupt);
+  const buying = await beginBuying(context, interrupt);
+  const { payers, health } = buying;
   // A missing scope may come to light only by the service's 403.
-  const buyable = job.topics.filter((topic) => mayBuy(buying.priceList, topic));
-  const distrusted = new Set<string>();
+  const buyable = job.topics.filter((topic) => mayBuy(payers.priceList, topic));
+  let replanned: ReadonlySet<string> = new Set();
   using _ = stopAt(buying, deadline);
   for (;;) {
     const { credits, nearest } = await available(context);
     const { order: all, missing } = queue;
-    const allocated = allocateTiers({ job, cells, order: all, missing, priceList: buying.priceList }, credits).tiers;
+    const allocated = allocateTiers({ job, cells, order: all, missing, priceList: payers.priceList }, credits).tiers;
     const topicsOf = (cell: number) => intersection(missing.get(cell), tiers[allocated[cell]! - 1] ?? NO_TOPICS);
     const order = Uint32Array.from(all).filter((cell) => topicsOf(cell) !== NO_TOPICS);
     if (order.length > 0) {
       const callsBefore = progress.calls;
       await buyCells(buying, queue, { order, topicsOf, credits });
-      if (buying.stopped) return buying.stopped;
-      await distrust(context, queue, distrusted);
+      if (health.stopped) return health.stopped;
+      const contradicting = await contradictingAreas(context, replanned);
+      if (contradicting.size > 0) queue.replan(await missingInAreas(context, contradicting));
+      replanned = new Set([...replanned, ...contradicting]);
       if (progress.calls > callsBefore) continue;
     }
-    if (isUnanswered(buying.breaker)) return buying.outage();
-    const denied = buyable.filter((topic) => !mayBuy(buying.priceList, topic));
+    if (health.isUnanswered) return health.outage();
+    const denied = buyable.filter((topic) => !mayBuy(payers.priceList, topic));
     if (denied.length > 0) return stopFor('keys', `No key may buy ${denied.join(', ')} (403).`);
-    return queue.isDone ? null : (buying.shortage() ?? buying.shortOf(nearest));
+    return queue.isDone ? null : shortageStop(buying, payers.shortage ?? nearest);
   }
 }
 
@@ -115,36 +129,47 @@ function mayBuy({ singles, bundles, standard, enterprise }: PriceList, topic: To
   return singles(topic) || (bundles && (standard.has(topic) || enterprise.has(topic)));
 }
 
-/**
- * Looks for areas with contradicting answers. Their cells are bought one by one after all, as far as the run's limit allows: they
- * are not in the plan.
- *
- * @param known the areas that were found before; extended
- */
-async function distrust(context: BuyingContext, queue: CellQueue, known: Set<string>): Promise<void> {
-  const { job, plan, store, limits, freshness, effects } = context;
-  if (job.areas === null) return;
-  const { cells, areas } = plan.scan;
-  const records = await readKnownAreas(areas, store, limits.source);
-  const contradicting = [...records].filter(
-    ([name, { mismatchedAt }]) => (mismatchedAt ?? 0) >= freshness.startedAt && !known.has(name),
-  );
-  const found = new Set(contradicting.map(([name]) => name));
-  for (const name of found) {
-    known.add(name);
-    effects.notice(`Two locations of ${name} were answered differently: its locations are bought one by one.`);
+/** The areas whose locations were answered differently in this run, but for those that are planned again already. */
+async function contradictingAreas(
+  { job, plan, store, limits, freshness, effects }: BuyingContext,
+  replanned: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  if (job.areas === null) return new Set();
+  const stored = await readKnownAreas(plan.scan.areas, store, limits.source);
+  const contradicting = new Set<string>();
+  for (const [area, { mismatchedAt }] of stored) {
+    if ((mismatchedAt ?? 0) < freshness.startedAt || replanned.has(area)) continue;
+    contradicting.add(area);
+    effects.notice(`Two locations of ${area} were answered differently: its locations are bought one by one.`);
   }
-  if (found.size === 0) return;
+  return contradicting;
+}
+
+const CELLS_PER_READ = 1_000;
+
+/** What the cells of areas lack when each is bought for itself. They are not in the plan: the run's limit decides how far that goes. */
+async function missingInAreas(
+  { job, plan, store, limits, freshness }: BuyingContext,
+  inAreas: ReadonlySet<string>,
+): Promise<ReadonlyMap<number, TopicSet>> {
   const missing = new Map<number, TopicSet>();
-  for (let cell = 0; cell < cells.size; cell++) {
-    const isIn = (['tract', 'county'] as const).some((level) => found.has(areas.of(cell, level) ?? ''));
-    if (!isIn) continue;
-    const [own] = await store.read(limits.source, [cells.cell(cell)]);
-    // What failed in this run is not tried again: it may have been charged.
-    const failed = job.topics.filter((topic) => (own?.failures.get(topic)?.at ?? 0) >= freshness.startedAt);
-    missing.set(cell, difference(missingSet(own ?? null, job.topics, freshness), topicSet(failed)));
+  const { cells, areas } = plan.scan;
+  const isIn = (cell: number) =>
+    (['tract', 'county'] as const).some((level) => inAreas.has(areas.of(cell, level) ?? ''));
+  const numbers = Array.from({ length: cells.size }, (_, cell) => cell).filter(isIn);
+  for (let from = 0; from < numbers.length; from += CELLS_PER_READ) {
+    const some = numbers.slice(from, from + CELLS_PER_READ);
+    const records = await store.read(
+      limits.source,
+      some.map((number) => cells.cell(number)),
+    );
+    for (const [index, record] of records.entries()) {
+      // What failed in this run is not tried again: it may have been charged.
+      const lacking = difference(missingSet(record, job.topics, freshness), failedSet(record, freshness));
+      missing.set(some[index]!, lacking);
+    }
   }
-  queue.replan(missing);
+  return missing;
 }
 
 /** The credits that may be spent now, and the limit that is nearest. */
@@ -159,12 +184,11 @@ async function available({ job, store, limits, progress, effects }: BuyingContex
 }
 
 /** Stops the buying at a time, until it is disposed of. */
-function stopAt(buying: Buying, deadline: number | null): Disposable {
+function stopAt({ job, effects, health }: Buying, deadline: number | null): Disposable {
   const ended = new AbortController();
-  const { job, effects } = buying.context;
   if (deadline !== null) {
     void sleepUntilSteady(effects.clock, deadline, ended.signal).then(() => {
-      if (!ended.signal.aborted) buying.stop(timeIsOver(job));
+      if (!ended.signal.aborted) health.stop(timeIsOver(job));
     });
   }
   return { [Symbol.dispose]: () => ended.abort() };

@@ -34,7 +34,7 @@ export interface Progress {
   readonly waitingUntil: number;
   /** The credits that quota and reserve left of the period, by the ledger, when this run had spent so many; null before the ledger
    * was read. */
-  readonly atHand: { readonly credits: number; readonly spent: number } | null;
+  readonly ledgerLeft: { readonly credits: number; readonly spent: number } | null;
   /** Credits that may be spent now before the minute is full: less than the subscription says where the service has said so. Null
    * while nothing is bought. */
   readonly minuteLeft: (() => number) | null;
@@ -64,7 +64,7 @@ export function newProgress(): Progress {
     slowedUntil: 0,
     minuteUsedUntil: 0,
     waitingUntil: 0,
-    atHand: null,
+    ledgerLeft: null,
     minuteLeft: null,
     onChange: null,
   };
@@ -93,8 +93,8 @@ const EVENTS = {
   bought(progress: Writable) {
     progress.minuteLeft = null;
   },
-  ledgerRead(progress: Writable, atHand: NonNullable<Progress['atHand']>) {
-    progress.atHand = atHand;
+  ledgerRead(progress: Writable, ledgerLeft: NonNullable<Progress['ledgerLeft']>) {
+    progress.ledgerLeft = ledgerLeft;
   },
   waiting(progress: Writable, until: number) {
     progress.waitingUntil = until;

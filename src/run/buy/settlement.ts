@@ -2,11 +2,12 @@ import { columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, noDataAnswer } from '../../contract/answer.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { scopeOf } from '../../contract/credits.ts';
-import type { KeptDetails, Settlement } from '../../store/port.ts';
+import type { ClaimRequest, KeptDetails, Settlement } from '../../store/port.ts';
 import { areasToSettle } from '../plan/area-plan.ts';
 import type { Freshness } from '../plan/freshness.ts';
-import type { BuyingContext } from './buying-context.ts';
-import type { ClaimedCall } from './claim-call.ts';
+import type { JobAccount } from '../settings/account-settings.ts';
+import type { BuyingContext } from './buying.ts';
+import type { CellWork } from './cell-queue.ts';
 import type { Consequence, ReceivedAnswer } from './consequence.ts';
 
 /** A time that the service states is believed if it is not further behind than this, */
@@ -18,11 +19,18 @@ const AHEAD_MS = 2 * 86_400_000;
  * new release of the index. */
 const COMPARABLE_MS = 30 * 86_400_000;
 
+/** A call that the ledger has granted under a number, as far as its settlement depends on it. */
+interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
+  readonly number: number;
+  readonly account: Pick<JobAccount, 'anniversaryDay'>;
+  readonly work: Pick<CellWork, 'number'>;
+}
+
 /** What is written to the ledger and the store after an attempt: the charge, the answers, and the failures where nothing more will
  * be tried. */
 export function settlementOf(
   context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
-  { call, wanted, account, number, work }: ClaimedCall,
+  { call, wanted, account, number, work }: GrantedCall,
   { ledger, answer, failure, key }: Consequence,
 ): Settlement {
   const { job, plan, freshness, effects } = context;

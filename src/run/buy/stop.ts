@@ -1,8 +1,9 @@
 import { type Clock, steadyTime } from '../../clock.ts';
 import type { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
+import type { ClaimLimits } from '../../store/port.ts';
 import type { Job } from '../settings/settings.ts';
-import type { BuyingContext } from './buying-context.ts';
+import type { Progress } from './progress.ts';
 
 /** Why a run stopped buying before everything was bought. */
 export type StopReason =
@@ -56,7 +57,11 @@ export function storeMovedStop({ message, hint }: PerilbookError): Stop {
 
 /** The end of a run that may spend no more, in terms of who set the limit: the job's budget, the approved plan, or the plan that
  * the run began with (`--yes`, or a yes on a terminal). */
-export function limitReached({ job, limits, progress }: Pick<BuyingContext, 'job' | 'limits' | 'progress'>): Stop {
+export function limitReached(
+  job: Pick<Job, 'budget'>,
+  limits: Pick<ClaimLimits, 'budget' | 'plan'>,
+  progress: Pick<Progress, 'creditsSpent' | 'creditsUnknown' | 'callsUnknown'>,
+): Stop {
   const { creditsSpent, creditsUnknown, callsUnknown } = progress;
   const credits = counted(limits.budget, 'credit');
   const unknown =
