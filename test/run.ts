@@ -1,6 +1,10 @@
 /**
- * Runs the tests of a tier, or the files that are named: `node test/run.ts [--check] [short | faults | browser] [files…]`. With
+ * Runs the tests of a tier, or the files that are named: `node test/run.ts [--check] [short | long | browser] [files…]`. With
  * `--check` types, lint and format are checked beside them, and what is wrong there is printed at the end.
+ *
+ * The short tier is `npm test`: the program in one process, on SQLite, in at most 90 seconds on two cores. The long tier has the
+ * files of test/faults and those called `-long`: they start processes or a PostgreSQL server, run the documents' commands, or take
+ * more than a second of processor time. A file that imports tier.ts runs in both, with more cases in the long one.
  *
  * Four things make them faster. Files of the short tier share processes (see `grouped`); files of another tier, and files that are
  * named, have a process each. One process more runs than there are cores, since some wait; twice as many were no faster, and tests
@@ -20,11 +24,11 @@ import { pathToFileURL } from 'node:url';
 const ROOT = join(import.meta.dirname, '..');
 const FILES = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
 const isOfBrowser = (file: string) => file.endsWith('-browser.test.ts');
-/** Whether it makes longer trials than those of `npm test`. */
-const isLong = (file: string) => readFileSync(join(ROOT, file), 'utf8').includes("/tier.ts';");
+const isLong = (file: string) => file.endsWith('-long.test.ts') || file.startsWith('test/faults/');
+const hasLongCases = (file: string) => readFileSync(join(ROOT, file), 'utf8').includes("/tier.ts';");
 const TIERS: Readonly<Record<string, readonly string[]>> = {
-  short: FILES.filter((file) => !isOfBrowser(file)),
-  faults: FILES.filter(isLong),
+  short: FILES.filter((file) => !isOfBrowser(file) && !isLong(file)),
+  long: FILES.filter((file) => !isOfBrowser(file) && (isLong(file) || hasLongCases(file))),
   browser: FILES.filter(isOfBrowser),
 };
 /** Names that a test file uses that needs a process of its own: it changes or measures the process, a clock or a function of it. */

@@ -5,7 +5,7 @@ import type { SqlDialect } from './sql-dialects.ts';
  * The rounding of geo/coordinates.ts without ROUND and without decimals. There a number near a half is rounded to 15 digits
  * first, and halves go up. So x goes up if x - floor(x) is at least 0.5 less half a unit of x's 15th digit. All steps are exact
  * in double precision (IEEE 754): near a half the difference has no rounding error, and no double lies between this limit and
- * the constant that stands for it. test/warehouse/rounding.test.ts compares both around every limit.
+ * the constant that stands for it. test/warehouse/rounding-long.test.ts compares both around every limit.
  */
 
 /** The digits before the point that a scaled coordinate may have: 180 degrees have three. */

@@ -11,9 +11,10 @@ import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/t
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
-test('details that were kept are counted by cache stats and printed by cache export --details', async (t) => {
+test('details that were kept are counted by cache stats and printed by cache export --details', LONG, async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,29.7604,-95.3698\n');
   provideSampleData(join(folder, 'store.db'), TOPIC_SLUGS);

@@ -8,6 +8,7 @@ import { MovedClock } from '../moved-clock.ts';
 import { copySampleDatabase, provideLocalData } from '../sample-database.ts';
 import { coverOnly } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 const NOW = '2027-03-15T12:00:00Z';
@@ -124,7 +125,7 @@ test('--service chooses; a service address excludes it', async (t) => {
   assert.match(wrong.stderr, /"lokal" is not local, sample or a map of settings; did you mean local\?/);
 });
 
-test('after a load exactly the topics whose data changed are looked up again', async (t) => {
+test('after a load exactly the topics whose data changed are looked up again', LONG, async (t) => {
   const { clock, run, change, output } = scene(t);
   const topics = ['run', 'book.csv', '--topics', 'hail,radon'];
   await run(...topics);
@@ -151,7 +152,7 @@ test('after a load exactly the topics whose data changed are looked up again', a
   assert.equal(back.code, 0, back.stderr);
 });
 
-test('topics whose data is not here are unavailable, with the command that gets them', async (t) => {
+test('topics whose data is not here are unavailable, with the command that gets them', LONG, async (t) => {
   const { clock, run, change, output } = scene(t);
   change(coverOnly('CA,IL', 'nri'));
   change("DELETE FROM datasets WHERE name = 'sites:park'");
@@ -184,32 +185,39 @@ test('topics whose data is not here are unavailable, with the command that gets 
   assert.match(output()[0]!.hazard_note!, /local readings are too old \(perilbook data update\): ozone/);
 });
 
-test('what no agency publishes for a state is loaded by hand: no command is named that gets nothing', async (t) => {
-  const { run, change, output } = scene(t);
-  change(coverOnly('CA', 'sites:oilGasWell'));
-  const ran = await run('run', 'book.csv', '--topics', 'oilGasWell');
-  assert.match(
-    ran.stderr,
-    /No data here for oilGasWell at 1 place in CO\. Get it: perilbook data get oilGasWell --for/,
-  );
-  assert.match(
-    ran.stderr,
-    /No data here for oilGasWell at 1 place in IL, and none to download\. Load a file that you have: perilbook data load wells FILE --states IL\n/,
-  );
-  const [, chicago, , denver] = output();
-  assert.equal(
-    chicago!.hazard_note,
-    'no local data of IL, and none to download (perilbook data load wells FILE --states IL): oilGasWell',
-  );
-  assert.match(denver!.hazard_note!, /^no local data of CO \(perilbook data get oilGasWell --states CO\): oilGasWell$/);
-  const got = await run('data', 'get', 'oilGasWell', '--states', 'IL', '--dry-run');
-  assert.match(
-    got.stderr,
-    /^Without wells: it is not published for IL\. Other states: download the list of the state agency and load it with: perilbook data load wells FILE --states OK$/m,
-  );
-});
+test(
+  'what no agency publishes for a state is loaded by hand: no command is named that gets nothing',
+  LONG,
+  async (t) => {
+    const { run, change, output } = scene(t);
+    change(coverOnly('CA', 'sites:oilGasWell'));
+    const ran = await run('run', 'book.csv', '--topics', 'oilGasWell');
+    assert.match(
+      ran.stderr,
+      /No data here for oilGasWell at 1 place in CO\. Get it: perilbook data get oilGasWell --for/,
+    );
+    assert.match(
+      ran.stderr,
+      /No data here for oilGasWell at 1 place in IL, and none to download\. Load a file that you have: perilbook data load wells FILE --states IL\n/,
+    );
+    const [, chicago, , denver] = output();
+    assert.equal(
+      chicago!.hazard_note,
+      'no local data of IL, and none to download (perilbook data load wells FILE --states IL): oilGasWell',
+    );
+    assert.match(
+      denver!.hazard_note!,
+      /^no local data of CO \(perilbook data get oilGasWell --states CO\): oilGasWell$/,
+    );
+    const got = await run('data', 'get', 'oilGasWell', '--states', 'IL', '--dry-run');
+    assert.match(
+      got.stderr,
+      /^Without wells: it is not published for IL\. Other states: download the list of the state agency and load it with: perilbook data load wells FILE --states OK$/m,
+    );
+  },
+);
 
-test('the plan names topics whose events are not here, because their counts stay empty', async (t) => {
+test('the plan names topics whose events are not here, because their counts stay empty', LONG, async (t) => {
   const { run, change, output } = scene(t);
   change("DELETE FROM datasets WHERE name = 'records:hail'");
   const without =
@@ -252,7 +260,7 @@ test('ratings of tracts without boundaries of tracts are missing data, in the pl
   assert.match(rows[3]!.hazard_note!, /; incomplete local data of CO \(perilbook data get hail --states CO\): hail$/);
 });
 
-test('a territory without boundaries lacks local data, although the rest of the US has them', async (t) => {
+test('a territory without boundaries lacks local data, although the rest of the US has them', LONG, async (t) => {
   const { folder, run, change, output } = scene(t);
   change("DELETE FROM areas_county WHERE state = 'VI'");
   change('DELETE FROM area_boxes_county WHERE id NOT IN (SELECT id FROM areas_county)');
@@ -269,7 +277,7 @@ test('a territory without boundaries lacks local data, although the rest of the 
   );
 });
 
-test('a location is refused only where the boundaries of its state are here', async (t) => {
+test('a location is refused only where the boundaries of its state are here', LONG, async (t) => {
   const { clock, run, change, output } = scene(t);
   const removeAreas = (which: string) => {
     change(`DELETE FROM areas_county WHERE ${which}`);
@@ -296,7 +304,7 @@ test('a location is refused only where the boundaries of its state are here', as
   assert.match((await run('data')).stdout, / areas \(county\) .* CA +test\n/);
 });
 
-test('an answer without counts is none with counts', async (t) => {
+test('an answer without counts is none with counts', LONG, async (t) => {
   const { run, output } = scene(t);
   await run('run', 'book.csv', '--topics', 'hail', '--no-counts');
   assert.equal(output()[0]!.hail_reports, undefined);
@@ -348,7 +356,7 @@ test('areas and a budget have no effect on local answers, which cost nothing', a
   }
 });
 
-test('the report names local data and shows no credits', async (t) => {
+test('the report names local data and shows no credits', LONG, async (t) => {
   const { folder, run } = scene(t);
   const ran = await run('run', 'book.csv', '--topics', 'hail', '--report', 'report.html');
   assert.equal(ran.code, 0, ran.stderr);

@@ -6,6 +6,7 @@ import stringWidth from 'string-width';
 import { MovedClock } from '../moved-clock.ts';
 import { provideLocalData, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 test('perilbook alone says what it is, three first steps and what is on this machine; it makes no file', async (t) => {
@@ -36,7 +37,7 @@ test('the first of the first steps can be copied', async (t) => {
   assert.ok(existsSync(join(folder, 'sample.csv')));
 });
 
-test('the state of the machine is that of data, status and quota', async (t) => {
+test('the state of the machine is that of data, status and quota', LONG, async (t) => {
   const folder = temporaryFolder(t);
   const clock = new MovedClock('2027-03-15T12:00:00Z');
   const env = { XDG_DATA_HOME: folder };

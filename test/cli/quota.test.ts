@@ -9,6 +9,7 @@ import { usage } from '../service/account-usage.ts';
 import { changeAccount, createAccount, createKey } from '../service/file-accounts.ts';
 import { openAccountsOf, openSmallData, pathTo, releaseLater, request, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 /** A service of its own with one account, a book of 60 cells, and the command line between them. */
@@ -52,60 +53,64 @@ ${serviceWords}\nbudget: 1000\n${settings}\n`,
 
 const allowance = (credits: number) => `subscription: {credits_per_month: ${credits}, credits_per_minute: 100000}`;
 
-test('quota and its statements say what the service charged, by run, job, key and day, as JSON, CSV and words', async (t) => {
-  const { jobFile, json, say, used, clock } = await openCounter(t, 1_000);
-  jobFile('nightly', allowance(1_000));
-  jobFile('listings', allowance(1_000));
-  await say('run', 'nightly.yaml', '--budget', '20', '--quiet');
-  clock.moveTo('2026-03-17T12:00:00Z');
-  await say('run', 'listings.yaml', '--topics', 'wildfire,hail', '--quiet');
-  assert.equal(used(), 120);
+test(
+  'quota and its statements say what the service charged, by run, job, key and day, as JSON, CSV and words',
+  LONG,
+  async (t) => {
+    const { jobFile, json, say, used, clock } = await openCounter(t, 1_000);
+    jobFile('nightly', allowance(1_000));
+    jobFile('listings', allowance(1_000));
+    await say('run', 'nightly.yaml', '--budget', '20', '--quiet');
+    clock.moveTo('2026-03-17T12:00:00Z');
+    await say('run', 'listings.yaml', '--topics', 'wildfire,hail', '--quiet');
+    assert.equal(used(), 120);
 
-  const quota = await json('quota', 'nightly.yaml', '--by', 'job');
-  assert.deepEqual(
-    [quota.allowance, quota.charged, quota.free_calls, quota.unknown, quota.in_flight, quota.left, quota.overage],
-    [1_000, 120, 0, 0, 0, 880, 0],
-  );
-  assert.deepEqual([quota.spent_elsewhere, quota.correction, quota.resets_on], [0, null, '2026-03-31T00:00:00.000Z']);
-  const figures = (credits: number) => ({
-    calls: { charged: credits, free: 0, unknown: 0, in_flight: 0 },
-    credits: { charged: credits, unknown: 0, in_flight: 0 },
-  });
-  assert.deepEqual(quota.statement, [
-    { job: 'listings', ...figures(100) },
-    { job: 'nightly', ...figures(20) },
-  ]);
-  assert.deepEqual((await json('quota', 'nightly.yaml', '--by', 'day')).statement, [
-    { day: '2026-03-15', ...figures(20) },
-    { day: '2026-03-17', ...figures(100) },
-  ]);
-  const [byKey] = (await json('quota', 'nightly.yaml', '--by', 'key')).statement;
-  assert.deepEqual(byKey, { key: byKey.key, ...figures(120) });
-  assert.equal(
-    (await say('quota', 'nightly.yaml', '--csv')).stdout,
-    `run,job,calls_charged,calls_free,calls_unknown,calls_in_flight,credits_charged,credits_unknown,credits_in_flight
+    const quota = await json('quota', 'nightly.yaml', '--by', 'job');
+    assert.deepEqual(
+      [quota.allowance, quota.charged, quota.free_calls, quota.unknown, quota.in_flight, quota.left, quota.overage],
+      [1_000, 120, 0, 0, 0, 880, 0],
+    );
+    assert.deepEqual([quota.spent_elsewhere, quota.correction, quota.resets_on], [0, null, '2026-03-31T00:00:00.000Z']);
+    const figures = (credits: number) => ({
+      calls: { charged: credits, free: 0, unknown: 0, in_flight: 0 },
+      credits: { charged: credits, unknown: 0, in_flight: 0 },
+    });
+    assert.deepEqual(quota.statement, [
+      { job: 'listings', ...figures(100) },
+      { job: 'nightly', ...figures(20) },
+    ]);
+    assert.deepEqual((await json('quota', 'nightly.yaml', '--by', 'day')).statement, [
+      { day: '2026-03-15', ...figures(20) },
+      { day: '2026-03-17', ...figures(100) },
+    ]);
+    const [byKey] = (await json('quota', 'nightly.yaml', '--by', 'key')).statement;
+    assert.deepEqual(byKey, { key: byKey.key, ...figures(120) });
+    assert.equal(
+      (await say('quota', 'nightly.yaml', '--csv')).stdout,
+      `run,job,calls_charged,calls_free,calls_unknown,calls_in_flight,credits_charged,credits_unknown,credits_in_flight
 1,nightly,20,0,0,0,20,0,0\n2,listings,100,0,0,0,100,0,0\n`,
-  );
-  const words = (await say('quota', 'nightly.yaml', '--by', 'run')).stdout;
-  assert.match(words, /charged +120\n +free +0 calls\n/);
-  assert.match(words, /\nrun +job +charged .*\n +1 +nightly +20 .*\n +2 +listings +100 .*\n +all +120 /);
+    );
+    const words = (await say('quota', 'nightly.yaml', '--by', 'run')).stdout;
+    assert.match(words, /charged +120\n +free +0 calls\n/);
+    assert.match(words, /\nrun +job +charged .*\n +1 +nightly +20 .*\n +2 +listings +100 .*\n +all +120 /);
 
-  const runs = await json('status', '--store', 'store.db');
-  assert.deepEqual(
-    runs.map((run: Record<string, unknown>) => [run.job, run.charged, run.calls]),
-    [
-      ['listings', 100, figures(100).calls],
-      ['nightly', 20, figures(20).calls],
-    ],
-  );
-  const csv = (await say('status', 'nightly.yaml', '--csv')).stdout.split('\n');
-  assert.equal(csv.length, 3);
-  assert.match(csv[1]!, /^1,nightly,127\.0\.0\.1:\d+,paused,2026-03-15T12:.*,20,0,0,20,0,0,0$/);
-  assert.match(
-    (await say('status', 'nightly.yaml')).stdout,
-    /nightly is paused: The budget of 20 credits is reached\. Run it again to resume\.\n$/,
-  );
-});
+    const runs = await json('status', '--store', 'store.db');
+    assert.deepEqual(
+      runs.map((run: Record<string, unknown>) => [run.job, run.charged, run.calls]),
+      [
+        ['listings', 100, figures(100).calls],
+        ['nightly', 20, figures(20).calls],
+      ],
+    );
+    const csv = (await say('status', 'nightly.yaml', '--csv')).stdout.split('\n');
+    assert.equal(csv.length, 3);
+    assert.match(csv[1]!, /^1,nightly,127\.0\.0\.1:\d+,paused,2026-03-15T12:.*,20,0,0,20,0,0,0$/);
+    assert.match(
+      (await say('status', 'nightly.yaml')).stdout,
+      /nightly is paused: The budget of 20 credits is reached\. Run it again to resume\.\n$/,
+    );
+  },
+);
 
 test('a quota that ends early is believed, explained and recorded; quota set goes on after an upgrade', async (t) => {
   const { jobFile, json, say, used, upgrade, spendElsewhere } = await openCounter(t, 50);

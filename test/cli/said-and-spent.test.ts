@@ -7,6 +7,7 @@ import { makeJob } from '../../src/run/settings/settings.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 const AROUND = { dataFolder: '/d', workingFolder: '/w' };
@@ -61,7 +62,7 @@ test('a reserve is kept of the allowance: no dollars are said where none are bil
   assert.deepEqual([planned.credits, planned.fits, planned.overage_dollars], [90, true, 0]);
 });
 
-test('several accounts: the plan says the dollars that the run bills', async (t) => {
+test('several accounts: the plan says the dollars that the run bills', LONG, async (t) => {
   const harness = await openHarness(t, { subscription: customSubscription(100, 100_000, 0.5), overages: true });
   harness.addAccount('other', customSubscription(100, 100_000));
   const own = { credits_per_month: 100, credits_per_minute: 100_000, overage_rate: 0.5 };

@@ -4,6 +4,7 @@ import { addedColumns, knownColumns } from '../../src/columns/row.ts';
 import { columnStem, columnsOf } from '../../src/columns/topic-columns.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
+import { LONG } from '../tier.ts';
 
 /** The header for all topics, as DESIGN's "Columns" says it: written out, so that no renaming goes unseen. */
 const HEADER = `
@@ -101,7 +102,7 @@ test('the type of a column follows from what stands in it', () => {
   }
 });
 
-test('whatever topics are asked for, in whatever order, each topic brings its own block in that order', () => {
+test('whatever topics are asked for, in whatever order, each topic brings its own block in that order', LONG, () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([...TOPIC_SLUGS]), (topics) => {
       const names = namesOf(addedColumns(topics));

@@ -16,7 +16,6 @@ import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { gateBefore } from '../cli/bin-process.ts';
 import { column } from '../run/harness.ts';
-import { casesOf } from '../tier.ts';
 import {
   CELLS,
   type DiskRun,
@@ -247,7 +246,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-for (const { what, make, code, message, hint, mayCost = 0, skip = false } of casesOf(FAULTS, ({ code }) => code)) {
+for (const { what, make, code, message, hint, mayCost = 0, skip = false } of FAULTS) {
   test(`${what}: ${code}, the old output intact, ${mayCost === 0 ? 'nothing sent' : 'what was bought is kept'}`, {
     timeout,
     skip,
@@ -298,7 +297,7 @@ async function failsInTheMiddle(t: TestContext, run: DiskRun, message: RegExp): 
   assert.ok(column(scene.harness.output(), 'hazard_status').every((status) => status === 'ok'));
 }
 
-for (const kilobytes of casesOf([200, 160, 280], () => '')) {
+for (const kilobytes of [200, 160, 280]) {
   test(
     `the disk of the store is full in the middle of buying (a file size limit of ${kilobytes} kB)`,
     {

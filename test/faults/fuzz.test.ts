@@ -3,7 +3,7 @@ import test from 'node:test';
 import { times } from '../tier.ts';
 import { fuzzBooks, fuzzJobFiles, fuzzPlans } from './fuzz.ts';
 
-const TIMES = times({ short: 1, faults: 4, soak: 20 });
+const TIMES = times({ long: 4, soak: 20 });
 
 for (const [name, fuzz, runs] of [
   ['books of text', fuzzBooks, 200],

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { times } from '../tier.ts';
 import { killTrial } from './kill-trial.ts';
 
 /* The longest version, with seeds of the day, is `npm run soak`. */
 
-const KILLS = times({ short: 2, faults: 40 });
+const KILLS = 20;
 /** Runs of one job that are to be killed. */
-const RUNS = times({ short: 2, faults: 12 });
+const RUNS = 12;
 
 test(`a job killed at ${KILLS} random instants ends as an undisturbed one, and the books agree`, {
   timeout: 600_000,

@@ -10,8 +10,8 @@ import { startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { times } from '../tier.ts';
 
-const KILLS = times({ short: 1, faults: 15, soak: 400 });
-const CELLS = times({ short: 2_500, faults: 24_500 });
+const KILLS = times({ long: 6, soak: 400 });
+const CELLS = 24_500;
 const OLD = 'id,hazard_status,hazard_note,hazard_as_of\n';
 
 test(`a local run killed at ${KILLS} random instants loses no batch and ends as an undisturbed one`, {

@@ -6,19 +6,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, startBin } from '../cli/bin-process.ts';
 import { column, openHarness, places } from '../run/harness.ts';
-import { LONG, times } from '../tier.ts';
 import { manyTrial } from './many-trial.ts';
 
 const timeout = 120_000;
 
 test('four processes, one new store, one key, books that overlap: nothing twice, no limit crossed', {
   timeout,
-  ...LONG,
 }, async (t) => {
   const { needed, charged, shares, longestWait, wrong } = await manyTrial(t, 1, {
     quota: 2,
     creditsPerMinute: 600,
-    cells: times({ short: 60, faults: 300 }),
+    cells: 300,
   });
   t.diagnostic(
     `${needed} credits needed, ${charged} charged, shares ${shares.join(', ')}, at most ${longestWait} calls of others in between`,
@@ -32,7 +30,7 @@ test('four processes and a quota that does not reach: spent to the last credit, 
   const { needed, charged, shares, longestWait, wrong } = await manyTrial(t, 2, {
     quota: 0.7,
     creditsPerMinute: 300,
-    cells: times({ short: 60, faults: 300 }),
+    cells: 300,
     apart: true,
   });
   t.diagnostic(
@@ -43,7 +41,6 @@ test('four processes and a quota that does not reach: spent to the last credit, 
 
 test('a process that is killed while it holds a claim frees it: one that waits for the cell takes it over', {
   timeout,
-  ...LONG,
 }, async (t) => {
   const now = Date.now();
   const harness = await openHarness(t, {

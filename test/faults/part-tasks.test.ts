@@ -7,14 +7,13 @@ import { randomOf, whole } from '../../src/data/sample/random.ts';
 import { type BinEnd, startBin } from '../cli/bin-process.ts';
 import { startPostgres } from '../postgres-server.ts';
 import { openHarness, places } from '../run/harness.ts';
-import { times } from '../tier.ts';
 import { type Call, compareCalls, lastCharge, serviceCharges, serviceSettled } from './kill-inputs.ts';
 
 const server = await startPostgres();
 
-const PARTS = times({ short: 3, faults: 8 });
-const WORKERS = times({ short: 2, faults: 4 });
-const KILLS = times({ short: 1, faults: 4 });
+const PARTS = 8;
+const WORKERS = 4;
+const KILLS = 4;
 /** Places of a part; each shares half of them with the next part. */
 const PLACES = 60;
 const TOPICS = ['hail', 'park'];

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
-import { LONG, times } from '../tier.ts';
 import { type Disturbed, sharedTrial } from './shared-database-trial.ts';
 
 const server = await startPostgres();
@@ -13,20 +12,20 @@ test('workers that share a database spend the quota to the credit, within the mi
   timeout,
 }, async (t) => {
   const trial = await sharedTrial(t, server, {
-    ...{ workers: times({ short: 2, faults: 4 }), cells: times({ short: 100, faults: 400 }) },
+    ...{ workers: 4, cells: 400 },
     ...{
       creditsPerMinute: 300,
-      creditsPerMonth: times({ short: 150, faults: 1_200 }),
+      creditsPerMonth: 1_200,
       factor: 40,
       clocksApartMs: 180_000,
     },
   });
   t.diagnostic(JSON.stringify(trial));
   assert.deepEqual(trial.wrong, []);
-  assert.equal(trial.charged, times({ short: 150, faults: 1_200 }));
+  assert.equal(trial.charged, 1_200);
 });
 
-test('workers together use the minute limit, and each gets its share', { timeout, ...LONG }, async (t) => {
+test('workers together use the minute limit, and each gets its share', { timeout }, async (t) => {
   const trial = await sharedTrial(t, server, { workers: 4, cells: 225, creditsPerMinute: 300, factor: 1 });
   t.diagnostic(JSON.stringify(trial));
   assert.deepEqual(trial.wrong, []);
@@ -71,7 +70,7 @@ const DISTURBANCES: Readonly<Record<string, (scene: Disturbed) => Promise<void>>
 };
 
 for (const [what, disturb] of Object.entries(DISTURBANCES)) {
-  test(`four workers share a database, and ${what}`, { timeout, skip: LONG.skip || OWN_POSTGRES.skip }, async (t) => {
+  test(`four workers share a database, and ${what}`, { timeout, ...OWN_POSTGRES }, async (t) => {
     const trial = await sharedTrial(t, server, {
       ...{ workers: 4, cells: 150, creditsPerMinute: 300, factor: 20, disturb },
     });

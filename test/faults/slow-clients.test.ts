@@ -5,7 +5,6 @@ import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usage } from '../service/account-usage.ts';
 import { deliveries, info, pathTo, point, type SetupOptions, setUp, subscriptionOf } from '../service/small-data.ts';
-import { LONG } from '../tier.ts';
 
 const PATH = pathTo('/v1/drought/risk');
 
@@ -75,7 +74,6 @@ test('a header that comes byte by byte meets the time-out, while others are answ
 });
 
 test('clients that never close their side lose their connections at the time-out, and others get in', {
-  ...LONG,
   timeout: 20_000,
 }, async (t) => {
   const { service, single } = await setUp(t, { service: { limits: { connections: 4, receiveTimeout: 200 } } });
@@ -124,7 +122,6 @@ function withHailOf(size: number): SetupOptions {
 }
 
 test('who sends requests without waiting and does not read is held one answer, and charged none', {
-  ...LONG,
   timeout: 60_000,
 }, async (t) => {
   const SIZE = 16_000_000;
@@ -146,7 +143,6 @@ test('who sends requests without waiting and does not read is held one answer, a
 });
 
 test('readers of one byte at a time do not keep others waiting, are not charged, and take a bounded memory', {
-  ...LONG,
   timeout: 60_000,
 }, async (t) => {
   const SIZE = 16_000_000;

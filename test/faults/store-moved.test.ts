@@ -8,7 +8,6 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/buy/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { column, type Harness, openHarness, places } from '../run/harness.ts';
-import { casesOf } from '../tier.ts';
 import { buy } from './buyer.ts';
 import { SOCKETS as SOCKETS_OF_DISK, setDiskScene } from './disk-scene.ts';
 
@@ -111,7 +110,7 @@ async function afterSome(harness: Harness, credits: number, happen: () => void):
   return harness.charged();
 }
 
-for (const { what, happen, message, hint, foundAt } of casesOf(EVENTS, ({ message }) => String(message))) {
+for (const { what, happen, message, hint, foundAt } of EVENTS) {
   test(`a store that is ${what} while a run buys stops the run, with its calls in flight`, { timeout }, async (t) => {
     const { harness, run } = await openSetup(t);
     const [ended, before] = await Promise.all([run(), afterSome(harness, 10, () => happen(harness.folder))]);

@@ -6,6 +6,7 @@ import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { isCovered, isForeign, isOffshore } from '../../src/geo/us-coverage.ts';
 import { fc } from '../properties.ts';
+import { LONG } from '../tier.ts';
 import { PLACES_ABROAD } from './places-abroad.ts';
 import { US_ISLANDS } from './us-islands.ts';
 
@@ -187,7 +188,7 @@ test('the interior is covered, the open sea is not', () => {
   fc.assert(fc.property(sea, (place) => !isCovered(place)));
 });
 
-test('west of the Pacific coast about 25 km are covered, as far as the outline of the nation itself says', () => {
+test('west of the Pacific coast about 25 km are covered, as far as the outline of the nation itself says', LONG, () => {
   const atlas: Topology<{ nation: GeometryCollection }> = createRequire(import.meta.url)('us-atlas/states-10m.json');
   const nation = feature(atlas, atlas.objects.nation);
   for (const lat of [43, 44, 45, 46.5, 47]) {

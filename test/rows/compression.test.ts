@@ -8,6 +8,7 @@ import { compressionOf } from '../../src/formats/bytes/unpack.ts';
 import { compressionOfOutput } from '../../src/rows/files/compression.ts';
 import { compressedOutput } from '../../src/rows/files/row-output.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { LONG } from '../tier.ts';
 import { ADDED, allRows, fillProblems, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -100,7 +101,7 @@ test('a byte damaged anywhere in checksummed data is refused, or changes nothing
   }
 });
 
-test('damage far behind the head is found by the first pass, and closes the file', async () => {
+test('damage far behind the head is found by the first pass, and closes the file', LONG, async () => {
   const big = gzipSync(`lat,lng\n${Array.from({ length: 300_000 }, (_, i) => `${i},${i * 3}\n`).join('')}`);
   const file = join(folder, 'late.gz');
   writeFileSync(file, big.subarray(0, -100));
@@ -115,7 +116,7 @@ test('damage far behind the head is found by the first pass, and closes the file
   assert.equal((await allRows(whole, [0])).length, 300_000);
 });
 
-test('an enormous text in a small file is read in little memory', async () => {
+test('an enormous text in a small file is read in little memory', LONG, async () => {
   // 4 MB a piece in few rows: what counts is the number of bytes.
   const lines = gzipSync(`1,${' '.repeat(95)}2\n`.repeat(40_000));
   const file = join(folder, 'bomb.gz');
@@ -131,7 +132,7 @@ test('an enormous text in a small file is read in little memory', async () => {
   assert.ok(most < 64 * 1024 * 1024, `${most} bytes`);
 });
 
-test('a line without an end is refused, however well it packs', async () => {
+test('a line without an end is refused, however well it packs', LONG, async () => {
   await assert.rejects(readAll(gzipSync(Buffer.alloc(200 * 1024 * 1024, 'x'))), { message: /no line end/ });
   const torn = gzipSync(Buffer.concat([Buffer.from('lat,lng\n'), Buffer.alloc(200 * 1024 * 1024, 'x')]));
   await assert.rejects(readAll(torn), { code: 'INPUT_UNREADABLE', message: /record without an end on line 2/ });

@@ -8,7 +8,7 @@ import type { OpenOptions } from '../../src/rows/file-formats.ts';
 import { encodingNamed, type FileEncoding } from '../../src/rows/files/text-encoding.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { fc } from '../properties.ts';
-import { times } from '../tier.ts';
+import { LONG, times } from '../tier.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -102,7 +102,7 @@ for (const [name, { named, bom, encode, unit }] of Object.entries(ENCODINGS)) {
         const output = await enriched(pack(encode(source)), extension, options, ['ok', `µ"${delimiter} `]);
         assert.deepEqual(unpack(output), encode(expected));
       });
-      await fc.assert(property, { numRuns: times({ short: 3, faults: 100 }) });
+      await fc.assert(property, { numRuns: times({ short: 3, long: 30 }) });
     });
   }
 }
@@ -117,7 +117,7 @@ test('UTF-16 without a mark is found by its zeros, and its names and values are 
   }
 });
 
-test('characters and surrogate pairs that fall on the edge of a chunk come back', async () => {
+test('characters and surrogate pairs that fall on the edge of a chunk come back', LONG, async () => {
   const file = join(folder, 'edge.csv');
   const output = join(folder, 'edge-out.csv');
   for (let shift = 0; shift < 4; shift++) {
@@ -142,7 +142,7 @@ test('an encoding is named by any of its usual names', () => {
   for (const name of ['', 'ebcdic', 'shift_jis']) assert.throws(() => encodingNamed(name), { code: 'USAGE' });
 });
 
-test('the first character beyond ASCII decides how added text is written, even when it comes late', async () => {
+test('the first character beyond ASCII decides how added text is written, even when it comes late', LONG, async () => {
   // 1.5 MB in few rows: what counts is the number of bytes.
   const plain = `${'plain'.repeat(20)},1,2`;
   const ascii = `name,lat,lng\n${`${plain}\n`.repeat(14_500)}`;

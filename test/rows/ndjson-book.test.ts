@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { fc } from '../properties.ts';
+import { LONG } from '../tier.ts';
 import { ADDED, allRows, fillWith, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -46,7 +47,7 @@ test('a line that is no object stays as it is', async () => {
 const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string());
 const object = fc.dictionary(fc.string(), value, { maxKeys: 5 }).map((made) => ({ ...made, k: 1 }));
 
-test('the members are there, all others are as they were, and writing again gives the same', async () => {
+test('the members are there, all others are as they were, and writing again gives the same', LONG, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(object, { minLength: 1, maxLength: 5 }),
@@ -83,7 +84,7 @@ test('members that are dropped are dropped wherever they stand', async () => {
   assert.equal(await enrichJson(source, { dropFrom: 1 }), expected);
 });
 
-test('a file of many lines is read in windows', async () => {
+test('a file of many lines is read in windows', LONG, async () => {
   const lines = Array.from({ length: 30_000 }, (_, i) => `{"id":${i},"text":"${'x'.repeat(i % 300)}"}`);
   lines[500] = `{"id":500,"text":"${'y'.repeat(3_000_000)}"}`;
   const output = await enrichJson(`${lines.join('\n')}\n`);

@@ -15,6 +15,7 @@ import { Writable } from 'node:stream';
 import { beforeEach, test } from 'node:test';
 import { checkOutput } from '../../src/rows/files/output-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { LONG } from '../tier.ts';
 import { ADDED, fillProblems, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const root = temporaryFolder();
@@ -134,7 +135,7 @@ test('a device takes the bytes and stays', { skip: process.platform === 'win32' 
   assert.ok(statSync('/dev/null').isCharacterDevice());
 });
 
-test('a slow reader of standard output is waited for, and one that leaves is named', async () => {
+test('a slow reader of standard output is waited for, and one that leaves is named', LONG, async () => {
   writeFileSync(input, `lat,lng\n${'1,2\n'.repeat(300_000)}`);
   let waiting = 0;
   let most = 0;

@@ -146,6 +146,6 @@ test('no added text begins like a formula unless it is a number, and nothing els
         }
       }
     }),
-    { numRuns: times({ short: 50, faults: 500 }) },
+    { numRuns: times({ short: 50, long: 500 }) },
   );
 });

@@ -9,6 +9,7 @@ import { type JobFile, jobFileSchema } from '../../src/run/settings/job-file.ts'
 import { checkJobText, parseJobFile, readJobFile } from '../../src/run/settings/read-job-file.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 
 test('a job file that says everything', () => {
   const text = `
@@ -232,7 +233,7 @@ for (const [what, text] of [
   });
 }
 
-test('every problem of YAML is told in our own words', () => {
+test('every problem of YAML is told in our own words', LONG, () => {
   const pieces = [
     'a',
     ': ',

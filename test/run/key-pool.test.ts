@@ -4,6 +4,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
 import { revokeKey } from '../service/file-accounts.ts';
+import { LONG } from '../tier.ts';
 import { openHarness, places } from './harness.ts';
 
 const fifteen = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche').slice(0, 15);
@@ -75,7 +76,7 @@ test('an account that may buy everything is kept for what only it may buy', asyn
   assert.deepEqual([ended.state, harness.charged(), harness.charged('other')], ['complete', 10, 10]);
 });
 
-test('a key that is rotated away in mid-run gives way to the next without losing a call', async (t) => {
+test('a key that is rotated away in mid-run gives way to the next without losing a call', LONG, async (t) => {
   const harness = await openHarness(t, { factor: 20 });
   harness.writeInput(places(300));
   const [old, next] = [harness.key(), harness.key()];

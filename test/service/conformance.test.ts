@@ -13,7 +13,7 @@ const common = {
   ...{ interrupt: new AbortController().signal, clean: (reason: string) => reason },
 };
 
-/** Sends without a ledger: what the checks say is tested here, what they spend in test/cli/service-check.test.ts. */
+/** Sends without a ledger: what the checks say is tested here, what they spend in test/cli/service-check-long.test.ts. */
 function sendTo(baseUrl: string): Send {
   return async ({ method, path, key }) => {
     const reply = await fetch(baseUrl + path, { method, headers: key === null ? {} : { 'x-api-key': key } });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { tableRecords } from '../../../src/data/loaders/agency-table.ts';
 import { fc } from '../../properties.ts';
+import { LONG } from '../../tier.ts';
 import { all, fileOf } from './loading.ts';
 
 async function read(t: Parameters<typeof fileOf>[0], content: string | Buffer, delimiter: ',' | '|' = ',') {
@@ -71,7 +72,7 @@ test('a file that csv-parse reads is read the same', async (t) => {
   );
 });
 
-test('a quote that is not closed is refused with its line, so that no rows vanish into its cell', async (t) => {
+test('a quote that is not closed is refused with its line, so that no rows vanish into its cell', LONG, async (t) => {
   const rows = (count: number) => Array.from({ length: count }, (_, i) => `${i},x\n`).join('');
   const refused = (content: string, row: number) =>
     assert.rejects(read(t, content), {

@@ -12,6 +12,7 @@ import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { noRealData, realFile } from '../../real-data.ts';
 import { point as featureAt, info, StillClock, square } from '../../service/small-data.ts';
+import { LONG } from '../../tier.ts';
 import { all, featuresOf, fileOf, loading } from './loading.ts';
 
 const SPC =
@@ -207,7 +208,7 @@ test('GeoJSON: a coordinate system behind the features counts; one page of many 
   }
 });
 
-test('a table is read out of a gzip or a zip, and of several in a zip the loader takes its own', async (t) => {
+test('a table is read out of a gzip or a zip, and of several in a zip the loader takes its own', LONG, async (t) => {
   const { load } = loading(t);
   const big = `${TABLES.wells}${Array.from({ length: 20_000 }, (_, i) => `${i},36.5,-119.5\n`).join('')}`;
   assert.equal((await load('wells', fileOf(t, 'wells.csv.gz', gzipSync(big)))).records, 20_001);

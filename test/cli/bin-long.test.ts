@@ -8,7 +8,6 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, type Harness, openHarness, places } from '../run/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { casesOf } from '../tier.ts';
 import { type Bin, gateBefore, type Passage, startBin } from './bin-process.ts';
 import { ROOT } from './command-line.ts';
 
@@ -25,7 +24,7 @@ test('--version and --help answer on stdout', { timeout }, async (t) => {
     ask('topics', '--json'),
   ]);
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  // The commit is tested in test/package/launcher.test.ts.
+  // The commit is tested in test/package/launcher-long.test.ts.
   const { stdout, ...others } = version;
   assert.deepEqual([stdout.trim().split(' ')[0], others], [manifest.version, { code: 0, signal: null, stderr: '' }]);
   assert.deepEqual([overview.code, overview.stderr], [0, '']);
@@ -101,7 +100,7 @@ async function setScene(
 
 const count = (statuses: readonly string[], status: string) => statuses.filter((name) => name === status).length;
 
-for (const signal of casesOf(['SIGINT', 'SIGHUP', 'SIGTERM'] as const, (name) => String(name === 'SIGHUP'))) {
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) {
   test(`${signal} while a run waits for its minute: 130, a complete file, and the next run goes on`, {
     timeout,
   }, async (t) => {

@@ -11,10 +11,9 @@ import { describeData, type LoadedDataset } from '../../src/data/tables/describe
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { info, openDatabase, StillClock, square } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { LONG } from '../tier.ts';
 
 const clock = new StillClock();
-test('loading the sample replaces all tracts and counties, and answers every topic', LONG, (t) => {
+test('loading the sample replaces all tracts and counties, and answers every topic', (t) => {
   const database = openDatabase(t);
   // Real tracts that were loaded before must not rate locations of the sample.
   const tract = {
@@ -46,7 +45,7 @@ test('sample data is added for the topics that are asked, once', (t) => {
   assert.deepEqual(describeData(database).topics, ['superfund', 'radon']);
 });
 
-test('the data of all natural topics is complete, and the rest can be added to it', LONG, (t) => {
+test('the data of all natural topics is complete, and the rest can be added to it', (t) => {
   const database = openDatabase(t);
   addSample(database, NATURAL_SLUGS, clock);
   const { topics, withoutRecords } = describeData(database);

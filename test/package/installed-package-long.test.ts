@@ -10,7 +10,6 @@ import { ROOT } from '../cli/command-line.ts';
 import { column } from '../run/harness.ts';
 import { provideLocalData, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { LONG } from '../tier.ts';
 
 const MOST_BYTES = 3_000_000;
 
@@ -38,7 +37,7 @@ function installed(t: TestContext) {
   return { folder, packed, home: join(modules, 'perilbook') };
 }
 
-test('the packed package runs the sample, looks up local data, and is a typed library', LONG, (t) => {
+test('the packed package runs the sample, looks up local data, and is a typed library', (t) => {
   const { folder, packed, home } = installed(t);
   const paths = packed.files.map(({ path }) => path);
   assert.ok(packed.size < MOST_BYTES, `${packed.size} bytes`);

@@ -6,7 +6,6 @@ import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import type { Caller, ServiceInstance } from '../../src/service/accounts/port.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { fc } from '../properties.ts';
-import { times } from '../tier.ts';
 import { type AccountsUnderTest, type ChargeRow, postgresUnderTest, sqliteUnderTest } from './accounts-under-test.ts';
 import { subscriptionOf } from './small-data.ts';
 
@@ -143,7 +142,7 @@ const KINDS = ['single', 'standard', 'enterprise'] as const;
 
 const STORES = [
   { name: 'SQLite', open: sqliteUnderTest, runs: 200 },
-  { name: 'PostgreSQL', open: () => postgresUnderTest(server), runs: times({ short: 4, faults: 60 }) },
+  { name: 'PostgreSQL', open: () => postgresUnderTest(server), runs: 60 },
 ] as const;
 
 for (const { name, open, runs } of STORES) {

@@ -7,7 +7,6 @@ import { type TestContext, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { ROOT } from '../cli/command-line.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { LONG } from '../tier.ts';
 
 const LAUNCHER = join(ROOT, 'bin/perilbook.cjs');
 
@@ -43,7 +42,7 @@ test('npx perilbook works in a checkout without a build, and --version names the
   assert.equal(printed, `${manifest.version}${commit}\n`);
 });
 
-test('npx finds the program of a checkout, without a network', LONG, (t) => {
+test('npx finds the program of a checkout, without a network', (t) => {
   const env = { ...process.env, npm_config_cache: temporaryFolder(t) };
   const { stdout } = spawnSync('npx', ['--offline', 'perilbook', '--version'], { cwd: ROOT, env, encoding: 'utf8' });
   assert.match(stdout, new RegExp(`^${manifest.version.replaceAll('.', '\\.')}\\b`));

@@ -9,7 +9,6 @@ import { buy } from '../faults/buyer.ts';
 import { serveHttp } from '../fetch/servers.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { usage } from '../service/account-usage.ts';
-import { casesOf } from '../tier.ts';
 import { standBetween } from './between.ts';
 import { column, openHarness, places } from './harness.ts';
 
@@ -34,7 +33,7 @@ async function wrongClock(t: TestContext, now: string, cells: number, perMonth =
   return { harness, clock, run };
 }
 
-for (const back of casesOf([2 * HOUR, 40 * DAY], () => '')) {
+for (const back of [2 * HOUR, 40 * DAY]) {
   test(`the clock is set back by ${back / HOUR} hours in mid-run, beyond a time to live: nothing is bought again`, async (t) => {
     const { harness, clock, run } = await wrongClock(t, '2026-03-15T12:00:00Z', 30);
     const progress = newProgress();
@@ -139,7 +138,7 @@ test('the time of an answer that a cache kept says nothing of the service’s cl
   assert.doesNotMatch(notices.join('\n'), /clock/);
 });
 
-for (const ahead of casesOf([36 * HOUR, -36 * HOUR, 40 * DAY, 5_000 * 365 * DAY], (span) => String(span > 0))) {
+for (const ahead of [36 * HOUR, -36 * HOUR, 40 * DAY, 5_000 * 365 * DAY]) {
   test(`a service whose clock is ${ahead / HOUR} hours off: no more is spent than the quota, in this run or the next`, async (t) => {
     const [start, factor, origin] = [
       Date.parse(ahead < 0 ? '2026-03-31T12:00:00Z' : '2026-03-30T12:00:00Z'),

@@ -13,7 +13,6 @@ import { FastClock } from '../fast-clock.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { times } from '../tier.ts';
 import { type Ended, perilbook } from './command-line.ts';
 
 const STATIONS = realFile('sites/alt_fuel_stations_MA.csv');
@@ -91,7 +90,7 @@ async function statsOf(folder: string, ended: Ended) {
 }
 
 /** In `npm test` the first of them. */
-const ROWS = times({ short: 300, faults: 4_216 });
+const ROWS = 4_216;
 
 test('fuelling stations of Massachusetts come back byte for byte, each with a true status, each cell paid once', {
   skip: noRealData,

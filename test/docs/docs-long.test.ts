@@ -3,7 +3,6 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { ROOT } from '../cli/command-line.ts';
-import { LONG } from '../tier.ts';
 import { checkSessions, readersFolder, runShellBlocks } from './quoted-sessions.ts';
 
 const FOLDER = join(ROOT, 'docs');
@@ -78,17 +77,9 @@ test('every document that a message or a comment of the code names exists', () =
 });
 
 /** Pages whose shell blocks take 2 to 7 s of processor time: the first builds the sample data, the others start the program often. */
-const SLOW = ['own-service', 'monitoring', 'nightly-job', 'warehouse'].map((name) => `docs/operator/${name}.md`);
-
 for (const page of documents) {
   if (page === 'docs/reference/errors.md' || !/^```(console|sh)$/m.test(textOf(page))) continue;
-  const isSlow = SLOW.includes(page);
-  if (isSlow && /^```console$/m.test(textOf(page))) {
-    test(`the program says what ${page} quotes`, async (t) => {
-      await checkSessions(join(ROOT, page), readersFolder(t));
-    });
-  }
-  test(`the commands in ${page} do what it says`, isSlow ? LONG : {}, async (t) => {
+  test(`the commands in ${page} do what it says`, async (t) => {
     const folder = readersFolder(t);
     await checkSessions(join(ROOT, page), folder);
     runShellBlocks(join(ROOT, page), folder);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { goalTable } from '../bench/table.ts';
-import { LONG } from './tier.ts';
 
 const FOLDER = join(import.meta.dirname, '../bench');
 
@@ -22,17 +21,7 @@ const measuring = globSync('*.ts', { cwd: FOLDER })
   .filter((file) => /^export (async )?function run\(/m.test(readFileSync(join(FOLDER, file), 'utf8')))
   .map((file) => file.replace('.ts', ''));
 
-/** What runs in `npm test`: one that reads and writes rows, and those that take at most half a second. The others run in the faults tier. */
-const QUICK = ['areas', 'coverage', 'layouts', 'lookups', 'rows', 'tracts'];
-
-test('the quick benchmarks run, at a tiny size, and print their tables', { timeout: 300_000 }, (t) => tryOut(t, QUICK));
-
-test('the slow benchmarks do too', { ...LONG, timeout: 300_000 }, (t) =>
-  tryOut(
-    t,
-    measuring.filter((name) => !QUICK.includes(name)),
-  ),
-);
+test('the benchmarks run, at a tiny size, and print their tables', { timeout: 300_000 }, (t) => tryOut(t, measuring));
 
 async function tryOut(t: TestContext, names: readonly string[]): Promise<void> {
   const args = [join(FOLDER, 'main.ts'), '--tiny', ...names];

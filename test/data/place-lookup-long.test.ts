@@ -32,7 +32,6 @@ import {
   StillClock,
 } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { times } from '../tier.ts';
 
 type Fields = (topic: TopicSlug, location: Location) => readonly Field[] | string;
 
@@ -111,7 +110,7 @@ test('a look-up gives the fields that the service sends and the client reads, co
   const now = Date.now();
   for (const change of [() => {}, thin]) {
     change(database);
-    const places = placesOf(times({ short: 1_500, faults: 10_000 }));
+    const places = placesOf(10_000);
     const service = throughJson(database, now);
     const local = throughLookup(createPlaceLookup(database, { counts: true }, createDataVersion(database)), now);
     const seen = { outside: 0, unavailable: 0, no_data: 0, fields: 0, counted: 0, measured: 0 };

@@ -16,7 +16,6 @@ import {
   writeThrift,
 } from '../../src/rows/parquet/thrift.ts';
 import { noRealData, realFile } from '../real-data.ts';
-import { LONG } from '../tier.ts';
 import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askDuckdb, quoted } from './duckdb-child.ts';
 import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
@@ -40,11 +39,8 @@ const found: { kind: Kind; name: string; note: string }[] = [];
 /** Files that are damaged in their footer: those whose pages are bad come out as they went in. */
 const DAMAGED_FOOTERS = ['ARROW-RS-GH-6229-DICTHEADER.parquet', 'PARQUET-1481.parquet'];
 
-/** One file holds 1 GB of text, which takes 5 s. */
-const optionsOf = (name: string) => (name.endsWith('large_string_map.brotli.parquet') ? LONG : { skip: false });
-
 for (const name of files) {
-  test(`conformance: ${name}`, optionsOf(name), async () => {
+  test(`conformance: ${name}`, async () => {
     const file = join(data, name);
     const output = join(folder, `${name.replaceAll('/', '-')}.out`);
     try {
@@ -90,7 +86,7 @@ test('conformance: the table', { skip: noRealData }, (t) => {
     t.diagnostic(`${String(entries.length).padStart(3)}  ${kind}`);
     for (const { name, note } of entries) if (note !== '') t.diagnostic(`       ${name}: ${note}`);
   }
-  assert.equal(found.length, files.filter((name) => optionsOf(name).skip === false).length);
+  assert.equal(found.length, files.length);
 });
 
 test('footers come out of the tree as they went in', { skip: noRealData }, () => {

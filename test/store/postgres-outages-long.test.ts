@@ -5,7 +5,6 @@ import type { Claim, ClaimLimits, ClaimRequest, Settlement, Store } from '../../
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
 import { type CommitFault, startTcpProxy } from '../tcp-proxy.ts';
-import { LONG, times } from '../tier.ts';
 
 const server = await startPostgres();
 const OWNER = { name: 'me', isAlive: () => true };
@@ -20,7 +19,7 @@ const FAULTS: readonly (readonly CommitFault[])[] = [
   ['request lost', 'request lost', 'cut at once'],
 ];
 
-for (const faults of FAULTS.slice(0, times({ short: 3, faults: FAULTS.length }))) {
+for (const faults of FAULTS.slice(0, FAULTS.length)) {
   test(`a COMMIT that is not answered is looked up, never guessed: ${faults.join(', then ')}`, async () => {
     await using proxy = await startTcpProxy(server.port);
     await using store = await openPostgresStore(server.storeAddress({ port: proxy.port }), systemClock, OWNER);
@@ -103,32 +102,28 @@ test('a server that stays away is an error that says so, without a password', as
   assert.ok(waited > 60_000 && waited <= 120_000, `${waited}`);
 });
 
-test(
-  'a worker that stands still in a transaction holds up the others for seconds, and then goes on',
-  LONG,
-  async () => {
-    const address = server.storeAddress();
-    await using proxy = await startTcpProxy(server.port);
-    await using store = await openPostgresStore(
-      address.replace(`:${server.port}/`, `:${proxy.port}/`),
-      systemClock,
-      OWNER,
-    );
-    await using other = await openPostgresStore(address, systemClock, { name: 'other', isAlive: () => true });
-    const [limits, ofOther] = [await limitsOf(store), await limitsOf(other)];
-    const stuck = store.claim(limits, [request(1)]);
-    // Its BEGIN and its locks have passed; nothing passes any more.
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    proxy.frozen = true;
-    const [claim] = await other.claim(ofOther, [request(2)]);
-    assert.equal(claim!.outcome, 'granted');
-    proxy.frozen = false;
-    proxy.cut();
-    const [late] = await stuck;
-    assert.equal(late!.outcome, 'granted');
-    assert.deepEqual((await other.stats()).calls, { sent: 2, charged: 0, free: 0, unknown: 0 });
-  },
-);
+test('a worker that stands still in a transaction holds up the others for seconds, and then goes on', async () => {
+  const address = server.storeAddress();
+  await using proxy = await startTcpProxy(server.port);
+  await using store = await openPostgresStore(
+    address.replace(`:${server.port}/`, `:${proxy.port}/`),
+    systemClock,
+    OWNER,
+  );
+  await using other = await openPostgresStore(address, systemClock, { name: 'other', isAlive: () => true });
+  const [limits, ofOther] = [await limitsOf(store), await limitsOf(other)];
+  const stuck = store.claim(limits, [request(1)]);
+  // Its BEGIN and its locks have passed; nothing passes any more.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  proxy.frozen = true;
+  const [claim] = await other.claim(ofOther, [request(2)]);
+  assert.equal(claim!.outcome, 'granted');
+  proxy.frozen = false;
+  proxy.cut();
+  const [late] = await stuck;
+  assert.equal(late!.outcome, 'granted');
+  assert.deepEqual((await other.stats()).calls, { sent: 2, charged: 0, free: 0, unknown: 0 });
+});
 
 const RUN = { job: 'job', input: 'in', output: 'out', account: 'a', plannedCredits: 1, budget: 1_000 };
 

@@ -3,7 +3,6 @@ import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { revokeKey } from '../service/file-accounts.ts';
-import { casesOf } from '../tier.ts';
 import { standBetween } from './between.ts';
 import { type Harness, openHarness, places } from './harness.ts';
 
@@ -23,7 +22,7 @@ async function counted(t: TestContext, harness: Harness, alter: (address: string
   return { baseUrl, statuses };
 }
 
-for (const perMinute of casesOf([300, 100_000], () => '')) {
+for (const perMinute of [300, 100_000]) {
   test(`the first of two keys is revoked, ${perMinute} credits a minute: refused for the calls in flight at most`, async (t) => {
     const harness = await openHarness(t, { subscription: customSubscription(100_000, perMinute), factor: 60 });
     harness.writeInput(places(CELLS));
