@@ -255,7 +255,7 @@ test('a screen reader gets this tree (UPDATE_TREE=1 writes it again)', options, 
   const before = await page.locator('body').ariaSnapshot();
   await page.click('#start');
   await page.click('#confirm-yes');
-  await page.locator('#report-step').waitFor();
+  await page.locator('#result-story', { hasText: 'answered' }).waitFor();
   const tree = `${before}\n\nAfter a run:\n\n${await page.locator('#run-step').ariaSnapshot()}\n`
     .replaceAll(/\d[\d.]* k?B\b/g, 'SIZE')
     .replaceAll(/\d{1,2} \w+ 20\d\d/g, 'DATE')

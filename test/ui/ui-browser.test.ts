@@ -16,7 +16,7 @@ function nastyBook(): string {
 }
 
 test('the whole way with the mouse: drop, choose, price, budget, run, result, rest, report', options, async (t) => {
-  const scene = await openUi(t, { sample: true }, { factor: 20 });
+  const scene = await openUi(t, { sample: true });
   const { harness } = scene;
   const { context, page, complaints } = await openPage(t, scene);
   await nothingFound(page, 'empty');

@@ -1,242 +1,199 @@
-import { byId, make, say, show, showError } from './dom.js';
+import { effect, signal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { post } from './api.js';
+import { needsServer } from './connection.js';
 import { confirmation, counted, grouped, inWords, percent, timeSpan } from './format.js';
+import { ErrorBox, html } from './html.js';
+import { isWorking, leftOfStopped, starting } from './run.js';
+import { RunLive } from './run-step.js';
+import {
+  about,
+  book,
+  budget,
+  budgetText,
+  isLocal,
+  mostUseful,
+  price,
+  priceAgain,
+  priced,
+  pricedChoice,
+  reach,
+  untilPriced,
+} from './state.js';
 
-/** Few enough requests while the slider moves. */
-const SETTLE_MS = 200;
+/* The budget, what it buys, and its confirmation. */
 
 /** Keys that move the slider, in steps of one per cent. */
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 
-/** The budget, what it buys, and its confirmation. `reachOf` asks what a budget buys; `onStart` gets the budget, the confirmed
- * sentence and the choice that was priced; `onChange` the text of the field. */
-export function setUpBudget({ mostBudget, reachOf, onStart, onChange }) {
-  const slider = byId('budget-slider');
-  const field = byId('budget');
-  const dialog = byId('confirm');
-  let priced = null;
-  let isWorking = false;
-  let asked = { budget: 0, choice: null };
-  /** The choice has changed since it was priced. */
-  let isStale = false;
-  /** Start was pressed before the price was there. */
-  let asksWhenPriced = false;
-  let meaning = new AbortController();
+const startError = signal(null);
+/** What is asked in the dialog: a budget, and the choice that was priced; null: nothing is. */
+const confirmed = signal(null);
 
-  /** Digits, with or without commas; null for anything else. */
-  function budget() {
-    const text = field.value.replace(/[,\s]/g, '');
-    return /^\d{1,15}$/.test(text) ? Number(text) : null;
+effect(() => {
+  if (book.value === null) startError.value = null;
+});
+
+function setBudget(credits) {
+  budgetText.value = grouped(credits);
+}
+
+const isAboveLimit = () => about.value.most_budget !== null && (budget.value ?? 0) > about.value.most_budget;
+const isWrong = () => (budgetText.value.trim() !== '' && budget.value === null) || isAboveLimit();
+const canStart = () =>
+  !isWorking.value && priced.value !== null && (isLocal.value || (budget.value !== null && !isWrong()));
+
+/** Asks for the confirmation of what is priced; a look-up in local data costs nothing and starts at once. */
+async function ask() {
+  if (!canStart()) return;
+  // The choice has changed since it was priced.
+  if (price.isStale.value) await untilPriced();
+  if (!canStart()) return;
+  const asked = { credits: isLocal.value ? 0 : budget.value, choice: pricedChoice.value };
+  if (isLocal.value) await begin(asked);
+  else confirmed.value = asked;
+}
+
+/** Runs what was priced: the choice may have changed since. */
+async function begin({ credits, choice }) {
+  startError.value = null;
+  confirmed.value = null;
+  try {
+    const start = { ...choice, budget: credits, confirmed: confirmation(credits) };
+    await post(`/api/books/${book.value.id}/start`, start);
+    budgetText.value = '';
+    starting();
+  } catch (error) {
+    startError.value = error;
   }
+}
 
-  const isLocal = () => priced?.summary.source.kind === 'local';
+/** Suggests the rest of the budget after a stop, otherwise what the rest costs, as far as this billing period has it; and asks. */
+export async function goOn() {
+  const left = leftOfStopped() ?? 0;
+  priceAgain();
+  await untilPriced();
+  const { credits = 0, credits_available: available = 0 } = priced.value?.summary ?? {};
+  setBudget(Math.min(left > 0 ? left : Number.MAX_SAFE_INTEGER, credits, available > 0 ? available : credits));
+  if (!isLocal.value) document.getElementById('budget').focus();
+  await ask();
+}
 
-  /** The most that a budget can buy now. */
-  const most = () =>
-    Math.min(
-      priced?.summary.credits ?? 0,
-      priced?.summary.credits_available ?? 0,
-      mostBudget() ?? Number.MAX_SAFE_INTEGER,
-    );
+export function BudgetStep() {
+  const isFree = isLocal.value;
+  return html`<section id="budget-step" class=${`dock ${isFree ? 'free' : ''}`.trim()} aria-labelledby="budget-title">
+    <h2 id="budget-title" class="unseen">${isFree ? 'Start' : 'Budget'}</h2>
+    ${isWorking.value ? html`<${RunLive} />` : html`<${Form} />`}
+    <${ErrorBox} id="budget-error" error=${startError.value} />
+  </section>`;
+}
 
-  /** Says what the budget buys, once it has not changed for a moment. */
-  async function explain() {
-    meaning.abort();
-    meaning = new AbortController();
-    const { signal } = meaning;
-    const wanted = budget();
-    if (priced === null || isStale || wanted === null || wanted === 0 || most() === 0) {
-      say('budget-meaning', '');
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    if (signal.aborted) return;
-    try {
-      const reached = await reachOf(wanted, priced.choice, signal);
-      const words = `${counted(wanted, 'credit')}: ${[...reachWords(reached), timeSpan(reached.minutes)].join(', ')}.`;
-      say('budget-meaning', words);
-      slider.setAttribute('aria-valuetext', words);
-    } catch (error) {
-      if (error.name !== 'AbortError') say('budget-meaning', '');
-    }
+function Form() {
+  const stale = price.isStale.value ? 'stale' : '';
+  const planned = priced.value?.summary.credits ?? 0;
+  const isSuggested = priced.value !== null && budget.value !== planned;
+  const submit = (event) => {
+    event.preventDefault();
+    void ask();
+  };
+  return html`<form id="budget-form" novalidate onSubmit=${submit}>
+    <p id="dock-free" class=${stale}>${isLocal.value && freeWords(priced.value.summary)}</p>
+    <div class="dock-row"><label for="budget">Budget in credits</label>
+      <input id="budget" type="text" inputmode="numeric" autocomplete="off" aria-describedby="budget-words" aria-invalid=${isWrong() ? 'true' : undefined} value=${budgetText.value} onInput=${({
+        currentTarget,
+      }) => {
+        budgetText.value = currentTarget.value;
+      }} />
+      <${Slider} />
+      ${priced.value !== null && !isSuggested && html`<span id="dock-price" class="soft">All: ${counted(planned, 'credit')}</span>`}
+      ${
+        isSuggested &&
+        html`<button type="button" id="budget-plan" class="button small" onClick=${() => {
+          setBudget(planned);
+          document.getElementById('budget').focus();
+        }}>Use the price: ${grouped(planned)}</button>`
+      }
+      <button type="submit" id="start" class="button primary" disabled=${!canStart()} ...${needsServer()}>${isLocal.value ? 'Start' : 'Start…'}</button></div>
+    <p class="small"><strong id="budget-meaning" class=${stale} role="status">${meaningOf()}</strong> <span id="budget-words" class="soft" role="status">${budgetWords(planned)}</span></p>
+  </form>`;
+}
+
+/** What the budget buys; empty while that is not known. */
+function meaningOf() {
+  const { value, question } = reach.answer.value;
+  if (value === null || (reach.isStale.value && JSON.parse(question).more.budget !== budget.value)) return '';
+  const { cells, share_of_value: share, minutes } = value;
+  const parts = [counted(cells, 'place'), ...(share === null ? [] : [`${percent(share)} of value`]), timeSpan(minutes)];
+  return `${counted(budget.value, 'credit')}: ${parts.join(', ')}.`;
+}
+
+function budgetWords(planned) {
+  if (isAboveLimit()) {
+    return `At most ${grouped(about.value.most_budget)}, the limit with which perilbook ui was started.`;
   }
+  if (isWrong()) return 'Enter a whole number of credits.';
+  const start = 'Nothing is bought until you press Start and confirm.';
+  if (budget.value === null || budget.value >= planned) return start;
+  return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
+}
 
-  function draw() {
-    const limit = mostBudget();
-    const wanted = budget();
-    const isWrong = (field.value.trim() !== '' && wanted === null) || (limit !== null && (wanted ?? 0) > limit);
-    if (isWrong) field.setAttribute('aria-invalid', 'true');
-    else field.removeAttribute('aria-invalid');
-    slider.max = String(most());
-    slider.disabled = most() === 0;
-    slider.value = String(Math.min(wanted ?? 0, most()));
-    // What it buys is added when it is known.
-    slider.setAttribute('aria-valuetext', wanted === null ? 'No budget' : counted(wanted, 'credit'));
-    drawCurve(priced?.curve ?? null, most());
-    say('dock-price', priced === null ? '' : `All: ${counted(priced.summary.credits, 'credit')}`);
-    byId('start').disabled = isWorking || priced === null || (!isLocal() && (wanted === null || isWrong));
-    byId('start').textContent = isLocal() ? 'Start' : 'Start…';
-    byId('budget-step').classList.toggle('free', isLocal());
-    say('budget-title', isLocal() ? 'Start' : 'Budget');
-    say('dock-free', isLocal() ? freeWords(priced.summary) : '');
-    const planned = priced?.summary.credits ?? 0;
-    const isSuggested = !isWorking && priced !== null && wanted !== planned;
-    show('budget-plan', isSuggested);
-    show('dock-price', priced !== null && !isSuggested);
-    say('budget-plan', `Use the price: ${grouped(planned)}`);
-    say('budget-words', wordsOf(wanted, planned, limit));
-    void explain();
-  }
-
-  function wordsOf(wanted, planned, limit) {
-    if (limit !== null && (wanted ?? 0) > limit)
-      return `At most ${grouped(limit)}, the limit with which perilbook ui was started.`;
-    if (field.value.trim() !== '' && wanted === null) return 'Enter a whole number of credits.';
-    const start = 'Nothing is bought until you press Start and confirm.';
-    if (wanted === null || wanted >= planned) return start;
-    return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
-  }
-
-  /** Asks for the confirmation of what was priced; a look-up in local data costs nothing and starts at once. */
-  function ask() {
-    const wanted = isLocal() ? 0 : budget();
-    if (wanted === null || priced === null || byId('start').disabled) return;
-    asksWhenPriced = isStale;
-    if (isStale) return;
-    asked = { budget: wanted, choice: priced.choice };
-    if (isLocal()) {
-      void begin();
-      return;
-    }
-    const { credits_available: left, credits: cost, source } = priced.summary;
-    say('confirm-title', `${confirmation(wanted)}?`);
-    say(
-      'confirm-words',
-      wanted === 0
-        ? 'The output is written from the answers in the store.'
-        : `That is ${inWords(wanted)} ${wanted === 1 ? 'credit' : 'credits'} of ${accountWords(source, priced.accounts)}, which has ${grouped(left)} left in this period.${priceWords(wanted, cost)}`,
-    );
-    say(
-      'confirm-more',
-      source.kind === 'sample'
-        ? 'The embedded service answers with sample data. Its credits are not billed.'
-        : 'The provider charges them. They cannot be refunded.',
-    );
-    say('confirm-yes', `Yes, ${confirmation(wanted).toLowerCase()}`);
-    dialog.showModal();
-  }
-
-  field.addEventListener('input', () => {
-    onChange(field.value);
-    draw();
-  });
-  slider.addEventListener('input', () => {
-    field.value = grouped(Number(slider.value));
-    onChange(field.value);
-    draw();
-  });
-  slider.addEventListener('keydown', (event) => {
+/** The budget among all that are useful; behind it the share of value, or of places, that each of them buys. */
+function Slider() {
+  const most = mostUseful.value;
+  const { points, marks } = priced.value?.curve ?? { points: [], marks: [] };
+  const at = (credits) => (100 * credits) / most;
+  const path = points
+    .filter(([credits]) => credits <= most)
+    .map(([credits, share]) => `L${at(credits)} ${100 - 100 * share}`);
+  const isShown = most > 0 && path.length > 2;
+  const says = budget.value === null ? 'No budget' : meaningOf() || counted(budget.value, 'credit');
+  const move = (event) => {
     const steps = STEPS[event.key];
     if (steps === undefined) return;
     event.preventDefault();
-    const step = Math.max(1, Math.round(most() / 100));
-    field.value = grouped(Math.min(most(), Math.max(0, Math.min(budget() ?? 0, most()) + steps * step)));
-    onChange(field.value);
-    draw();
-  });
-  byId('budget-plan').addEventListener('click', () => {
-    field.value = grouped(priced.summary.credits);
-    draw();
-    field.focus();
-  });
-  byId('budget-form').addEventListener('submit', (event) => {
-    event.preventDefault();
-    ask();
-  });
-  byId('confirm-no').addEventListener('click', () => dialog.close());
-  byId('confirm-yes').addEventListener('click', () => {
-    dialog.close();
-    void begin();
-  });
-
-  async function begin() {
-    showError('budget-error', null);
-    try {
-      await onStart(asked.budget, confirmation(asked.budget), asked.choice);
-      field.value = '';
-      onChange('');
-      draw();
-    } catch (error) {
-      showError('budget-error', error);
-    }
-  }
-
-  return {
-    open(text = '') {
-      field.value = text;
-      showError('budget-error', null);
-      show('budget-step', true);
-      document.documentElement.dataset.dock = 'yes';
-      draw();
-    },
-    /** The choice has changed: the price on the page is that of another one. */
-    waiting() {
-      isStale = true;
-      for (const id of ['dock-free', 'budget-meaning']) byId(id).classList.add('stale');
-    },
-    /** @param choice what was priced, and what a start will run */
-    price(next, choice = null) {
-      priced = next && { ...next, choice };
-      isStale = false;
-      for (const id of ['dock-free', 'budget-meaning']) byId(id).classList.remove('stale');
-      draw();
-      const asks = asksWhenPriced;
-      asksWhenPriced = false;
-      if (asks) ask();
-    },
-    working(now) {
-      isWorking = now;
-      show('budget-form', !now);
-      show('run-live', now);
-      draw();
-    },
-    /** Asks to resume with this budget, or with what the rest costs, as far as this billing period has it. */
-    goOn(credits) {
-      const { credits: price = 0, credits_available: available = 0 } = priced?.summary ?? {};
-      field.value = grouped(Math.min(credits ?? Number.MAX_SAFE_INTEGER, price, available > 0 ? available : price));
-      draw();
-      if (!isLocal()) field.focus();
-      ask();
-    },
+    const to = Math.min(budget.value ?? 0, most) + steps * Math.max(1, Math.round(most / 100));
+    setBudget(Math.min(most, Math.max(0, to)));
   };
+  return html`<span class="curve"><svg id="budget-curve" viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true"><path d=${isShown ? `M0 100${path.join('')}V100z` : ''} /></svg><span id="budget-marks" aria-hidden="true">${marks
+    .filter(({ credits }) => isShown && credits <= most)
+    .map(
+      ({ share, credits }) => html`<span key=${share} style=${{ left: `${at(credits)}%` }}>${percent(share)}</span>`,
+    )}</span><input id="budget-slider" type="range" min="0" max=${most} value=${Math.min(budget.value ?? 0, most)} aria-label="Budget" aria-valuetext=${says} disabled=${most === 0} onKeyDown=${move} onInput=${({ currentTarget }) => setBudget(Number(currentTarget.value))} /></span>`;
 }
 
-/** A budget may be larger than the price, for example one that was typed for other topics. */
-function priceWords(budget, cost) {
-  if (budget === cost) return '';
-  return ` The price is ${grouped(cost)}${budget < cost ? '; the rest is deferred' : ''}.`;
+export function Confirmation() {
+  const dialog = useRef(null);
+  const asked = confirmed.value;
+  useLayoutEffect(() => {
+    if (asked !== null && !dialog.current.open) dialog.current.showModal();
+    if (asked === null) dialog.current.close();
+  }, [asked]);
+  const close = () => {
+    confirmed.value = null;
+  };
+  return html`<dialog id="confirm" ref=${dialog} aria-labelledby="confirm-title" aria-describedby="confirm-words" onClose=${close}>
+    <h2 id="confirm-title">${asked && `${confirmation(asked.credits)}?`}</h2>
+    <p id="confirm-words">${asked && askWords(asked.credits)}</p>
+    <p id="confirm-more" class="soft">${asked && moreWords()}</p>
+    <p class="row"><button type="button" id="confirm-no" class="button" autofocus onClick=${close}>Cancel</button>
+      <button type="button" id="confirm-yes" class="button primary" onClick=${() => asked && begin(asked)}>${asked && `Yes, ${confirmation(asked.credits).toLowerCase()}`}</button></p>
+  </dialog>`;
 }
 
-/** The share of value, or of places, that each budget up to the end of the slider buys, behind the slider. */
-function drawCurve(curve, most) {
-  const { points, marks } = curve ?? { points: [], marks: [] };
-  const inside = ([credits]) => credits <= most;
-  const path = points.filter(inside).map(([credits, share]) => `L${(100 * credits) / most} ${100 - 100 * share}`);
-  const isShown = most > 0 && path.length > 2;
-  byId('budget-curve').firstElementChild.setAttribute('d', isShown ? `M0 100${path.join('')}V100z` : '');
-  byId('budget-marks').replaceChildren(
-    ...marks
-      .filter(({ credits }) => isShown && credits <= most)
-      .map(({ share, credits }) => {
-        const mark = make('span', {}, percent(share));
-        mark.style.left = `${(100 * credits) / most}%`;
-        return mark;
-      }),
-  );
+function askWords(credits) {
+  if (credits === 0) return 'The output is written from the answers in the store.';
+  const { summary, accounts } = priced.value;
+  const { credits_available: left, credits: cost, source } = summary;
+  // A budget may be larger than the price, for example one that was typed for other topics.
+  const rest =
+    credits === cost ? '' : ` The price is ${grouped(cost)}${credits < cost ? '; the rest is deferred' : ''}.`;
+  return `That is ${inWords(credits)} ${credits === 1 ? 'credit' : 'credits'} of ${accountWords(source, accounts)}, which has ${grouped(left)} left in this period.${rest}`;
 }
 
-/** What a budget buys. */
-function reachWords({ cells, share_of_value: value }) {
-  return [counted(cells, 'place'), ...(value === null ? [] : [`${percent(value)} of value`])];
+function moreWords() {
+  return priced.value.summary.source.kind === 'sample'
+    ? 'The embedded service answers with sample data. Its credits are not billed.'
+    : 'The provider charges them. They cannot be refunded.';
 }
 
 /** The accounts that pay. */

@@ -1,135 +1,103 @@
-import { byId, make, say, show, showError } from './dom.js';
+import { signal } from '@preact/signals';
 import { counted, grouped } from './format.js';
+import { ErrorBox, Fold, html, Options } from './html.js';
+import { book, columns, folds, price, readAgain } from './state.js';
 
-/** The location columns and the first rows. */
-export function setUpColumns(onChange, onHeader) {
-  let book = null;
-  for (const id of ['lat', 'lng', 'order']) byId(id).addEventListener('change', () => onChange(chosen()));
+/** Why the file could not be read again. */
+const readError = signal(null);
 
-  byId('no-header').addEventListener('change', ({ target }) => onHeader(!target.checked));
+const nameOf = (name, index) => name || `column ${index + 1}`;
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
-  function chosen() {
-    const [lat, lng] = ['lat', 'lng'].map((id) => byId(id).value);
-    drawRows(book, Number(lat || -1), Number(lng || -1));
-    const names = [lat, lng].map((index) => (index === '' ? '?' : book.columns[Number(index)]));
-    const order = byId('order').value;
-    if (order !== 'file') names.push(`value: ${byId('order').selectedOptions[0].textContent}`);
-    say('columns-line', names.join(', '));
-    if (lat === '' || lng === '') return null;
-    return { lat: Number(lat), lng: Number(lng), order: /^\d+$/.test(order) ? Number(order) : order };
-  }
-
-  return {
-    /** Shows a file; returns the chosen columns, or null. */
-    open(opened, before = null) {
-      book = opened;
-      const { location, note, kept, columns } = book;
-      // Saved columns are names with a header line, and numbers without one.
-      const isKept = kept !== null && (kept.header ?? true) === book.header;
-      const last = !isKept ? null : { lat: indexOf(columns, kept.lat), lng: indexOf(columns, kept.lng) };
-      const start = before ?? last ?? location;
-      for (const id of ['lat', 'lng']) fill(byId(id), columns, start?.[id] ?? null);
-      fillOrder(book, before?.order ?? (isKept ? orderKept(columns, kept.order) : book.order));
-      show('columns-note', note !== null);
-      say('columns-note', note ?? '');
-      show('header-choice', book.format === 'csv');
-      byId('no-header').checked = !book.header;
-      show('columns-step', true);
-      say('rows-words', '');
-      show('findings', false);
-      return chosen();
-    },
-    /** Shows the result of the scan; null: not known yet. */
-    found(summary, error) {
-      showError('columns-error', error);
-      if (summary === null) return;
-      const { rows, located, invalid, outside_us, cells, findings, unit } = summary;
-      say('findings-unit', `First ${unit}`);
-      const parts = [
-        `${grouped(located)} located`,
-        invalid > 0 ? `${grouped(invalid)} invalid` : '',
-        outside_us > 0 ? `${grouped(outside_us)} outside the US` : '',
-      ];
-      say(
-        'rows-words',
-        `${counted(rows, 'row')}: ${parts.filter(Boolean).join(', ')}; ${counted(cells, 'distinct place')}.`,
-      );
-      show('findings', findings.length > 0);
-      byId('findings-rows').replaceChildren(
-        ...findings.map(({ first_line, rows: count, note }) =>
-          make(
-            'tr',
-            {},
-            make('td', { class: 'number' }, grouped(first_line)),
-            make('td', { class: 'number' }, grouped(count)),
-            make('td', {}, note),
-          ),
-        ),
-      );
-    },
-  };
+function choose(part) {
+  columns.value = { ...columns.value, ...part };
 }
 
-/** A job file names a column by its name or its number. */
-function indexOf(columns, word) {
-  const named = columns.indexOf(word);
-  return named >= 0 ? named : Number(word) - 1;
-}
-
-/** The value of `order` for a saved `order_by`. */
-function orderKept(columns, said) {
-  if (said === null || said === undefined || typeof said === 'string') return said ?? 'file';
-  const index = columns.indexOf(said.column);
-  return index < 0 ? 'file' : index;
+async function chooseHeader(header) {
+  readError.value = null;
+  await readAgain(header).catch((error) => {
+    readError.value = error;
+  });
 }
 
 /** What is bought first: the most valuable rows where a column looks like a value. */
-function fillOrder({ columns, order }, chosen) {
-  const start = String(chosen ?? 'file');
-  const named = [...columns.entries()].filter(([, name]) => name !== '');
-  byId('order').replaceChildren(
-    make('option', { value: 'file', selected: start === 'file' }, 'None: in the order of the file'),
-    ...(order === 'tiv' ? [make('option', { value: 'tiv', selected: start === 'tiv' }, 'Sum of the TIV columns')] : []),
-    ...named.map(([index, name]) => make('option', { value: index, selected: start === String(index) }, name)),
-  );
+function orders({ columns: names, order }) {
+  const named = [...names.entries()].filter(([, name]) => name !== '');
+  return [
+    ['file', 'None: in the order of the file'],
+    ...(order === 'tiv' ? [['tiv', 'Sum of the TIV columns']] : []),
+    ...named,
+  ];
 }
 
-function fill(select, columns, chosen) {
-  select.replaceChildren(
-    ...(chosen === null ? [make('option', { value: '' }, 'Choose a column')] : []),
-    ...columns.map((name, index) =>
-      make('option', { value: index, selected: index === chosen }, name || `column ${index + 1}`),
-    ),
-  );
+/** The location columns, problems of the rows, and the first rows. */
+export function ColumnsStep() {
+  const { columns: names, note, format, header } = book.value;
+  const { lat, lng, order } = columns.value;
+  const { value, error } = price.answer.value;
+  const summary = value?.summary ?? null;
+  const places = [lat, lng].map((index) => (index === null ? '?' : names[index]));
+  const orderName = orders(book.value).find(([index]) => index === order)?.[1];
+  const line = [...places, ...(order === 'file' ? [] : [`value: ${orderName}`])].join(', ');
+  const choices = (chosen) => [
+    ...(chosen === null ? [['', 'Choose a column']] : []),
+    ...names.map((name, index) => [index, nameOf(name, index)]),
+  ];
+  const picker = (
+    name,
+    label,
+  ) => html`<p><label for=${name}>${label}</label><select id=${name} onChange=${({ currentTarget }) => choose({ [name]: Number(currentTarget.value) })}>
+    <${Options} values=${choices(columns.value[name])} chosen=${columns.value[name] ?? ''} />
+  </select></p>`;
+  return html`<section id="columns-step" aria-labelledby="columns-title">
+    <${Fold} name="columns" title="Columns" line=${line} isOpen=${folds.columns}>
+      ${note !== null && html`<p id="columns-note" class="note">${note}</p>`}
+      <div class="pair">
+        ${picker('lat', 'Latitude')}
+        ${picker('lng', 'Longitude')}
+        <p><label for="order">Value: largest first</label><select id="order" onChange=${({ currentTarget: { value: chosen } }) => choose({ order: /^\d+$/.test(chosen) ? Number(chosen) : chosen })}>
+          <${Options} values=${orders(book.value)} chosen=${order} />
+        </select></p>
+      </div>
+      ${format === 'csv' && html`<p id="header-choice"><label class="check"><input type="checkbox" id="no-header" checked=${!header} onChange=${({ currentTarget }) => chooseHeader(!currentTarget.checked)} />The first line is data, not column names</label></p>`}
+      <p id="rows-words" role="status">${summary && rowsWords(summary)}</p>
+      <${ErrorBox} id="columns-error" error=${readError.value ?? (error?.code === 'INPUT_COLUMNS' ? error : null)} />
+      ${summary !== null && summary.findings.length > 0 && html`<${Findings} ...${summary} />`}
+      <details id="first-fold">
+        <summary><h3 id="first-title">First rows</h3></summary>
+        <div class="scroll" role="region" aria-labelledby="first-title" tabindex="0"><${FirstRows} /></div>
+      </details>
+    <//>
+  </section>`;
+}
+
+function rowsWords({ rows, located, invalid, outside_us, cells }) {
+  const parts = [
+    `${grouped(located)} located`,
+    invalid > 0 ? `${grouped(invalid)} invalid` : '',
+    outside_us > 0 ? `${grouped(outside_us)} outside the US` : '',
+  ];
+  return `${counted(rows, 'row')}: ${parts.filter(Boolean).join(', ')}; ${counted(cells, 'distinct place')}.`;
+}
+
+function Findings({ findings, unit }) {
+  return html`<div id="findings">
+    <h3>Problems in the rows</h3>
+    <table>
+      <thead><tr><th scope="col" class="number" id="findings-unit">First ${unit}</th><th scope="col" class="number">Rows</th><th scope="col">Reason</th></tr></thead>
+      <tbody id="findings-rows">${findings.map(({ first_line, rows, note }) => html`<tr key=${note}><td class="number">${grouped(first_line)}</td><td class="number">${grouped(rows)}</td><td>${note}</td></tr>`)}</tbody>
+    </table>
+  </div>`;
 }
 
 /** The location columns come first: in a wide file they would be hard to find. */
-function drawRows({ columns, first, unit }, lat, lng) {
-  const places = [lat, lng].filter((index) => index >= 0);
-  const order = [...places, ...columns.keys().filter((index) => !places.includes(index))];
-  const kind = (index) => (places.includes(index) ? { class: 'place' } : {});
-  byId('first').replaceChildren(
-    make(
-      'thead',
-      {},
-      make(
-        'tr',
-        {},
-        make('th', { scope: 'col', class: 'number' }, unit[0].toUpperCase() + unit.slice(1)),
-        ...order.map((index) => make('th', { scope: 'col', ...kind(index) }, columns[index] || `column ${index + 1}`)),
-      ),
-    ),
-    make(
-      'tbody',
-      {},
-      ...first.map(({ line, fields }) =>
-        make(
-          'tr',
-          {},
-          make('th', { scope: 'row', class: 'number' }, grouped(line)),
-          ...order.map((index) => make('td', kind(index), fields[index] ?? '')),
-        ),
-      ),
-    ),
-  );
+function FirstRows() {
+  const { columns: names, first, unit } = book.value;
+  const places = [columns.value.lat, columns.value.lng].filter((index) => index !== null);
+  const order = [...places, ...names.keys().filter((index) => !places.includes(index))];
+  const kind = (index) => (places.includes(index) ? 'place' : undefined);
+  return html`<table id="first" class="data">
+    <thead><tr><th scope="col" class="number">${capital(unit)}</th>${order.map((index) => html`<th key=${index} scope="col" class=${kind(index)}>${nameOf(names[index], index)}</th>`)}</tr></thead>
+    <tbody>${first.map(({ line, fields }) => html`<tr key=${line}><th scope="row" class="number">${grouped(line)}</th>${order.map((index) => html`<td key=${index} class=${kind(index)}>${fields[index] ?? ''}</td>`)}</tr>`)}</tbody>
+  </table>`;
 }

@@ -1,5 +1,5 @@
+import { signal } from '@preact/signals';
 import { get } from './api.js';
-import { say, show, showError } from './dom.js';
 
 /* Whether the server answers. It sends an event every three seconds while a file is open; otherwise it is asked. */
 
@@ -11,60 +11,56 @@ const ANSWER_MS = 3_000;
 
 const RETRY_MS = 1_000;
 
-/** Controls that need the server. They keep the focus while they are off: `disabled` would drop it. */
-const NEEDS_SERVER = '#start, #stop, #go-on, #download, #report, #file, #sample-file, #path-form button, #runs button';
+/** Why the server cannot be reached; null while it can. */
+export const goneError = signal(null);
+export const isLost = signal(false);
+/** For screen readers. */
+export const connectionWords = signal('');
 
-/** Watches the connection. `onLost` and `onBack` are called when it ends and when it is there again. */
-export function setUpConnection({ onLost, onBack }) {
-  let isLost = false;
-  let heardAt = performance.now();
+let heardAt = performance.now();
+let onBack = async () => {};
 
-  const isAlive = () => get('/api/alive', AbortSignal.timeout(ANSWER_MS));
+const isAlive = () => get('/api/alive', AbortSignal.timeout(ANSWER_MS));
 
-  function heard() {
-    heardAt = performance.now();
+export function heard() {
+  heardAt = performance.now();
+}
+
+async function lose(error) {
+  if (isLost.value) return;
+  isLost.value = true;
+  for (let reason = error; reason !== null; ) {
+    goneError.value = reason;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    reason = await isAlive().then(
+      () => null,
+      (next) => next,
+    );
   }
+  heard();
+  isLost.value = false;
+  goneError.value = null;
+  connectionWords.value = 'Perilbook responds again.';
+  await onBack();
+}
 
-  function mark() {
-    for (const control of document.querySelectorAll(NEEDS_SERVER)) {
-      if (isLost) control.setAttribute('aria-disabled', 'true');
-      else if (control.id !== 'stop') control.removeAttribute('aria-disabled');
-    }
-  }
+/** Asks the server whether it is there. */
+export async function check() {
+  await isAlive().then(heard, lose);
+}
 
-  async function lose(error) {
-    if (isLost) return;
-    isLost = true;
-    document.documentElement.dataset.offline = 'yes';
-    mark();
-    onLost();
-    for (let reason = error; reason !== null; ) {
-      showError('gone', reason);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      reason = await isAlive().then(
-        () => null,
-        (next) => next,
-      );
-    }
-    heard();
-    isLost = false;
-    delete document.documentElement.dataset.offline;
-    mark();
-    show('gone', false);
-    say('connection-words', 'Perilbook responds again.');
-    await onBack();
-  }
+/** For controls that need the server. They keep the focus while they are off: `disabled` would drop it. */
+export const needsServer = () => (isLost.value ? { 'aria-disabled': 'true' } : {});
 
-  /** Asks the server whether it is there. */
-  async function check() {
-    await isAlive().then(heard, lose);
-  }
-
+/** Watches the connection. `whenBack` is called when it is there again. */
+export function watchConnection(whenBack) {
+  onBack = whenBack;
   for (const kind of ['click', 'submit', 'change']) {
     document.addEventListener(
       kind,
       (event) => {
-        if (!isLost || !event.target.closest?.(`${NEEDS_SERVER}, #path-form, #budget-form`)) return;
+        const isOff = event.target.closest?.('[aria-disabled="true"], label[for="file"], #path-form, #budget-form');
+        if (!isLost.value || !isOff) return;
         event.preventDefault();
         event.stopImmediatePropagation();
       },
@@ -72,7 +68,6 @@ export function setUpConnection({ onLost, onBack }) {
     );
   }
   setInterval(() => {
-    if (!isLost && performance.now() - heardAt > SILENCE_MS) void check();
+    if (!isLost.value && performance.now() - heardAt > SILENCE_MS) void check();
   }, RETRY_MS);
-  return { heard, check, isLost: () => isLost };
 }

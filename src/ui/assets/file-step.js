@@ -1,91 +1,116 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { get, post, Refusal, upload } from './api.js';
-import { byId, say, show, showError } from './dom.js';
+import { needsServer } from './connection.js';
 import { byteSize, counted } from './format.js';
+import { ErrorBox, html } from './html.js';
+import { about, book, readDraft } from './state.js';
 
-/** The first step: a file is dropped, chosen or named. */
-export function setUpFile(about, onBook, onNone) {
-  const drop = byId('drop');
-  const input = byId('file');
-  let isBusy = false;
+const error = signal(null);
+/** The share that is uploaded; null: nothing is; undefined: not known yet. */
+const uploaded = signal(null);
+const isOver = signal(false);
 
-  async function open(work, isOwn = true) {
-    if (isBusy) return;
-    isBusy = true;
-    showError('file-error', null);
-    try {
-      const book = await work();
-      showBook(book);
-      await onBook(book, isOwn);
-    } catch (error) {
-      // An open file below a failed one would look like its result.
-      showNone();
-      onNone();
-      showError('file-error', error);
-    } finally {
-      isBusy = false;
-      show('upload', false);
-      input.value = '';
-    }
+let isBusy = false;
+let onOpened = async () => {};
+let onFailed = () => {};
+
+/** @param isOwn whether the user has just opened it */
+async function open(work, isOwn) {
+  if (isBusy) return;
+  isBusy = true;
+  error.value = null;
+  try {
+    await onOpened(await work(), isOwn);
+  } catch (failure) {
+    // An open file below a failed one would look like its result.
+    onFailed();
+    error.value = failure;
+  } finally {
+    isBusy = false;
+    uploaded.value = null;
   }
+}
 
-  const send = (file) =>
-    open(async () => {
-      if (file.size > about().most_upload) {
-        throw new Refusal({
-          code: 'TOO_LARGE',
-          message: `${file.name} is larger than the upload limit (${byteSize(about().most_upload)})`,
-          hint: 'Open it by its path instead.',
-        });
-      }
-      const bar = byId('upload');
-      bar.removeAttribute('value');
-      bar.hidden = false;
-      return await upload(file, (share) => {
-        bar.value = share;
+/** Opens a known file, with or without a header line as it was chosen. */
+export function openAgain(id, isOwn = false) {
+  const { header } = readDraft(id);
+  return open(() => get(`/api/books/${id}${header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`}`), isOwn);
+}
+
+const send = (file) =>
+  open(async () => {
+    if (file.size > about.value.most_upload) {
+      throw new Refusal({
+        code: 'TOO_LARGE',
+        message: `${file.name} is larger than the upload limit (${byteSize(about.value.most_upload)})`,
+        hint: 'Open it by its path instead.',
       });
+    }
+    uploaded.value = undefined;
+    return await upload(file, (share) => {
+      uploaded.value = share;
     });
+  }, true);
 
-  input.addEventListener('change', () => input.files.length > 0 && send(input.files[0]));
-  byId('sample-file').addEventListener('click', async () => {
-    const text = await fetch('/assets/sample.csv').then((response) => response.blob());
-    void send(new File([text], 'sample.csv'));
-  });
-  byId('path-form').addEventListener('submit', (event) => {
-    event.preventDefault();
-    void open(() => post('/api/books/named', { path: byId('path').value }));
-  });
-  for (const name of ['dragenter', 'dragover']) {
-    document.addEventListener(name, (event) => {
-      event.preventDefault();
-      drop.classList.add('over');
-    });
-  }
-  document.addEventListener('dragleave', (event) => {
-    if (event.relatedTarget === null) drop.classList.remove('over');
-  });
-  document.addEventListener('drop', (event) => {
-    event.preventDefault();
-    drop.classList.remove('over');
-    const [file] = event.dataTransfer.files;
-    if (file) void send(file);
-  });
-  return {
-    openAgain: (id, isOwn, header) => open(() => get(`/api/books/${id}${header}`), isOwn),
-  };
+async function sendSample() {
+  const text = await fetch('/assets/sample.csv').then((response) => response.blob());
+  void send(new File([text], 'sample.csv'));
 }
 
 const FORMATS = { csv: 'CSV', parquet: 'Parquet', ndjson: 'NDJSON', geojson: 'GeoJSON' };
 
-function showNone() {
-  byId('file-step').classList.remove('chosen');
-  show('file-chosen', false);
-  document.querySelector('label[for="file"]').textContent = 'Choose a file';
+/** The first step: a file is dropped, chosen or named. @param whenOpened gets the file @param whenFailed called when there is none */
+export function FileStep({ whenOpened, whenFailed }) {
+  onOpened = whenOpened;
+  onFailed = whenFailed;
+  useEffect(() => {
+    const over = (event) => {
+      event.preventDefault();
+      isOver.value = true;
+    };
+    document.addEventListener('dragenter', over);
+    document.addEventListener('dragover', over);
+    document.addEventListener('dragleave', ({ relatedTarget }) => {
+      if (relatedTarget === null) isOver.value = false;
+    });
+    document.addEventListener('drop', (event) => {
+      event.preventDefault();
+      isOver.value = false;
+      const [file] = event.dataTransfer.files;
+      if (file) void send(file);
+    });
+  }, []);
+  const isOpen = book.value !== null;
+  return html`<section id="file-step" class=${isOpen ? 'chosen' : ''} aria-labelledby="file-title">
+    <h2 id="file-title">File</h2>
+    ${isOpen && html`<p id="file-chosen">${chosenWords(book.value)}</p>`}
+    <div id="drop" class=${`drop ${isOver.value ? 'over' : ''}`}>
+      <p class="drop-words">Drop a file with latitude and longitude columns here</p>
+      <input type="file" id="file" class="unseen" aria-describedby="file-kinds" ...${needsServer()} onChange=${({
+        currentTarget,
+      }) => {
+        const [file] = currentTarget.files;
+        if (file) void send(file);
+        currentTarget.value = '';
+      }} />
+      <label class="button primary" for="file">${isOpen ? 'Choose another file' : 'Choose a file'}</label>
+      ${' '}<button type="button" id="sample-file" class="button" onClick=${sendSample} ...${needsServer()}>Try it with a sample</button>
+      <p id="file-kinds" class="soft small">CSV, Excel, Parquet, NDJSON or GeoJSON. It stays on this machine; only coordinates are sent to the service.</p>
+    </div>
+    <form id="path-form" class="path" onSubmit=${(event) => {
+      event.preventDefault();
+      const path = event.currentTarget.querySelector('input').value;
+      void open(() => post('/api/books/named', { path }), true);
+    }}>
+      <label for="path">Or open a file on this machine by its path</label>
+      <span class="joined"><input id="path" type="text" autocomplete="off" spellcheck=${false} placeholder="/folder/portfolio.csv" /><button type="submit" class="button" ...${needsServer()}>Open</button></span>
+    </form>
+    ${uploaded.value !== null && html`<progress id="upload" aria-label="Upload" value=${uploaded.value}></progress>`}
+    <${ErrorBox} id="file-error" error=${error.value} />
+  </section>`;
 }
 
-function showBook({ name, path, format, bytes, columns }) {
-  byId('file-step').classList.add('chosen');
-  show('file-chosen', true);
-  const kind = FORMATS[format] ?? format;
-  say('file-chosen', `${path ?? name}: ${kind}, ${byteSize(bytes)}, ${counted(columns.length, 'column')}`);
-  document.querySelector('label[for="file"]').textContent = 'Choose another file';
+function chosenWords({ name, path, format, bytes, columns }) {
+  return `${path ?? name}: ${FORMATS[format] ?? format}, ${byteSize(bytes)}, ${counted(columns.length, 'column')}`;
 }

@@ -1,5 +1,6 @@
-import { byId, make, say, show, showError } from './dom.js';
 import { byteSize, counted, day, grouped, timeSpan } from './format.js';
+import { ErrorBox, Fold, html } from './html.js';
+import { about, folds, isLocal, optimize, price } from './state.js';
 
 /** The first two are choices of a run; the others are for comparison. */
 const WAYS = [
@@ -9,84 +10,54 @@ const WAYS = [
   ['enterprise', 'Enterprise bundles', null],
 ];
 
-/** @param topics all topics, by their titles */
-export function setUpPrice(topics, onChange) {
-  const titleOf = new Map(topics.map(({ slug, title }) => [slug, title]));
-
-  byId('ways-rows').replaceChildren(
-    ...WAYS.map(([way, title, optimize]) =>
-      make(
-        'tr',
-        { 'data-way': way },
-        head(title, optimize),
-        make('td', { class: 'number' }),
-        ...['calls', 'wide'].map((kind) => make('td', { class: `number ${kind}` })),
-        make('td', { class: 'number' }),
-        make('td'),
-      ),
-    ),
-  );
-  byId('ways').addEventListener('change', onChange);
-  return {
-    optimize: () => document.querySelector('#ways input:checked').value,
-    open(optimize) {
-      document.querySelector(`#ways input[value="${optimize ?? 'credits'}"]`).checked = true;
-      show('price-step', true);
-    },
-    waiting() {
-      byId('price-step').classList.add('stale');
-    },
-    /** Shows a price, or an error, or that something must be chosen. */
-    draw(priced, error) {
-      byId('price-step').classList.remove('stale');
-      showError('price-error', error);
-      const isLocal = priced?.summary.source.kind === 'local';
-      show('ways-box', priced !== null && !isLocal);
-      say('price-title', isLocal ? 'Look-up' : 'Price');
-      if (priced === null) {
-        for (const id of ['price', 'price-words', 'price-notes']) say(id, '');
-        say('price-verdict', error === null ? 'Choose the location columns and at least one topic.' : '');
-        return;
-      }
-      const { summary, tiers, accounts } = priced;
-      const left = summary.cells - summary.cells_cached;
-      say('price', grouped(isLocal ? left : summary.credits));
-      say('price-line', isLocal ? `${counted(left, 'place')}, free` : counted(summary.credits, 'credit'));
-      say('price-words', isLocal ? localWords(summary, left) : wordsOf(summary));
-      say('price-verdict', verdictOf(summary, accounts));
-      if (!isLocal) for (const [way] of WAYS) drawWay(way, summary.tiers[way], titleOf);
-      say('price-notes', isLocal ? sourceNotes(summary.source) : notesOf(summary, tiers));
-    },
-  };
+/** The price, or an error, or that something must be chosen. */
+export function PriceStep() {
+  const { value, error, question } = price.answer.value;
+  const summary = value?.summary ?? null;
+  const left = summary === null ? 0 : summary.cells - summary.cells_cached;
+  const isHere = isLocal.value;
+  const shownError = error?.code === 'INPUT_COLUMNS' ? null : error;
+  const line = summary === null ? '' : isHere ? `${counted(left, 'place')}, free` : counted(summary.credits, 'credit');
+  return html`<section id="price-step" class=${price.isStale.value ? 'stale' : ''} aria-labelledby="price-title">
+    <${Fold} name="price" title=${isHere ? 'Look-up' : 'Price'} line=${line} isOpen=${folds.price}>
+      <p class="figure" aria-live="polite"><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
+      <p id="price-verdict">${summary ? verdictOf(summary, value.accounts) : error === null && question === null ? 'Choose the location columns and at least one topic.' : ''}</p>
+      <${ErrorBox} id="price-error" error=${shownError} />
+      ${summary !== null && !isHere && html`<${Ways} ways=${summary.tiers} />`}
+      <p id="price-notes" class="soft small">${summary && (isHere ? sourceNotes(summary.source) : notesOf(summary, value.tiers))}</p>
+    <//>
+  </section>`;
 }
 
-function head(title, optimize) {
-  const name = make('span', {}, title, make('span', { class: 'lacks soft' }));
-  if (optimize === null) return make('th', { scope: 'row', class: 'compared' }, name);
-  return make(
-    'th',
-    { scope: 'row' },
-    make('label', {}, make('input', { type: 'radio', name: 'optimize', value: optimize }), name),
-  );
+function Ways({ ways }) {
+  return html`<div id="ways-box" class="scroll" role="region" aria-label="Ways to buy" tabindex="0"><table id="ways">
+    <caption>Ways to buy</caption>
+    <thead><tr><th scope="col">Way</th><th scope="col" class="number">Credits</th><th scope="col" class="number calls">Calls</th><th scope="col" class="number wide">Download</th><th scope="col" class="number">Time</th><th scope="col">Complete in</th></tr></thead>
+    <tbody id="ways-rows">${WAYS.map(([way, title, value]) => html`<${Way} key=${way} way=${way} title=${title} value=${value} ...${ways[way]} />`)}</tbody>
+  </table></div>`;
+}
+
+function Way({ way, title, value, credits, calls, bytes, minutes, fits, periods, finish_by, lacks }) {
+  const late = finish_by === null ? 'never' : `${counted(periods, 'period')}, by ${day(finish_by)}`;
+  const name = html`<span>${title}<span class="lacks soft">${lacks.length > 0 && `without ${firstTitles(lacks, 2)}`}</span></span>`;
+  return html`<tr data-way=${way}>
+    ${
+      value === null
+        ? html`<th scope="row" class="compared">${name}</th>`
+        : html`<th scope="row"><label><input type="radio" name="optimize" value=${value} checked=${optimize.value === value} onChange=${() => {
+            optimize.value = value;
+          }} />${name}</label></th>`
+    }
+    <td class="number">${grouped(credits)}</td><td class="number calls">${grouped(calls)}</td><td class="number wide">${byteSize(bytes)}</td>
+    <td class="number">${timeSpan(minutes)}</td><td>${fits ? 'this period' : late}</td>
+  </tr>`;
 }
 
 /** `Hail, Parks and 17 more`; one that would be `1 more` is named. */
-function firstTitles(slugs, titleOf, most) {
-  const titles = slugs.map((slug) => titleOf.get(slug));
+function firstTitles(slugs, most) {
+  const titles = about.value.topics.filter(({ slug }) => slugs.includes(slug)).map(({ title }) => title);
   if (titles.length <= most + 1) return titles.join(', ');
   return `${titles.slice(0, most).join(', ')} and ${titles.length - most} more`;
-}
-
-function drawWay(way, { credits, calls, bytes, minutes, fits, periods, finish_by, lacks }, titleOf) {
-  const row = document.querySelector(`tr[data-way="${way}"]`);
-  row.querySelector('.lacks').textContent = lacks.length > 0 ? `without ${firstTitles(lacks, titleOf, 2)}` : '';
-  const done = fits
-    ? 'this period'
-    : finish_by === null
-      ? 'never'
-      : `${counted(periods, 'period')}, by ${day(finish_by)}`;
-  const texts = [grouped(credits), grouped(calls), byteSize(bytes), timeSpan(minutes), done];
-  for (const [index, cell] of [...row.querySelectorAll('td')].entries()) cell.textContent = texts[index];
 }
 
 function wordsOf({ credits, cells, cells_cached }) {

@@ -1,6 +1,18 @@
-import { byId, make, say, show } from './dom.js';
+import { ErrorBox, Fold, html, Options } from './html.js';
+import {
+  about,
+  area,
+  areaKnown,
+  areaOptions,
+  choicesError,
+  folds,
+  offered,
+  SHARES,
+  source,
+  whyNoArea,
+} from './state.js';
 
-/* Where answers come from, whether one answer holds for an area. What cannot be chosen says why. */
+/* Where answers come from, and whether one answer holds for an area. What cannot be chosen says why. */
 
 const SOURCES = [
   ['local', 'Public data on this machine', 'free'],
@@ -14,159 +26,63 @@ const LEVELS = [
   ['county', 'County', ''],
 ];
 
-const SHARES = [0, 0.01, 0.05, 0.1];
+const VERIFIED = SHARES.map((share) => [share, share === 0 ? 'none' : `${100 * share} % of the places saved`]);
 
-/** Names of columns that hold codes of areas as a rule. */
-const LIKELY = { tract: /tract|geoid/i, county: /county|fips|geoid/i };
-
-const FREE = 'Answers of this source are free: there is nothing to save.';
-
-export function setUpSource(onChange) {
-  let columns = [];
-  let offered = { sources: {}, boundaries: {}, areas: {} };
-  /** An index, `boundaries`, or a name that is not among the columns of this file. */
-  let known = 'boundaries';
-  fillRadios('sources', 'source', SOURCES);
-  fillRadios('areas', 'area', LEVELS);
-  byId('area-verify').replaceChildren(
-    ...SHARES.map((share) =>
-      make(
-        'option',
-        { value: share, selected: share === 0.01 },
-        share === 0 ? 'none' : `${100 * share} % of the places saved`,
-      ),
-    ),
-  );
-  byId('source-step').addEventListener('change', ({ target }) => {
-    if (target.id === 'area-column') known = target.value;
-    draw();
-    onChange();
-  });
-
-  const source = () => radio('source');
-  const level = () => radio('area');
-
-  /** Columns that can be named: those with a name of their own, likely ones first. */
-  function areaColumns(wanted) {
-    const all = [...columns.entries()].filter(([index, name]) => name !== '' && columns.indexOf(name) === index);
-    const isLikely = ([, name]) => LIKELY[wanted].test(name);
-    return [...all.filter(isLikely), ...all.filter((column) => !isLikely(column))];
-  }
-
-  function whyNoArea(wanted) {
-    if (wanted === 'place') return null;
-    if (source() === 'local') return FREE;
-    const nothingSaved = offered.areas[wanted] ?? null;
-    if (nothingSaved !== null) return nothingSaved;
-    const isLikely = columns.some((name) => LIKELY[wanted].test(name));
-    return isLikely ? null : (offered.boundaries[wanted] ?? null);
-  }
-
-  function draw() {
-    for (const [value] of SOURCES) mark('source', value, offered.sources[value] ?? null);
-    for (const [value] of LEVELS) mark('area', value, whyNoArea(value));
-    drawAreaDetails();
-    const names = [SOURCES.find(([value]) => value === source())[1]];
-    if (areas() !== null) names.push(`one answer for each ${level() === 'tract' ? 'census tract' : 'county'}`);
-    say('source-line', names.join(', '));
-  }
-
-  function drawAreaDetails() {
-    const isArea = level() !== 'place' && whyNoArea(level()) === null;
-    show('area-details', isArea);
-    if (!isArea) return;
-    const canFind = (offered.boundaries[level()] ?? null) === null;
-    const options = [
-      ...(canFind ? [['boundaries', 'Boundaries on this machine']] : []),
-      ...areaColumns(level()).map(([index, name]) => [String(index), `Column ${name}`]),
-    ];
-    if (!options.some(([value]) => value === known)) known = options[0]?.[0] ?? 'boundaries';
-    byId('area-column').replaceChildren(
-      ...options.map(([value, text]) => make('option', { value, selected: value === known }, text)),
-    );
-  }
-
-  /** Null: one answer for each place. */
-  function areas() {
-    if (level() === 'place' || whyNoArea(level()) !== null) return null;
-    const column = known === 'boundaries' ? null : Number(known);
-    return { level: level(), column, verify: Number(byId('area-verify').value) };
-  }
-
-  function chosen() {
-    const area = areas();
-    return { source: source(), ...(area === null ? {} : { areas: area }) };
-  }
-
-  return {
-    chosen,
-    /** Shows a file with what was chosen for it before. */
-    open(book, before) {
-      columns = book.columns;
-      offered = { sources: {}, boundaries: {}, areas: {} };
-      choose('source', before.source);
-      choose('area', before.areas?.level ?? 'place');
-      const { column = null, verify = 0.01 } = before.areas ?? {};
-      known = column === null ? 'boundaries' : String(typeof column === 'number' ? column : columns.indexOf(column));
-      byId('area-verify').value = String(SHARES.includes(verify) ? verify : 0.01);
-      show('source-step', true);
-      draw();
-    },
-    /** What can be chosen, as the server said. */
-    offer(next) {
-      offered = next ?? offered;
-      draw();
-    },
+export function SourceStep() {
+  const { level, verify } = area.value;
+  const isArea = level !== 'place' && whyNoArea(level) === null;
+  const name = SOURCES.find(([value]) => value === source.value)[1];
+  const line = isArea ? `${name}, one answer for each ${level === 'tract' ? 'census tract' : 'county'}` : name;
+  const { service } = about.value;
+  const sources = SOURCES.map(([value, title, what]) => [
+    value,
+    value === 'service' && service !== null ? `${title} ${service}` : title,
+    what,
+  ]);
+  const change = (part) => {
+    area.value = { ...area.value, ...part };
   };
+  return html`<section id="source-step" aria-labelledby="source-title">
+    <${Fold} name="source" title="Source" line=${line} isOpen=${folds.source}>
+      <${ErrorBox} id="source-error" error=${choicesError.value} />
+      <${Choices} id="sources" name="source" legend="Answers come from" values=${sources} chosen=${source.value}
+        whyNot=${(value) => offered.value.sources[value] ?? null} onChoose=${(value) => {
+          source.value = value;
+        }} />
+      <${Choices} id="areas" name="area" legend="One answer for each" values=${LEVELS} chosen=${level}
+        whyNot=${whyNoArea} onChoose=${(value) => change({ level: value })} />
+      ${
+        isArea &&
+        html`<p id="area-details" class="pair">
+        <span><label for="area-column">Area known by</label><select id="area-column" onChange=${({ currentTarget }) => change({ known: currentTarget.value })}><${Options} values=${areaOptions.value} chosen=${areaKnown.value} /></select></span>
+        <span><label for="area-verify">Bought anyway, to verify</label><select id="area-verify" onChange=${({ currentTarget }) => change({ verify: Number(currentTarget.value) })}><${Options} values=${VERIFIED} chosen=${verify} /></select></span>
+      </p>`
+      }
+    <//>
+  </section>`;
+}
+
+/** Radio buttons, each with why it cannot be chosen. The chosen one stays a stop of the Tab key. */
+function Choices({ id, name, legend, values, chosen, whyNot, onChoose }) {
+  return html`<fieldset id=${id} class="choices"><legend>${legend}</legend>
+    ${values.map(([value, title, what]) => {
+      const reason = whyNot(value);
+      const words = `${name}-${value}-why`;
+      return html`<p key=${value}>
+        <label><input type="radio" name=${name} value=${value} checked=${value === chosen} disabled=${reason !== null && value !== chosen} aria-describedby=${words} onChange=${() => onChoose(value)} /><span id=${`${name}-${value}-name`}>${title}</span></label>
+        <span id=${words} class="soft small">${reason ?? what}</span>
+      </p>`;
+    })}
+  </fieldset>`;
 }
 
 /** Says where answers come from. */
-export function introduce({ service, account, subscription }, source) {
-  show('sample', source === 'sample');
-  say('source-service-name', service === null ? 'Paid service' : `Paid service ${service}`);
+export function sourceWords() {
+  const { service, account, subscription } = about.value;
   const from = {
     local: 'public data on this machine, free of charge, for topics whose data is here',
     service: `${service}, account ${account} (${subscription})`,
     sample: 'made-up sample data',
   };
-  say('about', `Adds hazard columns to a file of US locations. Answers come from ${from[source]}.`);
-}
-
-const radio = (name) => document.querySelector(`input[name="${name}"]:checked`).value;
-
-function choose(name, value) {
-  document.querySelector(`input[name="${name}"][value="${value}"]`).checked = true;
-}
-
-function fillRadios(fieldset, name, values) {
-  byId(fieldset).append(
-    ...values.map(([value, title, what], index) =>
-      make(
-        'p',
-        {},
-        make(
-          'label',
-          {},
-          make('input', {
-            type: 'radio',
-            name,
-            value,
-            checked: index === 0,
-            'aria-describedby': `${name}-${value}-why`,
-          }),
-          make('span', { id: `${name}-${value}-name` }, title),
-        ),
-        make('span', { id: `${name}-${value}-why`, class: 'soft small' }, what),
-      ),
-    ),
-  );
-  for (const [value, , what] of values) byId(`${name}-${value}-why`).dataset.what = what;
-}
-
-/** Says why a value cannot be chosen; null: it can. The chosen one stays a stop of the Tab key. */
-function mark(name, value, reason) {
-  const input = document.querySelector(`input[name="${name}"][value="${value}"]`);
-  const words = byId(`${name}-${value}-why`);
-  input.disabled = reason !== null && !input.checked;
-  words.textContent = reason ?? words.dataset.what;
+  return `Adds hazard columns to a file of US locations. Answers come from ${from[source.value]}.`;
 }

@@ -1,5 +1,7 @@
-import { byId, make, say, show } from './dom.js';
+import { signal } from '@preact/signals';
 import { grouped } from './format.js';
+import { Fold, html } from './html.js';
+import { about, folds, topics } from './state.js';
 
 const GROUPS = [
   ['natural', 'Natural hazards'],
@@ -7,92 +9,63 @@ const GROUPS = [
   ['measurement', 'Measurements'],
 ];
 
-/** The topics by category. */
-export function setUpTopics(topics, onChange) {
-  byId('topics').replaceChildren(
-    ...GROUPS.map(([category, title]) =>
-      make(
-        'fieldset',
-        { 'aria-describedby': 'topics-keys' },
-        make(
-          'legend',
-          {},
-          make('span', {}, title),
-          make(
-            'button',
-            { type: 'button', class: 'button small', 'data-topics': category, 'aria-label': `All of ${title}` },
-            'All',
-          ),
-          make(
-            'button',
-            { type: 'button', class: 'button small', 'data-topics': `-${category}`, 'aria-label': `None of ${title}` },
-            'None',
-          ),
-        ),
-        make(
-          'div',
-          { class: 'boxes' },
-          ...topics
-            .filter((topic) => topic.category === category)
-            .map(({ slug, title: name }) =>
-              make('label', {}, make('input', { type: 'checkbox', value: slug, 'data-category': category }), name),
-            ),
-        ),
-      ),
-    ),
-  );
-  for (const group of document.querySelectorAll('#topics fieldset')) oneTabStop(group);
-  const boxes = [...document.querySelectorAll('#topics input')];
-  const chosen = () => boxes.filter((box) => box.checked).map((box) => box.value);
-
-  function count() {
-    const number = chosen().length;
-    say('topics-line', `${grouped(number)} of ${boxes.length}`);
-    say('topics-count', number === 0 ? 'Choose at least one topic.' : `${grouped(number)} of ${boxes.length} chosen`);
-  }
-
-  function changed() {
-    count();
-    onChange();
-  }
-
-  byId('topics').addEventListener('change', changed);
-  byId('topics-step').addEventListener('click', ({ target }) => {
-    const which = target.dataset?.topics;
-    if (!which) return;
-    const isOn = which !== 'none' && !which.startsWith('-');
-    const category = which.replace('-', '');
-    for (const box of boxes) {
-      if (which === 'all' || which === 'none' || box.dataset.category === category) box.checked = isOn;
-    }
-    changed();
-  });
-
-  return {
-    chosen,
-    open(slugs) {
-      for (const box of boxes) box.checked = slugs ? slugs.includes(box.value) : box.dataset.category === 'natural';
-      show('topics-step', true);
-      count();
-    },
-  };
-}
-
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
-/** Makes a group one stop of the Tab key; the arrow keys move within it. 46 stops would stand between the columns and the price. */
-function oneTabStop(group) {
-  const stops = [...group.querySelectorAll('input, button')];
-  const firstBox = stops.findIndex((stop) => stop.matches('input'));
-  for (const [index, stop] of stops.entries()) stop.tabIndex = index === firstBox ? 0 : -1;
-  group.addEventListener('focusin', ({ target }) => {
-    for (const stop of stops) stop.tabIndex = stop === target ? 0 : -1;
+/** Chooses topics, or takes them out of the choice. */
+function choose(changed, isOn) {
+  const slugs = new Set(topics.value);
+  for (const slug of changed) {
+    if (isOn) slugs.add(slug);
+    else slugs.delete(slug);
+  }
+  topics.value = about.value.topics.map(({ slug }) => slug).filter((slug) => slugs.has(slug));
+}
+
+/** The topics by category. */
+export function TopicsStep() {
+  const all = about.value.topics;
+  const words = `${grouped(topics.value.length)} of ${all.length}`;
+  const slugs = all.map(({ slug }) => slug);
+  return html`<section id="topics-step" aria-labelledby="topics-title">
+    <${Fold} name="topics" title="Topics" line=${words} isOpen=${folds.topics}>
+      <p class="row"><span id="topics-count" role="status">${topics.value.length === 0 ? 'Choose at least one topic.' : `${words} chosen`}</span>${' '}
+        <button type="button" class="button small" data-topics="all" onClick=${() => choose(slugs, true)}>All</button>${' '}
+        <button type="button" class="button small" data-topics="none" onClick=${() => choose(slugs, false)}>None</button></p>
+      <p id="topics-keys" class="unseen">The arrow keys move within a group.</p>
+      <div id="topics">${GROUPS.map(([category, title]) => html`<${Group} key=${category} category=${category} title=${title} />`)}</div>
+    <//>
+  </section>`;
+}
+
+/** The stop of each group that the Tab key leads to: two buttons, then the boxes. */
+const tabStops = Object.fromEntries(GROUPS.map(([category]) => [category, signal(2)]));
+
+/** One stop of the Tab key; the arrow keys move within it. 46 stops would stand between the columns and the price. */
+function Group({ category, title }) {
+  const members = about.value.topics.filter((topic) => topic.category === category);
+  const slugs = members.map(({ slug }) => slug);
+  const at = tabStops[category];
+  const stop = (index) => ({
+    tabIndex: at.value === index ? 0 : -1,
+    onFocus: () => {
+      at.value = index;
+    },
   });
-  group.addEventListener('keydown', (event) => {
-    const at = stops.indexOf(event.target);
-    const to = event.key === 'Home' ? 0 : event.key === 'End' ? stops.length - 1 : at + (STEPS[event.key] ?? 0);
-    if (at < 0 || to === at || stops[to] === undefined) return;
+  function move(event) {
+    const stops = [...event.currentTarget.querySelectorAll('button, input')];
+    const from = stops.indexOf(event.target);
+    const to = event.key === 'Home' ? 0 : event.key === 'End' ? stops.length - 1 : from + (STEPS[event.key] ?? 0);
+    if (from < 0 || to === from || stops[to] === undefined) return;
     event.preventDefault();
     stops[to].focus();
-  });
+  }
+  return html`<fieldset aria-describedby="topics-keys" onKeyDown=${move}>
+    <legend><span>${title}</span>
+      <button type="button" class="button small" data-topics=${category} aria-label=${`All of ${title}`} onClick=${() => choose(slugs, true)} ...${stop(0)}>All</button>
+      <button type="button" class="button small" data-topics=${`-${category}`} aria-label=${`None of ${title}`} onClick=${() => choose(slugs, false)} ...${stop(1)}>None</button></legend>
+    <div class="boxes">${members.map(
+      ({ slug, title: name }, index) =>
+        html`<label key=${slug}><input type="checkbox" value=${slug} checked=${topics.value.includes(slug)} onChange=${({ currentTarget }) => choose([slug], currentTarget.checked)} ...${stop(index + 2)} />${name}</label>`,
+    )}</div>
+  </fieldset>`;
 }

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { reportScript, reportStyle } from '../../report/page/page.ts';
+import { HEADERS } from './access-check.ts';
 
 export interface Asset {
   readonly type: string;
@@ -17,11 +19,38 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const FOLDER = new URL('../assets/', import.meta.url);
 
-/** The files of the page by name, and style and script of the report. All are read at the start: no other file can be requested. */
+/** The libraries of the page as the browser finds them: served as they are, without a bundler. */
+const LIBRARIES: Readonly<Record<string, string>> = {
+  preact: import.meta.resolve('preact'),
+  'preact/hooks': import.meta.resolve('preact/hooks'),
+  htm: import.meta.resolve('htm'),
+  '@preact/signals': import.meta.resolve('@preact/signals'),
+  '@preact/signals-core': import.meta.resolve('@preact/signals-core'),
+};
+
+const libraryName = (specifier: string) => `library-${specifier.replaceAll(/\W+/g, '-')}.js`;
+
+/** The page itself. Its policy allows one inline script by its hash: the map of the libraries. */
+export function readPage(): Asset & { readonly policy: string } {
+  const imports = Object.keys(LIBRARIES).map((specifier) => [specifier, `/assets/${libraryName(specifier)}`]);
+  const map = JSON.stringify({ imports: Object.fromEntries(imports) });
+  const empty = '<script type="importmap"></script>';
+  const page = readFileSync(new URL('page.html', FOLDER), 'utf8');
+  const hash = createHash('sha256').update(map).digest('base64');
+  const policy = HEADERS['content-security-policy']!.replace("script-src 'self'", `$& 'sha256-${hash}'`);
+  return { type: TYPES['.html']!, body: Buffer.from(page.replace(empty, empty.replace('><', `>${map}<`))), policy };
+}
+
+/** The files of the page by name, its libraries, and style and script of the report. All are read at the start: no other file can be
+ * requested. */
 export function readAssets(): ReadonlyMap<string, Asset> {
   const names = readdirSync(FOLDER).filter((name) => TYPES[extname(name)] !== undefined);
   const bodies: readonly [name: string, body: Buffer][] = [
     ...names.map((name): [string, Buffer] => [name, readFileSync(new URL(name, FOLDER))]),
+    ...Object.entries(LIBRARIES).map(([specifier, url]): [string, Buffer] => [
+      libraryName(specifier),
+      readFileSync(new URL(url)),
+    ]),
     ['report.css', Buffer.from(reportStyle())],
     ['report.js', Buffer.from(reportScript())],
   ];

@@ -8,7 +8,7 @@ import { reportPage, reportSections } from '../../report/page/page.ts';
 import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
 import { receiveUpload } from '../files/upload.ts';
-import { readAssets } from './assets.ts';
+import { readAssets, readPage } from './assets.ts';
 import { RefusedRequest } from './error-replies.ts';
 import { sendEvents } from './events.ts';
 import { reportPolicy } from './report-policy.ts';
@@ -112,8 +112,10 @@ async function requireUpload({ headers }: FastifyRequest): Promise<void> {
 
 function addPage(app: FastifyInstance): void {
   const assets = readAssets();
-  const page = assets.get('page.html')!;
-  app.get('/', (_request, reply) => reply.type(page.type).send(page.body));
+  const page = readPage();
+  app.get('/', (_request, reply) =>
+    reply.header('content-security-policy', page.policy).type(page.type).send(page.body),
+  );
   app.get<{ Params: { name: string } }>('/assets/:name', ({ params }, reply) => {
     const asset = assets.get(params.name);
     if (!asset) throw new RefusedRequest(404, 'NO_FILE', 'Unknown path', 'Reload the page.');
