@@ -10,6 +10,7 @@ import { finished } from 'node:stream/promises';
 import { systemClock } from '../src/clock.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { prepare } from '../src/run/prepare.ts';
+import { openContext } from '../src/run/run-context.ts';
 import type { JobFile } from '../src/run/settings/job-file.ts';
 import { makeJob } from '../src/run/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
@@ -68,7 +69,7 @@ async function plan(folder: string, settings: JobFile) {
   const effects = { clock: systemClock, random: Math.random, streams, notice: () => {} };
   try {
     const connection = { kind: 'service' as const, baseUrl: '', source: 'bench', sample: true, keys: [key] };
-    using prepared = await prepare(job, { connection, store, effects });
+    using prepared = await prepare(await openContext(job, { connection, store, effects }));
     return prepared.summary;
   } finally {
     await store.close();

@@ -11,6 +11,7 @@ import { newProgress, type Progress } from '../src/run/buy/progress.ts';
 import type { Connection } from '../src/run/connection-kinds.ts';
 import { fingerprintOf } from '../src/run/plan/api-keys.ts';
 import { prepare } from '../src/run/prepare.ts';
+import { openContext } from '../src/run/run-context.ts';
 import { type RunEnded, run } from '../src/run/run-job.ts';
 import { makeJob } from '../src/run/settings/settings.ts';
 import type { RateWindow } from '../src/service/accounts/limits.ts';
@@ -100,7 +101,7 @@ export async function openBenchHarness({
       };
       const job = makeJob([settings], { dataFolder: folder, workingFolder: folder });
       const progress = newProgress();
-      using prepared = await prepare(job, { connection, store, effects, progress, interrupt });
+      using prepared = await prepare(await openContext(job, { connection, store, effects, progress, interrupt }));
       const ended = await run(prepared);
       return { ...ended, progress };
     },

@@ -15,6 +15,7 @@ import { createClient } from '../src/fetch/client.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import { newProgress } from '../src/run/buy/progress.ts';
 import { prepare } from '../src/run/prepare.ts';
+import { openContext } from '../src/run/run-context.ts';
 import { run as runJob } from '../src/run/run-job.ts';
 import { makeJob } from '../src/run/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
@@ -122,7 +123,7 @@ async function handled(
     const key = { secret, fingerprint: 'bench', scopes: null };
     const connection = { kind: 'service' as const, baseUrl, source: baseUrl, sample: true, keys: [key] };
     const progress = newProgress();
-    using prepared = await prepare(job, { connection, store, effects, progress });
+    using prepared = await prepare(await openContext(job, { connection, store, effects, progress }));
     const figures = await measured(places.length, async () => {
       const { state } = await runJob(prepared);
       if (state !== 'complete' || progress.calls !== places.length)

@@ -14,6 +14,7 @@ import { addSample } from '../src/data/sample/add-sample.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { newProgress } from '../src/run/buy/progress.ts';
 import { prepare } from '../src/run/prepare.ts';
+import { openContext } from '../src/run/run-context.ts';
 import { run as runJob } from '../src/run/run-job.ts';
 import { makeJob } from '../src/run/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
@@ -134,7 +135,7 @@ async function buy(folder: string, { url, key: secret }: Served, sockets: number
   const connection = { kind: 'service' as const, baseUrl: url, source: 'bench', sample: false, keys: [key] };
   await using store = openSqliteStore(join(work, 'store.db'), systemClock, { name: 'bench', isAlive: () => true });
   const progress = newProgress();
-  using prepared = await prepare(job, { connection, store, effects, progress });
+  using prepared = await prepare(await openContext(job, { connection, store, effects, progress }));
   const { state } = await runJob(prepared);
   if (state !== 'complete' || progress.calls !== CALLS) throw new Error(`${state}: ${progress.calls} calls`);
 }

@@ -10,6 +10,7 @@ import type { Location } from '../src/geo/coordinates.ts';
 import { newProgress } from '../src/run/buy/progress.ts';
 import { readLocalData } from '../src/run/look-up/local-data.ts';
 import { prepare } from '../src/run/prepare.ts';
+import { openContext } from '../src/run/run-context.ts';
 import { run } from '../src/run/run-job.ts';
 import { makeJob } from '../src/run/settings/settings.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
@@ -48,7 +49,7 @@ export async function localRun(
     const data = readLocalData(dataFile, Date.now())!;
     const connection = { kind: 'local', source: 'local', sample: false, data } as const;
     const progress = newProgress();
-    using prepared = await prepare(job, { connection, store, effects, progress });
+    using prepared = await prepare(await openContext(job, { connection, store, effects, progress }));
     let [from, to] = [0, 0];
     progress.onChange = () => {
       if (progress.phase === 'looking_up') from = performance.now();

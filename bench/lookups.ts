@@ -13,6 +13,7 @@ import type { CellRecord } from '../src/contract/answer.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import type { Cell } from '../src/geo/coordinates.ts';
 import { prepare, prepareScanned } from '../src/run/prepare.ts';
+import { openContext } from '../src/run/run-context.ts';
 import { makeJob } from '../src/run/settings/settings.ts';
 import type { Store } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
@@ -85,7 +86,7 @@ async function secondsOfPlan(folder: string, store: Store, cached: number): Prom
   let [scanned, planned] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < ROUNDS; round++) {
     const begun = performance.now();
-    using prepared = await prepare(job, { connection, store, effects, onComplete: null });
+    using prepared = await prepare(await openContext(job, { connection, store, effects }), { onComplete: null });
     const both = performance.now() - begun;
     const again = performance.now();
     // As `perilbook plan` does, which keeps no fields for a pass that writes.

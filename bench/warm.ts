@@ -16,7 +16,7 @@ import { columnsOf } from '../src/columns/topic-columns.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { openRowFile } from '../src/rows/open-row-file.ts';
 import { prepare } from '../src/run/prepare.ts';
-import type { Effects } from '../src/run/run-context.ts';
+import { type Effects, openContext } from '../src/run/run-context.ts';
 import { run as runJob } from '../src/run/run-job.ts';
 import { scanRows } from '../src/run/scan/scan-input.ts';
 import { type Job, makeJob } from '../src/run/settings/settings.ts';
@@ -114,7 +114,7 @@ export async function runWarm(job: Job, effectsOfRun: Pick<Effects, 'rowThreads'
   const effects = { clock: systemClock, random: Math.random, streams, notice: console.error, ...effectsOfRun };
   const key = { secret: 'none-is-asked', fingerprint: '', scopes: null };
   const connection = { kind: 'service' as const, baseUrl: '', source: SOURCE, sample: false, keys: [key] };
-  using prepared = await prepare(job, { connection, store, effects });
+  using prepared = await prepare(await openContext(job, { connection, store, effects }));
   if (prepared.plan.price.credits !== 0) throw new Error('the store lacks something');
   await runJob(prepared);
   await store.close();

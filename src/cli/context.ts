@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import type { ConnectionContext } from '../library/connection.ts';
+import type { RunHost } from '../library/run-host.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Owner } from '../store/port.ts';
 import type { Log, LogLevel } from './log-lines.ts';
@@ -68,9 +68,17 @@ export function dataFolder(context: CliContext): string {
   return `${base}/perilbook`;
 }
 
-/** What opening a connection needs of the process. */
-export function connectionContext(context: CliContext): ConnectionContext {
-  const { env, clock, random, workingFolder } = context;
-  const notice = (message: string) => say(context, message);
-  return { env, clock, random, workingFolder, dataFolder: dataFolder(context), notice };
+/** The process as the host of runs. */
+export function runHost(context: CliContext, notice: RunHost['notice'] = (message) => say(context, message)): RunHost {
+  const { env, clock, random, workingFolder, owner, stdin, stdout } = context;
+  return {
+    env,
+    clock,
+    random,
+    workingFolder,
+    dataFolder: dataFolder(context),
+    owner,
+    notice,
+    streams: { stdin, stdout },
+  };
 }

@@ -3,7 +3,7 @@ import type { Field } from '../contract/answer.ts';
 import { type ErrorCode, PerilbookError } from '../errors.ts';
 import { newProgress } from '../run/buy/progress.ts';
 import type { Stop, StopReason } from '../run/buy/stop.ts';
-import { type OpenedJob, prepareRows } from '../run/prepare.ts';
+import { type OpenedJob, prepare } from '../run/prepare.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { checkPurchase, getAnswers, startRun, stateOf } from '../run/run-job.ts';
 import { writeOutput } from '../run/write/write-output.ts';
@@ -43,7 +43,7 @@ export class BatchRun implements AsyncDisposable {
     const rowFile = memoryRows(locations, this.#rows + 1);
     const progress = { ...newProgress(), ...this.#spent };
     using _ = reportProgress(progress, this.#onEvent, () => this.#rows);
-    using prepared = await prepareRows({ ...this.#context, progress }, rowFile);
+    using prepared = await prepare({ ...this.#context, progress }, {}, rowFile);
     // What is left of a budget may pay for a place that lacks little; every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);

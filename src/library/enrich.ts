@@ -12,9 +12,10 @@ import { type AnswerSource, connectSource, jobOfSource } from './answer-source.t
 import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
 import { BatchRun } from './batch-run.ts';
 import { checkOptions, isObject, requireType, typeName } from './checked-settings.ts';
-import { libraryContext, libraryEffects } from './library-effects.ts';
+import { libraryHost } from './library-host.ts';
 import type { Coordinate } from './memory-rows.ts';
 import type { RunEvent } from './run-events.ts';
+import { effectsOf } from './run-host.ts';
 
 /** What is asked of each location. The names are those of the job file's settings. */
 export interface AnswerSettings
@@ -152,11 +153,10 @@ interface Enrichment<Row> {
 
 async function* enriched<Row>(asked: Enrichment<Row>): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
   const { rows, source, store, job, size, locate, onEvent, signal } = asked;
-  const context = libraryContext(defaultFolders(), {}, onEvent);
-  await using opened = await connectSource(source, job, context);
+  const host = libraryHost(defaultFolders(), {}, onEvent);
+  await using opened = await connectSource(source, job, host);
   const { connection } = opened;
-  const effects = libraryEffects(context);
-  const ports = { connection, store, effects, interrupt: signal };
+  const ports = { connection, store, effects: effectsOf(host), interrupt: signal };
   await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), onEvent);
   const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
   for await (const batch of batchesOf(rows, size)) {

@@ -4,7 +4,7 @@ import { jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders } from './answer-store.ts';
 import { checkOptions, isObject, requireType } from './checked-settings.ts';
 import { type AnswerSettings, type EnrichedRow, enrich, enrichedRow, type Located } from './enrich.ts';
-import { libraryContext } from './library-effects.ts';
+import { libraryHost } from './library-host.ts';
 
 export interface PlaceOptions extends AnswerSettings {
   /** Needed for all sources but local data, whose answers are not stored. */
@@ -35,8 +35,8 @@ export async function lookup<Place extends Located>(
   }
   signal?.throwIfAborted();
   const job = jobOfSource(source, { ...settings, topics });
-  const context = libraryContext(defaultFolders(), {}, onEvent);
-  const fields = places.fields(String(location.lat ?? ''), String(location.lng ?? ''), job, context);
+  const host = libraryHost(defaultFolders(), {}, onEvent);
+  const fields = places.fields(String(location.lat ?? ''), String(location.lng ?? ''), job, host);
   return enrichedRow(
     location,
     addedColumns(job.topics, '', job.counts).map(({ name }) => name),

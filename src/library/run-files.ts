@@ -1,21 +1,18 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../clock.ts';
 import { PerilbookError } from '../errors.ts';
 import { newProgress } from '../run/buy/progress.ts';
-import { openStoreAt } from '../run/open-store-at.ts';
-import { prepare } from '../run/prepare.ts';
-import { type RunEnded, run as runPrepared } from '../run/run-job.ts';
+import { type Prepared, prepare } from '../run/prepare.ts';
+import { type RunEnded, runJob } from '../run/run-job.ts';
 import type { JobFile } from '../run/settings/job-file.ts';
 import { relativeToFile } from '../run/settings/merge-settings.ts';
 import { readJobFile } from '../run/settings/read-job-file.ts';
 import { type Job, makeJob } from '../run/settings/settings.ts';
 import type { PlanSummary } from '../run/summary.ts';
-import { processOwner } from '../running-processes.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings, checkOptions, isObject, isText, requireType } from './checked-settings.ts';
-import { type ConnectionContext, connect, unopenedConnection } from './connection.ts';
-import { libraryContext, libraryEffects } from './library-effects.ts';
+import { libraryHost } from './library-host.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
+import { openRun } from './run-host.ts';
 
 /** What a job needs from the program that runs it. */
 export interface JobOptions {
@@ -39,14 +36,11 @@ export interface JobOptions {
  * @throws PerilbookError USAGE, JOB_FILE, INPUT_*, LOCAL_DATA, STORE_*
  */
 export async function plan(job: string | JobFile, options: JobOptions = {}): Promise<PlanSummary> {
-  const { resolved, context, onEvent } = opened(job, options);
-  const effects = libraryEffects(context);
-  await using store = await openStoreAt(resolved.store, systemClock, processOwner());
+  const { resolved, host, onEvent } = jobOf(job, options);
   const progress = newProgress();
+  await using opened = await openRun(host, resolved, { isPlan: true, progress });
   using _ = reportProgress(progress, onEvent);
-  using prepared = await prepare(resolved, {
-    ...{ connection: unopenedConnection(context, resolved), store, effects, progress, onComplete: null },
-  });
+  using prepared = await prepare(opened.context, { onComplete: null });
   return prepared.summary;
 }
 
@@ -59,40 +53,40 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
  * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING, OUTPUT_UNWRITABLE
  */
 export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunEnded> {
-  const { resolved, context, onEvent } = opened(job, options);
-  const effects = libraryEffects(context);
+  const { resolved, host, onEvent } = jobOf(job, options);
   const { signal: interrupt = new AbortController().signal, force = false } = options;
-  await using store = await openStoreAt(resolved.store, systemClock, processOwner());
-  await using open = await connect(context, resolved);
   const progress = newProgress();
+  await using opened = await openRun(host, resolved, { progress, interrupt });
   using _ = reportProgress(progress, onEvent);
-  using prepared = await prepare(resolved, { connection: open.connection, store, effects, progress, interrupt });
-  const { credits } = prepared.summary;
-  if (credits > 0 && resolved.budget === null) {
-    throw new PerilbookError(
-      'NEEDS_APPROVAL',
-      `This run would spend ${credits} credits without approval`,
-      `Set budget: ${credits} in the job, or less.`,
-    );
-  }
-  const ended = await runPrepared(prepared, { force });
-  if (ended.stop !== null) onEvent({ type: 'stopped', ...ended.stop });
-  return ended;
+  using done = await runJob(opened.context, { approve: requireBudget, force });
+  const { stop } = done.ended;
+  if (stop !== null) onEvent({ type: 'stopped', ...stop });
+  return done.ended;
 }
 
-function opened(job: string | JobFile, options: JobOptions) {
+/** Nobody can be asked. @throws NEEDS_APPROVAL */
+function requireBudget({ job, summary: { credits } }: Prepared): void {
+  if (credits === 0 || job.budget !== null) return;
+  throw new PerilbookError(
+    'NEEDS_APPROVAL',
+    `This run would spend ${credits} credits without approval`,
+    `Set budget: ${credits} in the job, or less.`,
+  );
+}
+
+function jobOf(job: string | JobFile, options: JobOptions) {
   requireType('job', job, (value) => isText(value) || isObject(value), 'Pass the path of a job file, or its settings.');
   checkOptions(options);
   const { env = {}, onEvent = () => {}, ...said } = options;
   const folders = { ...defaultFolders(), ...foldersOf(said) };
-  const context: ConnectionContext = libraryContext(folders, env, onEvent);
+  const host = libraryHost(folders, env, onEvent);
   const settings =
     typeof job === 'string'
       ? relativeToFile(readJobFile(resolve(folders.workingFolder, job), job), resolve(folders.workingFolder, job))
       : checkedSettings(job);
   const resolved = makeJob([settings], { ...folders, ...(typeof job === 'string' && { jobFile: job }) });
   refuseStreams(resolved);
-  return { resolved, context, onEvent };
+  return { resolved, host, onEvent };
 }
 
 function foldersOf({ workingFolder, dataFolder }: JobOptions) {

@@ -3,7 +3,6 @@ import { checkApproved } from './approval.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan/planning.ts';
 import { openContext, type RunContext, type RunOptions } from './run-context.ts';
 import { type Scan, scan } from './scan/scan-input.ts';
-import type { Job } from './settings/settings.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
 
 /** An input that was scanned and priced, ready to run. */
@@ -17,18 +16,11 @@ export type OpenedJob = Prepared & Disposable;
 
 /**
  * Scans and prices a job; spends nothing.
+ *
+ * @param rowFile the rows, where they are not in the job's input file
  * @throws INPUT_*, SCOPE_MISSING, STORE_*; PLAN_MISMATCH where the job is not the one that was approved
  */
-export async function prepare(job: Job, options: RunOptions & PlanOptions): Promise<OpenedJob> {
-  return await prepareRows(await openContext(job, options), undefined, options);
-}
-
-/** As `prepare`, with a context that was made. @param rowFile the rows, where they are not in the job's input file */
-export async function prepareRows(
-  context: RunContext,
-  rowFile?: RowFile,
-  options: PlanOptions = {},
-): Promise<OpenedJob> {
+export async function prepare(context: RunContext, options: PlanOptions = {}, rowFile?: RowFile): Promise<OpenedJob> {
   using opened = new DisposableStack();
   const prepared = await prepareScanned(context, opened.use(await scan(context, rowFile)), options);
   const owned = opened.move();

@@ -13,7 +13,7 @@ import { lookUp } from './look-up/look-up.ts';
 import { checkOutputs } from './parts/part-outputs.ts';
 import { writeParts } from './parts/write-parts.ts';
 import type { Plan } from './plan/planning.ts';
-import type { Prepared } from './prepare.ts';
+import { type Prepared, prepare } from './prepare.ts';
 import type { RunContext } from './run-context.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
@@ -29,12 +29,34 @@ export interface RunEnded {
 }
 
 /**
+ * A run from its input to its output, as the command, the library and the page start it.
+ *
+ * @param options.approve gets the plan before anything is spent, and throws where it may not be
+ * @returns how it ended, with the plan; whoever called disposes of that
+ */
+export async function runJob(
+  context: RunContext,
+  { approve, ...options }: RunJobOptions,
+): Promise<{ readonly prepared: Prepared; readonly ended: RunEnded } & Disposable> {
+  using opened = new DisposableStack();
+  const prepared = opened.use(await prepare(context));
+  await approve(prepared);
+  const ended = await run(prepared, options);
+  const owned = opened.move();
+  return { prepared, ended, [Symbol.dispose]: () => owned.dispose() };
+}
+
+export interface RunJobOptions {
+  readonly approve: (prepared: Prepared) => void | Promise<void>;
+  /** Replace existing files that Perilbook did not write. */
+  readonly force?: boolean;
+}
+
+/**
  * Buys what the plan says, as far as budget and quota allow, or looks it up in local data, and writes the output: complete in
  * rows whatever happened. An interrupt stops new calls and batches; those in work end, and the output is still written.
- *
- * @param options.force replace existing files that Perilbook did not write
  */
-export async function run(prepared: Prepared, { force = false }: { readonly force?: boolean } = {}): Promise<RunEnded> {
+export async function run(prepared: Prepared, { force = false }: Pick<RunJobOptions, 'force'> = {}): Promise<RunEnded> {
   const { job, store, plan, summary, sampleRows, progress } = prepared;
   checkPurchase(prepared);
   await checkOutputs(job, plan.scan.rowFile, store, force);

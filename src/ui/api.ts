@@ -6,7 +6,7 @@ import type { Report } from '../report/gather-facts.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import type { JobFile } from '../run/settings/job-file.ts';
 import type { Job } from '../run/settings/settings.ts';
-import { effectsOf, type UiDependencies } from './dependencies.ts';
+import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
 import { type Choice, confirmation, jobFileOf, keptChoice, keptTiers } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
@@ -33,7 +33,7 @@ export class UiApi {
     this.runs = new Runs(dependencies, onBug);
     this.#pricing = new Pricing(
       dependencies.store,
-      effectsOf(dependencies, () => {}),
+      pageEffects(dependencies, () => {}),
     );
   }
 

@@ -35,6 +35,6 @@ export interface UiDependencies {
 }
 
 /** What the runs of the page get. Its jobs do not use the standard streams. */
-export function effectsOf({ clock, random, openAreas }: UiDependencies, notice: Effects['notice']): Effects {
+export function pageEffects({ clock, random, openAreas }: UiDependencies, notice: Effects['notice']): Effects {
   return { clock, random, openAreas, notice, streams: { stdin: new PassThrough().end(), stdout: new PassThrough() } };
 }

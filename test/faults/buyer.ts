@@ -4,6 +4,7 @@ import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { newProgress, type Progress } from '../../src/run/buy/progress.ts';
 import type { Key } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';
+import { openContext } from '../../src/run/run-context.ts';
 import { type RunEnded, run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
@@ -52,7 +53,9 @@ export async function buy(buyer: BuyerOptions): Promise<RunEnded> {
       sample: false,
       keys: [buyer.key],
     };
-    using prepared = await prepare(job, { connection, store, effects, progress: buyer.progress ?? newProgress() });
+    using prepared = await prepare(
+      await openContext(job, { connection, store, effects, progress: buyer.progress ?? newProgress() }),
+    );
     return await run(prepared);
   } finally {
     await store.close();

@@ -11,6 +11,7 @@ import type { Facts } from '../../src/report/facts.ts';
 import { gatherFacts } from '../../src/report/gather-facts.ts';
 import { reportPage } from '../../src/report/page/page.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
+import { openContext } from '../../src/run/run-context.ts';
 import { readJobFile } from '../../src/run/settings/read-job-file.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
 import type { Claim, Settlement, Store } from '../../src/store/port.ts';
@@ -79,10 +80,12 @@ export async function handMadeBook(t: TestContext, name: string): Promise<HandMa
     ...{ kind: 'service' as const, baseUrl: 'https://hazards.example.com/v1?token=SECRET-TOKEN', source: 'hand-made' },
     ...{ sample: name === 'spread', keys: [key] },
   };
-  const prepared = await prepare(job, {
-    ...{ connection, store, effects },
-    asOf: Date.parse('2026-03-15T12:00:00Z'),
-  });
+  const prepared = await prepare(
+    await openContext(job, {
+      ...{ connection, store, effects },
+      asOf: Date.parse('2026-03-15T12:00:00Z'),
+    }),
+  );
   const made = () => gatherFacts(prepared, clock.now());
   const page = async () => made().then(({ facts, map }) => reportPage(facts, map));
   return { prepared, store, clock, page, facts: async () => (await made()).facts };

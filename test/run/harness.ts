@@ -14,7 +14,7 @@ import { newProgress, type Progress } from '../../src/run/buy/progress.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../../src/run/plan/api-keys.ts';
 import { prepare, prepareAgain } from '../../src/run/prepare.ts';
-import type { Effects } from '../../src/run/run-context.ts';
+import { type Effects, openContext } from '../../src/run/run-context.ts';
 import { type RunEnded, run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/run/settings/settings.ts';
@@ -173,13 +173,15 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       const connection = connectionOf(runOptions);
       const interrupt = runOptions.interrupt ?? new AbortController().signal;
       const progress = runOptions.progress ?? newProgress();
-      using priced = await prepare(job(settings), { connection, store: kept, effects: before, interrupt, progress });
+      using priced = await prepare(
+        await openContext(job(settings), { connection, store: kept, effects: before, interrupt, progress }),
+      );
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
       return await run(approved === null ? priced : await prepareAgain(priced, { approved }));
     },
     async plan(settings, keys) {
       const connection = connectionOf(keys ? { keys } : {});
-      using prepared = await prepare(job(settings), { connection, store, effects });
+      using prepared = await prepare(await openContext(job(settings), { connection, store, effects }));
       return prepared.summary;
     },
     output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),

@@ -14,6 +14,7 @@ import type { Connection } from '../../src/run/connection-kinds.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';
 import { fingerprintOf } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';
+import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -93,7 +94,7 @@ test(`${PLACES} places answered from local data are what the service says of the
     await using store = openSqliteStore(job.store, clock, owner, (topic) => columnsOf(topic).length);
     const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
     const effects = { clock, random: Math.random, streams, notice: () => {} };
-    using prepared = await prepare(job, { connection, store, effects });
+    using prepared = await prepare(await openContext(job, { connection, store, effects }));
     await run(prepared);
     const rows = parse(readFileSync(job.output), { columns: true }) as Record<string, string>[];
     return rows.map(({ hazard_note: _, hazard_as_of: __, ...row }) => row);

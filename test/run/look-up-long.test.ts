@@ -10,7 +10,7 @@ import { localNotes, readLocalData } from '../../src/run/look-up/local-data.ts';
 import { lookUp } from '../../src/run/look-up/look-up.ts';
 import { sortedCells } from '../../src/run/look-up/sorted-cells.ts';
 import { prepare } from '../../src/run/prepare.ts';
-import type { RunOptions } from '../../src/run/run-context.ts';
+import { openContext, type RunOptions } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
@@ -28,7 +28,9 @@ async function scene(t: TestContext) {
   const prepared = async (settings: JobFile = {}, own: Pick<RunOptions, 'progress' | 'interrupt'> = {}) => {
     const data = readLocalData(join(folder, 'service.db'), clock.now())!;
     const connection = { kind: 'local', source: 'local', sample: false, data } as const;
-    const ready = await prepare(job({ topics: ['hail'], ...settings }), { connection, store, effects, ...own });
+    const ready = await prepare(
+      await openContext(job({ topics: ['hail'], ...settings }), { connection, store, effects, ...own }),
+    );
     t.after(() => ready[Symbol.dispose]());
     return { ready, data };
   };

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { prepare } from '../../src/run/prepare.ts';
+import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { workbook } from '../rows/xlsx-fixture.ts';
@@ -183,7 +184,7 @@ test('a run leaves the rows of a prepared job readable; disposing of the job clo
     sample: false,
     keys: [harness.key()],
   };
-  const prepared = await prepare(harness.job({ topics: ['hail'] }), { connection, store, effects });
+  const prepared = await prepare(await openContext(harness.job({ topics: ['hail'] }), { connection, store, effects }));
   const { places, cells } = prepared.plan.scan;
   await run(prepared);
   assert.deepEqual([...places.placesFrom(cells.size)(1)], [0]);

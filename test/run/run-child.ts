@@ -4,6 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import { newProgress } from '../../src/run/buy/progress.ts';
 import { fingerprintOf } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';
+import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
 import { isPostgresAddress } from '../../src/sql/postgres-address.ts';
@@ -67,7 +68,7 @@ if (process.argv[2] !== undefined) {
   const key = { secret: task.secret, fingerprint: fingerprintOf(task.secret), scopes: null };
   const connection = { kind: 'service' as const, baseUrl: task.baseUrl, source: 'harness', sample: false, keys: [key] };
   const progress = newProgress();
-  using prepared = await prepare(job, { connection, store, effects, progress });
+  using prepared = await prepare(await openContext(job, { connection, store, effects, progress }));
   const { summary, state } = await run(prepared);
   await store.close();
   process.stdout.write(JSON.stringify({ state, slowedDown: progress.slowedDown, calls: progress.calls, summary }));

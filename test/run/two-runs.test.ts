@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { approvablePlan } from '../../src/run/approval.ts';
 import { prepare, prepareAgain } from '../../src/run/prepare.ts';
+import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { forAnotherPlace, standBetween } from './between.ts';
@@ -28,7 +29,7 @@ test('two runs of one process on one store, as on the page of perilbook ui, buy 
       keys: [harness.key()],
     };
     const { store } = harness;
-    using prepared = await prepare(job, { connection, store, effects });
+    using prepared = await prepare(await openContext(job, { connection, store, effects }));
     return await run(prepared);
   };
   const ends = await Promise.all([go('a'), go('b')]);
@@ -57,7 +58,7 @@ test('two runs under one approved plan, begun together, stay within it together'
     t.after(() => store.close());
     const job = harness.job({ output: `${name}.csv`, topics: ['wildfire'] });
     const connection = { kind: 'service' as const, baseUrl, source: 'harness', sample: false, keys: [harness.key()] };
-    const prepared = await prepare(job, { connection, store, effects });
+    const prepared = await prepare(await openContext(job, { connection, store, effects }));
     t.after(() => prepared[Symbol.dispose]());
     return prepared;
   };

@@ -11,6 +11,7 @@ import type { TopicSlug } from '../../src/contract/topics.ts';
 import { cellOf, locationOf } from '../../src/geo/coordinates.ts';
 import { isCovered } from '../../src/geo/us-coverage.ts';
 import { prepare } from '../../src/run/prepare.ts';
+import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
@@ -64,10 +65,10 @@ function offlineRuns(t: TestContext) {
     };
     const options = { connection, store, effects, asOf: startedAt, interrupt: AbortSignal.abort() };
     if (!answered) {
-      using first = await prepare(job, options);
+      using first = await prepare(await openContext(job, options));
       await answerCells(first.plan.scan.cells, await store.source(connection.source));
     }
-    using prepared = await prepare(job, options);
+    using prepared = await prepare(await openContext(job, options));
     return await run(prepared);
   };
   /** Of five cells, three get all answers, one gets some, and one none. */

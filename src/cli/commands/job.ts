@@ -6,7 +6,7 @@ import { checkJob } from '../../run/check-job.ts';
 import { jobFileJsonSchema } from '../../run/settings/job-file.ts';
 import { type JobProblem, readJobText } from '../../run/settings/read-job-file.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, connectionContext, print, sayJson } from '../context.ts';
+import { type CliContext, print, runHost, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
 
@@ -23,11 +23,10 @@ export async function jobCheckCommand(context: CliContext, flags: Flags): Promis
     throw new PerilbookError('USAGE', 'Missing job file', 'Name it: perilbook job check FILE.yaml');
   }
   const path = resolve(context.workingFolder, file);
-  const outside = connectionContext(context);
+  const host = runHost(context);
   const { problems, warnings } = await checkJob(readJobText(path, file), path, {
-    ...outside,
-    streams: { stdin: context.stdin, stdout: context.stdout },
-    openAreas: (job) => openAreas(outside, job),
+    ...host,
+    openAreas: (job) => openAreas(host, job),
   });
   if (flags.json) {
     const asJson = (found: readonly JobProblem[]) =>

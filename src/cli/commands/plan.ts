@@ -1,17 +1,15 @@
 import { resolve } from 'node:path';
-import { unopenedConnection } from '../../library/connection.ts';
+import { openRun } from '../../library/run-host.ts';
 import { approvablePlan } from '../../run/approval.ts';
 import { planOutput, writePlan } from '../../run/plan/approved-plan.ts';
 import { prepare } from '../../run/prepare.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, connectionContext, lineWidth, print, say, sayJson } from '../context.ts';
-import { runEffects } from '../effects.ts';
+import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf, jobWords } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { planMessages } from '../messages/plan-messages.ts';
-import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
@@ -20,7 +18,6 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
   const out = flags.out as string | undefined;
   const planFile = resolve(context.workingFolder, out ?? '');
   if (out !== undefined) await checkFiles(flags, job, [planOutput(planFile)]);
-  await using store = await openStore(context, job);
   using prepared = await price();
   if (out !== undefined) await writePlan(planFile, approvablePlan(prepared, context.clock.now()));
   if (flags.json) sayJson(context, prepared.summary);
@@ -34,8 +31,7 @@ export async function planCommand(context: CliContext, flags: Flags): Promise<nu
 
   async function price() {
     using show = await showProgress(context, context.stderr.isTTY !== true);
-    const connection = unopenedConnection(connectionContext(context), job);
-    const effects = runEffects(context, show.say);
-    return await prepare(job, { connection, store, effects, progress: show.progress, onComplete: null });
+    await using opened = await openRun(runHost(context, show.say), job, { isPlan: true, progress: show.progress });
+    return await prepare(opened.context, { onComplete: null });
   }
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { unopenedConnection } from '../../library/connection.ts';
+import { effectsOf } from '../../library/run-host.ts';
 import { compareWithOutput, type EarlierOutput } from '../../report/compare/compare-outputs.ts';
 import { factsJson } from '../../report/facts.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
@@ -13,8 +14,7 @@ import type { Job } from '../../run/settings/settings.ts';
 import type { Store } from '../../store/port.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, connectionContext, say, sayJson } from '../context.ts';
-import { runEffects } from '../effects.ts';
+import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf, jobWords } from '../job-of-options.ts';
 import { shownPath } from '../messages/format.ts';
@@ -34,20 +34,14 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
     );
   }
   await using store = await openStore(context, job);
-  const effects = runEffects(context);
+  const host = runHost(context);
   const earlier = flags.compare === undefined ? null : await earlierOutput(context, String(flags.compare), store);
   const rows = [job.output, ...(earlier === null ? [] : await inputFiles(earlier))];
   const ofRows = rows.map((path) => ({ path, what: 'is an output with rows' }));
   await checkFiles(flags, job, [reportOutput(file)], ofRows);
-  const { facts, map } = await reportOfLatestRun(
-    job,
-    unopenedConnection(connectionContext(context), job),
-    store,
-    effects,
-    {
-      compare: earlier === null ? null : (prepared, complete) => compareWithOutput(earlier, prepared, complete),
-    },
-  );
+  const { facts, map } = await reportOfLatestRun(job, unopenedConnection(host, job), store, effectsOf(host), {
+    compare: earlier === null ? null : (prepared, complete) => compareWithOutput(earlier, prepared, complete),
+  });
   if (facts.runAt === null) sayNoRun(context, job);
   await writeReport(context, file, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);

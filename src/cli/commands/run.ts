@@ -1,18 +1,18 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
-import { connect } from '../../library/connection.ts';
+import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
 import { outputFiles } from '../../run/parts/part-outputs.ts';
 import { readPlan } from '../../run/plan/approved-plan.ts';
-import { type Prepared, prepare, prepareAgain } from '../../run/prepare.ts';
+import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../run/protected-files.ts';
-import { run } from '../../run/run-job.ts';
+import { runJob } from '../../run/run-job.ts';
 import type { Job } from '../../run/settings/settings.ts';
+import type { Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-to-spend.ts';
 import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, connectionContext, lineWidth, say, sayJson } from '../context.ts';
-import { runEffects } from '../effects.ts';
+import { type CliContext, lineWidth, runHost, say, sayJson } from '../context.ts';
 import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
 import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
@@ -23,7 +23,6 @@ import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages
 import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
 import { valueName } from '../messages/value-name.ts';
-import { openStore } from '../open-store.ts';
 import { showProgress } from '../progress/show.ts';
 import { reportFile, reportOutput, writeReport } from '../report-file.ts';
 
@@ -37,7 +36,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
     ...plansOf(context, flags),
   ]);
   try {
-    const outcome = await runJob(context, flags, job);
+    const outcome = await outcomeOf(context, flags, job);
     await finish(outcome);
     return outcome.exitCode;
   } catch (error) {
@@ -46,7 +45,7 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
   }
 }
 
-async function runJob(
+async function outcomeOf(
   context: CliContext,
   flags: Flags,
   job: Job,
@@ -69,13 +68,13 @@ async function runJob(
       'Name another file, or run perilbook report afterwards.',
     );
   }
-  await using store = await openStore(context, job);
-  const rows = rowsOutput(job.output, job.reading, () => writtenOutputs(store, job));
-  const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
-  await checkFiles(flags, job, outputs, job.parts === null ? plans : [...plans, ...(await outputsOf(job))]);
-  await using opened = await connect(connectionContext(context), job, (line) => say(messages, line));
+  const check = async (store: Store) => {
+    const rows = rowsOutput(job.output, job.reading, () => writtenOutputs(store, job));
+    const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
+    await checkFiles(flags, job, outputs, job.parts === null ? plans : [...plans, ...(await outputsOf(job))]);
+  };
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
-  using owned = new DisposableStack();
+  await using owned = new AsyncDisposableStack();
   const { prepared, ended, progress } = await planAndRun();
   if (report !== null) {
     const { gatherFacts } = await import('../../report/gather-facts.ts');
@@ -113,17 +112,26 @@ async function runJob(
 
   async function planAndRun() {
     using show = await showProgress(context, flags.quiet === true);
-    const effects = runEffects(context, show.say, flags.debug === true);
-    const { connection } = opened;
-    const { progress } = show;
-    const { interrupt } = context;
-    const prepared = owned.use(await prepare(job, { connection, store, effects, progress, interrupt, approved }));
-    show.pause();
-    if (context.log === undefined) say(messages, runPlanMessages(prepared, context.workingFolder, style).join('\n'));
-    else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
-    if (approved === null) await approve(context, flags, prepared);
-    show.resume(runFacts(prepared));
-    return { prepared, progress, ended: await run(prepared, { force: flags.force === true }) };
+    const { progress, say: notice } = show;
+    const opened = owned.use(
+      await openRun(runHost(context, notice), job, {
+        ...{ progress, approved, check, interrupt: context.interrupt },
+        announce: flags.quiet ? () => {} : notice,
+        trace: flags.debug ? notice : undefined,
+      }),
+    );
+    const done = await runJob(opened.context, {
+      force: flags.force === true,
+      approve: async (prepared) => {
+        show.pause();
+        if (context.log === undefined)
+          say(messages, runPlanMessages(prepared, context.workingFolder, style).join('\n'));
+        else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
+        if (approved === null) await approve(context, flags, prepared);
+        show.resume(runFacts(prepared));
+      },
+    });
+    return { ...owned.use(done), progress };
   }
 }
 

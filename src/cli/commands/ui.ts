@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { connect, localConnection, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
 import { openAreas, requireAreas } from '../../library/open-areas.ts';
+import { effectsOf } from '../../library/run-host.ts';
 import { reportOfLatestRun } from '../../report/make-report.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import type { Job } from '../../run/settings/settings.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, connectionContext, dataFolder, say } from '../context.ts';
-import { runEffects } from '../effects.ts';
+import { type CliContext, dataFolder, runHost, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-of-options.ts';
 import { SAMPLE_DATA } from '../messages/plan-messages.ts';
@@ -27,7 +27,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
   const said = flags.job as string | undefined;
   const port = portOf(flags) ?? 0;
   const mostUpload = (wholeNumberOf(flags, 'max-upload', 1, MOST_UPLOAD_LIMIT_MB) ?? MOST_UPLOAD_MB) * MEGABYTE;
-  const outside = connectionContext(context);
+  const host = runHost(context);
   const jobOf = jobOfAccount(context, said, flags);
   const base = jobOf({ input: '-' });
   await using store = await openStore(context, base);
@@ -36,12 +36,12 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
   let sample: Promise<OpenConnection> | undefined;
   const connectionOf = async (job: Job): Promise<Connection> => {
     // Local data may be loaded and a key file may change while the page is open.
-    if (job.service.kind !== 'sample' || localConnection(outside, job) !== null) {
-      return (await connect(outside, job)).connection;
+    if (job.service.kind !== 'sample' || localConnection(host, job) !== null) {
+      return (await connect(host, job)).connection;
     }
     // The files that will be opened may ask for any topic.
     const asked: Job = { ...base, service: { kind: 'sample', isDefault: false }, topics: TOPIC_SLUGS };
-    sample ??= connect(outside, asked).then((one) => opened.use(one));
+    sample ??= connect(host, asked).then((one) => opened.use(one));
     return (await sample).connection;
   };
   // A missing key is an error here, not later on the page.
@@ -52,9 +52,9 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     random: context.random,
     jobOf,
     connectionOf,
-    openAreas: (job) => openAreas(outside, job),
-    requireAreas: (job) => requireAreas(outside, job),
-    reportOf: (job) => reportOfLatestRun(job, unopenedConnection(outside, job), store, runEffects(context)),
+    openAreas: (job) => openAreas(host, job),
+    requireAreas: (job) => requireAreas(host, job),
+    reportOf: (job) => reportOfLatestRun(job, unopenedConnection(host, job), store, effectsOf(host)),
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,
     first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,

@@ -2,10 +2,11 @@ import { PerilbookError } from '../../errors.ts';
 import { newProgress } from '../../run/buy/progress.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../run/estimate.ts';
-import { prepare } from '../../run/prepare.ts';
-import { run } from '../../run/run-job.ts';
+import type { Prepared } from '../../run/prepare.ts';
+import { openContext } from '../../run/run-context.ts';
+import { runJob } from '../../run/run-job.ts';
 import type { Job } from '../../run/settings/settings.ts';
-import { effectsOf, type UiDependencies } from '../dependencies.ts';
+import { pageEffects, type UiDependencies } from '../dependencies.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import { errorMessageOf, RefusedRequest } from '../web/error-replies.ts';
@@ -94,18 +95,22 @@ export class Runs {
 
   async #work(active: ActiveRun, job: Job): Promise<void> {
     const { store, connectionOf } = this.#dependencies;
-    const effects = effectsOf(this.#dependencies, (message) => {
+    const effects = pageEffects(this.#dependencies, (message) => {
       if (active.notices.length < MOST_NOTICES) active.notices.push(withoutTerminal(message));
     });
     try {
       const connection = await connectionOf(job);
       active.source = sourceOf(connection);
       const { progress, interruption } = active;
-      using prepared = await prepare(job, { connection, store, effects, progress, interrupt: interruption.signal });
-      active.available = prepared.plan.available;
-      active.facts = runFacts(prepared);
-      if (active.phase === 'reading') active.phase = 'buying';
-      active.ended = await run(prepared);
+      const ports = { connection, store, effects, progress, interrupt: interruption.signal };
+      // The user has approved the budget, which the job bears.
+      const approve = (prepared: Prepared) => {
+        active.available = prepared.plan.available;
+        active.facts = runFacts(prepared);
+        if (active.phase === 'reading') active.phase = 'buying';
+      };
+      using done = await runJob(await openContext(job, ports), { approve });
+      active.ended = done.ended;
       active.phase = 'ended';
     } catch (error) {
       active.error = errorMessageOf(error);
