@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { places } from '../run/harness.ts';
@@ -107,6 +108,15 @@ test('the page ends in the report: renewed while answers come, it keeps map, fil
   await openBook(page, scene.harness.folder);
   await price(page, String(CELLS));
   await page.fill('#budget', '30');
+  // A drawing that takes longer than an update of the run: it is waited for, not asked again.
+  let cancelled = 0;
+  page.on('requestfailed', (request) => {
+    if (request.url().endsWith('/sections')) cancelled++;
+  });
+  await page.route('**/sections', async (route) => {
+    await delay(600);
+    await route.continue().catch(() => {});
+  });
   await page.click('#start');
   await page.click('#confirm-yes');
   const credits = () => page.locator('#missing li').first().textContent();
@@ -127,6 +137,7 @@ test('the page ends in the report: renewed while answers come, it keeps map, fil
     assert.equal(await page.locator('#quality table, #quality p').first().isVisible(), false, 'a fold stays folded');
   };
   await kept();
+  assert.equal(cancelled, 0);
   assert.equal(
     await page.evaluate("document.querySelector('#report-root').shadowRoot.activeElement.id"),
     'map-topic',

@@ -80,8 +80,9 @@ function replace(text) {
   window.scrollTo({ top, behavior: 'instant' });
 }
 
-/** More answers are there. */
+/** More answers are there. A drawing under way is waited for: the server goes on with one that is cancelled. */
 export function renewReport() {
+  if (report.ariaBusy === 'true') return;
   timer ??= setTimeout(drawReport, Math.max(0, mayDrawAt - performance.now()));
 }
 
