@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pageWords, withoutTerminal } from '../../src/ui/files/page-words.ts';
 
@@ -28,9 +27,4 @@ test('of a longer text the sentences for a terminal are left out', () => {
   );
   assert.equal(withoutTerminal('It is 5 - 3 places, from -95.3.'), 'It is 5 - 3 places, from -95.3.');
   assert.equal(withoutTerminal('Start perilbook ui again.'), 'Start perilbook ui again.');
-});
-
-test('the sample of the page is the sample portfolio', () => {
-  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-  assert.equal(read('src/ui/assets/sample.csv'), read('sample-data/portfolio-oed.csv'));
 });

@@ -24,6 +24,9 @@ const SCRIPTS = ['map.js', 'locations.js', 'report.js'];
 /** The style of all reports. Its rules are for `body` or another element of the class `report`, in a document or a shadow root. */
 export const reportStyle = (): string => STYLES.map(asset).join('');
 
+/** The colours alone, for the page around the report. */
+export const reportColours = (): string => asset('colours.css');
+
 /** A module: `setUpReport(root, state)` makes the sections in a document or a shadow root work. */
 export const reportScript = (): string => SCRIPTS.map(asset).join('');
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { reportScript, reportStyle } from '../../report/page/page.ts';
+import { reportColours, reportScript, reportStyle } from '../../report/page/page.ts';
 import { HEADERS } from './access-check.ts';
 
 export interface Asset {
@@ -18,6 +18,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 const FOLDER = new URL('../assets/', import.meta.url);
+
+/** Beside `src` in a checkout, and beside `dist` in the package. */
+const SAMPLE = new URL('../../../sample-data/portfolio-oed.csv', import.meta.url);
 
 /** The libraries of the page as the browser finds them: served as they are, without a bundler. */
 const LIBRARIES: Readonly<Record<string, string>> = {
@@ -41,7 +44,7 @@ export function readPage(): Asset & { readonly policy: string } {
   return { type: TYPES['.html']!, body: Buffer.from(page.replace(empty, empty.replace('><', `>${map}<`))), policy };
 }
 
-/** The files of the page by name, its libraries, and style and script of the report. All are read at the start: no other file can be
+/** The files of the page by name, its libraries, a sample, and colours, style and script of the report. All are read at the start: no other file can be
  * requested. */
 export function readAssets(): ReadonlyMap<string, Asset> {
   const names = readdirSync(FOLDER).filter((name) => TYPES[extname(name)] !== undefined);
@@ -51,6 +54,8 @@ export function readAssets(): ReadonlyMap<string, Asset> {
       libraryName(specifier),
       readFileSync(new URL(url)),
     ]),
+    ['sample.csv', readFileSync(SAMPLE)],
+    ['colours.css', Buffer.from(reportColours())],
     ['report.css', Buffer.from(reportStyle())],
     ['report.js', Buffer.from(reportScript())],
   ];
