@@ -1,5 +1,5 @@
-import { statesNear } from '../data/sources/states-near.ts';
 import { stateNamed } from '../data/tables/states.ts';
+import { statesNear } from '../data/tables/states-near.ts';
 import { DEFAULT_RADII } from '../data/topics/search-radii.ts';
 import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';

@@ -127,7 +127,7 @@ async function load(
 ): Promise<SourceOutcome> {
   const { source } = obtained;
   const database = open();
-  const slices = unloadedSlices(database, readManifest(join(downloads, source.name)));
+  const slices = unloadedSlices(database, source.name, readManifest(join(downloads, source.name)));
   if (slices.length === 0) return obtained;
   const rivals = sources.filter(({ name, replaces }) => replaces === source.name || source.replaces === name);
   const show = showLine(context);

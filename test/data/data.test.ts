@@ -274,7 +274,7 @@ test('the description lists the datasets, what can be answered, what is missing,
     importDataset(database, { ...dataset, info: { ...dataset.info, sample: true } }, clock);
   const all = describeData(database);
   const described = { ...info('areas', true), loadedAt: clock.at, states: ['NE'] };
-  const part = { state: 'US', vintage: '2026', loadedAt: clock.at };
+  const part = { state: 'US', reach: 0, files: [], vintage: '2026', loadedAt: clock.at };
   assert.deepEqual(all.topics, TOPIC_SLUGS);
   assert.equal(all.sample, true);
   assert.deepEqual(

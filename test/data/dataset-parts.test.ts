@@ -72,6 +72,7 @@ test('whatever parts are loaded again or removed, a record is stored once and be
 const NO_PART = {
   state: 'VT',
   askedOf: 'parks',
+  reach: 0,
   source: '',
   files: [],
   vintage: '',

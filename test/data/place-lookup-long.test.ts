@@ -169,7 +169,7 @@ test('a place outside the US and data without areas are two things', (t) => {
 
 test('a topic without a result says why, with the datasets and the state', (t) => {
   const unavailable = (cause: string, ...datasets: string[]) => [
-    { reason: 'unavailable', cause, datasets, state: 'NE' },
+    { reason: 'unavailable', cause, datasets, states: ['NE'] },
   ];
   const lookUp = lookUpIn(t, {
     data: deliveries().filter(({ info: { name } }) => name !== 'sites:park'),

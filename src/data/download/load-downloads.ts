@@ -9,17 +9,21 @@ import type { DataDatabase } from '../tables/data-database.ts';
 import { partsAskedOf, storedParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { type FileEntry, type Manifest, readManifest, writeManifest } from './manifest.ts';
-import { type Slice, sliceOfKey } from './source-requests.ts';
+import { reachOf, type Slice, sliceOfKey } from './source-requests.ts';
 
 /** The downloaded slices of a source that the database does not hold in this version. */
-export function unloadedSlices(database: DataDatabase, manifest: Manifest): Slice[] {
+export function unloadedSlices(database: DataDatabase, source: string, manifest: Manifest): Slice[] {
   const slices = new Set([...manifest.keys()].map(sliceOfKey));
   const isLoaded = ({ fetchedAt, loadedAt, dataset, level = '' }: FileEntry, slice: Slice): boolean => {
     if (loadedAt === undefined) return false;
     // The publisher has no record of it, and none is here.
     if (dataset === undefined) return true;
     const { parts } = storedParts(database, dataset as DatasetName, level as Level);
-    const part = parts.find(({ state }) => state === slice) ?? parts.find(({ state }) => state === WHOLE_US);
+    const part =
+      parts.find(({ state }) => state === slice) ??
+      parts.find(({ state }) => state === WHOLE_US) ??
+      // A file that is not of the whole US, as its records or sources.yaml tell.
+      parts.find(({ askedOf }) => slice === WHOLE_US && askedOf === source);
     // Another data file may hold the previous version.
     return part !== undefined && part.loadedAt >= fetchedAt;
   };
@@ -78,7 +82,7 @@ export async function loadDownloads(
   const { replace = false, onRecords = () => {} } = options;
   const rivals = folders.rivals.map(({ name }) => name);
   try {
-    const terms = { replace, askedOf: source.name, rivals };
+    const terms = { replace, askedOf: source.name, reach: reachOf(source), rivals };
     const loaded = await loadPartFiles(database, source.loader, parts, terms, { clock, onRecords, stored });
     mark(slices, { loadedAt: clock.now(), dataset: loaded.dataset, level: loaded.level });
     for (const name of rivals) rmSync(join(folders.downloads, name), { recursive: true, force: true });
@@ -101,6 +105,7 @@ function partOf(source: Source, slice: Slice, folder: string, manifest: Manifest
   const sites = entries.find(([key]) => besides.has(key));
   return {
     state: slice,
+    ...(slice === WHOLE_US && source.covers !== undefined ? { of: source.covers } : {}),
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
     options: {
       ...(sites === undefined ? {} : { sites: pathOf(sites) }),

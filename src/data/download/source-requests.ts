@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type FileDownload, isPublishedFor, type LayerDownload, type Source } from '../sources/source.ts';
-import { boxesOfState } from '../sources/states-near.ts';
 import { spellingsOf } from '../tables/states.ts';
+import { boxesOfState } from '../tables/states-near.ts';
 import { DEFAULT_RADII, isSearched } from '../topics/search-radii.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { FileRequest } from './download-file.ts';
@@ -92,6 +92,11 @@ export function fileNameOf(url: string): string {
 /** The largest search radius of a source's topics, in metres. */
 function radiusOf({ topics }: Source): number {
   return Math.max(0, ...topics.map((topic) => (isSearched(topic) ? DEFAULT_RADII[topic] : 0)));
+}
+
+/** How far around each place of its state a part covers, in metres: as far as it is asked by box. */
+export function reachOf(source: Source): number {
+  return source.download.kind === 'layer' && source.download.stateWhere === 'box' ? radiusOf(source) : 0;
 }
 
 /** One request, or one per box of a state (Alaska has two). */

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { PerilbookError } from '../../errors.ts';
 import { type ByteSource, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
@@ -52,6 +54,17 @@ export async function agencyFile(file: string): Promise<ByteSource> {
   } finally {
     await handle.close();
   }
+}
+
+/** The SHA-256 of a file, in hexadecimal. */
+export async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    for await (const block of createReadStream(file)) hash.update(block as Buffer);
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+  return hash.digest('hex');
 }
 
 /** A zip, and the files in it: neither folders nor what macOS adds. */

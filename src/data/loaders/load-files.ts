@@ -1,13 +1,15 @@
+import { basename } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { countyRatingLines, readCountyRatings } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { datasetOf, targetOf } from '../tables/import-dataset.ts';
-import { type AskedPart, WHOLE_US } from '../tables/parts.ts';
+import { type AskedPart, type SourceFile, WHOLE_US } from '../tables/parts.ts';
 import { levelOf } from '../tables/record-rows.ts';
 import type { DatasetName, Level, StreamedDataset } from '../tables/records.ts';
 import { STATES, stateOf } from '../tables/states.ts';
+import { digestOf, zipPath } from './agency-file.ts';
 import { coveredCounties, listedStates } from './covered-counties.ts';
 import { inputFiles } from './input-files.ts';
 import { type LoadedParts, type LoadTerms, loadParts, type Reading } from './load-parts.ts';
@@ -30,6 +32,8 @@ export interface LoadResult extends LoadReport {
 export interface FilesOfPart {
   /** Two letters, or `US`. */
   readonly state: string;
+  /** What the files are of where it is not the state: see `Reading`. */
+  readonly of?: Reading['of'];
   /** Empty where the publisher has no record. */
   readonly files: readonly string[];
   readonly options: LoaderOptions;
@@ -76,7 +80,7 @@ export async function loadPartFiles(
   return await load(
     database,
     name,
-    parts.map(({ state, ...part }) => ({ of: state, ...part })),
+    parts.map(({ state, of = state, ...part }) => ({ ...part, of })),
     terms,
     effects,
   );
@@ -101,11 +105,13 @@ async function load(
   const readings: Reading[] = [];
   for (const { of, files: own, options } of parts) {
     if (own.length === 0) continue;
-    readings.push({ of, dataset: await loader.start(await inputFiles(name, own, options), options, report) });
+    const paths = await inputFiles(name, own, options);
+    const dataset = await loader.start(paths, options, report);
+    readings.push({ of, dataset, files: options.source === undefined ? await described(paths) : [] });
   }
   const target = readings[0]?.dataset ?? ofStored(stored!);
   for (const { of, files: own, options } of parts) {
-    if (own.length === 0) readings.push({ of, dataset: withoutRecords(target, options) });
+    if (own.length === 0) readings.push({ of, dataset: withoutRecords(target, options), files: [] });
   }
   const loaded = await loadParts(database, target, readings, terms, { report, clock, onRecords }, (taken, outside) => {
     if (files.length === 0) return;
@@ -116,7 +122,9 @@ async function load(
   const isWhole = loaded.states.includes(WHOLE_US);
   noteOthers(report, loaded);
   if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${level}`, loaded.states));
-  else if (terms.askedOf === undefined && !isWhole) noteStates(report, loaded.states, parts[0]!.of === null);
+  else if (!isWhole && (terms.askedOf === undefined || parts[0]!.of === null)) {
+    noteStates(report, loaded.states, parts[0]!.of === null);
+  }
   const ratings = dataset === 'areas' || dataset === 'nri' ? readCountyRatings(database) : null;
   if (ratings !== null) for (const line of countyRatingLines(ratings)) report.note(line);
   const vintages = new Set(readings.map(({ dataset: { info } }) => info.vintage));
@@ -127,6 +135,14 @@ async function load(
   };
 }
 
+async function described(paths: readonly string[]): Promise<SourceFile[]> {
+  const files: SourceFile[] = [];
+  for (const path of paths) {
+    files.push({ name: basename(path), sha256: await digestOf(zipPath(path)?.archive ?? path) });
+  }
+  return files;
+}
+
 function ofStored({ dataset, level, source, vintage, licence }: AskedPart): StreamedDataset {
   const info = { name: dataset, source, vintage, licence, sample: false };
   return { ...targetOf(dataset, level), info, records: [] } as StreamedDataset;
@@ -134,7 +150,7 @@ function ofStored({ dataset, level, source, vintage, licence }: AskedPart): Stre
 
 /** What a publisher without records of a state gave. */
 function withoutRecords(other: StreamedDataset, { vintage = '' }: LoaderOptions): StreamedDataset {
-  return { ...other, info: { ...other.info, vintage, files: [] }, records: [] };
+  return { ...other, info: { ...other.info, vintage }, records: [] };
 }
 
 function noteOthers(report: LoadReporter, { outside, kept, states }: LoadedParts): void {

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad, datasetOf, type PartDescription } from '../tables/import-dataset.ts';
 import { keptBesides } from '../tables/kept-records.ts';
-import { type DatasetPart, storedParts, WHOLE_US } from '../tables/parts.ts';
+import { type DatasetPart, type SourceFile, storedParts, WHOLE_US } from '../tables/parts.ts';
 import { levelOf } from '../tables/record-rows.ts';
 import type { DatasetName, LoadTarget, StreamedDataset } from '../tables/records.ts';
 import { refuseLosses, refuseLossOfStates } from './load-losses.ts';
@@ -11,6 +11,7 @@ import type { LoadReporter } from './load-report.ts';
 /** Files that are read together, and what they are of. */
 export interface Reading {
   readonly dataset: StreamedDataset;
+  readonly files: readonly SourceFile[];
   /**
    * One state, or `US`: what the publisher was asked for, so all records are of that part. Several states: a record is of those in which
    * it lies, and one that lies in none of them is left out. Null: the records tell which states the files are of.
@@ -24,6 +25,8 @@ export interface LoadTerms {
   readonly replace?: boolean;
   /** The source of `perilbook data get` that the parts were asked of; left out for files that are loaded by hand. */
   readonly askedOf?: string;
+  /** How far around each place of its state a part covers, in metres; 0 where it is left out. */
+  readonly reach?: number;
   /** Sources of the same dataset whose parts the load replaces. */
   readonly rivals?: readonly string[];
 }
@@ -70,7 +73,7 @@ export async function loadParts(
   database: DataDatabase,
   target: LoadTarget,
   readings: readonly Reading[],
-  { replace = false, askedOf = '', rivals = [] }: LoadTerms,
+  { replace = false, askedOf = '', reach = 0, rivals = [] }: LoadTerms,
   {
     report,
     clock,
@@ -86,7 +89,9 @@ export async function loadParts(
 
   const isTold = readings.some(({ of }) => of === null);
   const told = isTold ? toldStates(counts, nationOf(dataset)) : [];
-  const parts = readings.flatMap((reading) => partsOfReading(reading, told, counts, askedOf, clock.now()));
+  const parts = readings.flatMap((reading) =>
+    partsOfReading(reading, told, counts, { askedOf, reach, loadedAt: clock.now() }),
+  );
   const loaded = new Set(parts.map(({ state }) => state));
   const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));
   if (!replace && comparable.length > 0) {
@@ -180,16 +185,15 @@ function toldParts(own: string, told: readonly string[]): string {
 }
 
 function partsOfReading(
-  { dataset: { info }, of }: Reading,
+  { dataset: { info }, files, of }: Reading,
   told: readonly string[],
   { byState }: RecordCounts,
-  askedOf: string,
-  loadedAt: number,
+  terms: Pick<PartDescription, 'askedOf' | 'reach' | 'loadedAt'>,
 ): PartDescription[] {
-  const { source, files = [], vintage, licence } = info;
+  const { source, vintage, licence } = info;
   const states = of === null ? told : typeof of === 'string' ? [of] : of;
   return states.map((state) => ({
-    ...{ state, askedOf, source, files, vintage, licence, loadedAt },
+    ...{ ...terms, state, source, files, vintage, licence },
     stateRows: state === WHOLE_US ? Object.fromEntries(byState) : {},
   }));
 }

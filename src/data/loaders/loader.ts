@@ -65,7 +65,6 @@ export function describeLoad(
   return {
     name,
     source: options.source ?? source,
-    files: options.source === undefined ? files.map((file) => basename(file)) : [],
     get vintage() {
       return options.vintage ?? (vintage() || `file of ${dayOf(files.at(-1)!)}`);
     },

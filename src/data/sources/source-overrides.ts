@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import { yamlProblem } from '../../yaml-problems.ts';
+import { WHOLE_US } from '../tables/parts.ts';
+import { stateNamed } from '../tables/states.ts';
 import type { Source, SourceDownload } from './source.ts';
 
 const address = z.url({ protocol: /^https?$/ });
@@ -15,12 +17,17 @@ const override = z
     state_url: address.optional(),
     page: address.optional(),
     layer: address.optional(),
+    states: z.string().min(1).optional(),
     licence: z.string().optional(),
     vintage: z.string().optional(),
     key_file: z.string().min(1).optional(),
   })
   .refine(({ url, page, layer }) => [url, page, layer].filter(Boolean).length <= 1, 'takes one of url, page and layer')
-  .refine(({ url, state_url }) => state_url === undefined || url !== undefined, 'state_url needs url');
+  .refine(({ url, state_url }) => state_url === undefined || url !== undefined, 'state_url needs url')
+  .refine(
+    ({ url, layer, states }) => states === undefined || url !== undefined || layer !== undefined,
+    'states needs url or layer',
+  );
 
 const overridesFile = z.strictObject({
   /** Replaces every server: MIRROR/host/path. */
@@ -92,10 +99,27 @@ function overridden(source: Source, said: z.infer<typeof override> | undefined, 
   return {
     ...source,
     download: overriddenDownload(source, said, file),
+    ...coveredBy(source, said, file),
     ...(licence === undefined ? {} : { licence }),
     ...(vintage === undefined ? {} : { vintage }),
     ...(keyFile === undefined ? {} : { keyFile: resolve(dirname(file), keyFile) }),
   };
+}
+
+/** An address without states in it may hold one state only: it must not answer for the others. */
+function coveredBy(
+  { name }: Source,
+  { url, state_url: stateUrl, layer, states }: z.infer<typeof override>,
+  file: string,
+): Pick<Source, 'covers'> {
+  if (stateUrl !== undefined || (url === undefined && layer === undefined)) return {};
+  if (states === undefined) return { covers: null };
+  const covers = states.split(',').map((text) => {
+    const state = text.trim().toUpperCase() === WHOLE_US ? WHOLE_US : stateNamed(text);
+    if (state !== null) return state;
+    throw wrong(file, `sources.${name}.states: "${text.trim()}" is no state`);
+  });
+  return { covers };
 }
 
 function overriddenDownload({ name, download }: Source, said: z.infer<typeof override>, file: string): SourceDownload {

@@ -83,6 +83,9 @@ export interface Source {
   /** The topics that it answers; empty for boundaries, which every topic needs. */
   readonly topics: readonly TopicSlug[];
   readonly download: SourceDownload;
+  /** The states of a file at an address of the user's own: as set, or null where the records tell it. Left out for the publisher's own, which is
+   * of what was asked for. */
+  readonly covers?: readonly string[] | null;
   /** The download size for the whole US, in bytes. */
   readonly bytes: number;
   /** The sizes of single states, where they are known; others are estimated as a 51st of the US. */

@@ -18,7 +18,7 @@ export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
 }
 
 /** What is here of the whole US (`US`) or of a state. */
-type PartSummary = Pick<DatasetPart, 'state' | 'vintage' | 'rows' | 'loadedAt'>;
+type PartSummary = Pick<DatasetPart, 'state' | 'reach' | 'vintage' | 'rows' | 'loadedAt' | 'files'>;
 
 /** The loaded data and which topics it can answer. */
 export interface DataDescription {
@@ -76,7 +76,7 @@ function described(
     licence: distinct(parts.map(({ licence }) => licence)).join('; '),
     ...{ sample: sample === 1, rows, loadedAt },
     ...(states === null ? {} : { states }),
-    parts: parts.map(({ state, vintage, rows: own, loadedAt: at }) => ({ state, vintage, rows: own, loadedAt: at })),
+    parts: parts.map(({ askedOf: _, source: _source, licence: _licence, stateRows: _rows, ...part }) => part),
   };
 }
 
@@ -88,7 +88,7 @@ function sourcesOf(parts: readonly DatasetPart[]): string {
   const bySource = Map.groupBy(parts, ({ source }) => source);
   return [...bySource]
     .map(([source, own]) => {
-      const files = own.flatMap((part) => part.files);
+      const files = own.flatMap((part) => part.files.map(({ name }) => name));
       const rest = files.length - SHOWN_FILES;
       const named = rest > 1 ? [...files.slice(0, SHOWN_FILES), `${rest} more`] : files;
       return named.length === 0 ? source : `${source} (${named.join(', ')})`;

@@ -17,9 +17,18 @@ import { stateOf } from './states.ts';
 export function importDataset(database: DataDatabase, dataset: Dataset, clock: Clock): number {
   using load = new DatasetLoad(database, dataset);
   const { info } = dataset;
-  const { states = [WHOLE_US], source, files = [], vintage, licence } = info;
+  const { states = [WHOLE_US], source, vintage, licence } = info;
   for (const record of dataset.records) load.add(record, { file: 1, parts: ownParts(load.statesOf, record, states) });
-  const described = { askedOf: '', source, files, vintage, licence, stateRows: {}, loadedAt: clock.now() };
+  const described = {
+    askedOf: '',
+    reach: 0,
+    source,
+    files: [],
+    vintage,
+    licence,
+    stateRows: {},
+    loadedAt: clock.now(),
+  };
   return load.publish(
     states.map((state) => ({ ...described, state })),
     info.sample,

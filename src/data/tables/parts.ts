@@ -10,9 +10,10 @@ export interface DatasetPart {
   readonly state: string;
   /** The source of `perilbook data get` that it was asked of; '' for a file that was loaded by hand. */
   readonly askedOf: string;
+  /** How far around each place of its state it covers, in metres: 0 where the publisher lists by state, more where it was asked by box. */
+  readonly reach: number;
   readonly source: string;
-  /** The names of its files. */
-  readonly files: readonly string[];
+  readonly files: readonly SourceFile[];
   readonly vintage: string;
   readonly licence: string;
   readonly rows: number;
@@ -22,11 +23,19 @@ export interface DatasetPart {
   readonly loadedAt: number;
 }
 
+/** A file that a part was read from. */
+export interface SourceFile {
+  readonly name: string;
+  /** In hexadecimal. */
+  readonly sha256: string;
+}
+
 interface DatasetPartRow {
   readonly dataset: DatasetName;
   readonly level: Level;
   readonly state: string;
   readonly asked_of: string;
+  readonly reach: number;
   readonly source: string;
   readonly files: string;
   readonly vintage: string;
@@ -83,16 +92,18 @@ export function writeParts(
   parts: readonly DatasetPart[],
 ): void {
   database.prepare('DELETE FROM parts WHERE dataset = ? AND level = ?').run(dataset, level);
-  const insert = database.prepare('INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  for (const { state, askedOf, source, files, vintage, licence, rows, stateRows, loadedAt } of parts) {
+  const insert = database.prepare('INSERT INTO parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  for (const { state, askedOf, reach, source, files, vintage, licence, rows, stateRows, loadedAt } of parts) {
     const lists = { files: JSON.stringify(files), stateRows: JSON.stringify(stateRows) };
-    insert.run(dataset, level, state, askedOf, source, lists.files, vintage, licence, rows, lists.stateRows, loadedAt);
+    const words = [source, lists.files, vintage, licence];
+    insert.run(dataset, level, state, askedOf, reach, ...words, rows, lists.stateRows, loadedAt);
   }
 }
 
 function partOf({
   state,
   asked_of,
+  reach,
   source,
   files,
   vintage,
@@ -102,7 +113,7 @@ function partOf({
   loaded_at,
 }: DatasetPartRow): DatasetPart {
   return {
-    ...{ state, askedOf: asked_of, source, vintage, licence, rows, loadedAt: loaded_at },
+    ...{ state, askedOf: asked_of, reach, source, vintage, licence, rows, loadedAt: loaded_at },
     files: JSON.parse(files),
     stateRows: JSON.parse(state_rows),
   };

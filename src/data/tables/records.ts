@@ -35,8 +35,6 @@ export interface DatasetInfo {
   /** The attribution that the publisher's licence requires, or ''. */
   readonly licence: string;
   readonly sample: boolean;
-  /** The names of the files that it came from. */
-  readonly files?: readonly string[];
   /** Its states as two letters; left out for the whole US. In other states its topics are unavailable. */
   readonly states?: readonly string[];
 }

@@ -13,14 +13,12 @@ import type { Area } from '../tables/area-finder.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
 import { categoryOfAqi, categoryOfConcentration } from './air-quality-index.ts';
+import { MONITOR_METERS } from './coverage.ts';
 import { TopicValue } from './topic-value.ts';
 
 /** Older readings are not "current" (docs/developer/service-api.md, 4.7). AirNow publishes an hour 30 minutes after its end and
  * then the next one: readings are up to 3 hours old even if every load succeeds. */
 const READING_MS = 4 * 3_600_000;
-
-/** A monitor farther away says nothing about the air at a location. */
-const MONITOR_METERS = 80_000;
 
 /** The top of the index; `progressValue` is the median as a share of it. */
 const TOP_OF_AQI = 500;

@@ -4,11 +4,11 @@ import type { Area } from '../tables/area-finder.ts';
 import type { BoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DataVersion, oncePerVersion } from '../tables/data-version.ts';
-import { layersOf, needsOf } from '../tables/describe-data.ts';
+import { eventDatasetsOf, layersOf, needsOf } from '../tables/describe-data.ts';
 import type { Layer } from '../tables/layers.ts';
-import { WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
+import { type CoveredPart, neededSearches, PartCoverage, type Search } from './coverage.ts';
 import { createMeasurementRule } from './measurement-topics.ts';
 import { createNaturalRule } from './natural-topics.ts';
 import type { Radii, Searched } from './search-radii.ts';
@@ -18,7 +18,7 @@ import type { TopicValue } from './topic-value.ts';
 export interface TopicFinding {
   /** Null for a proximity topic: its value is the number of its features. */
   readonly value: TopicValue | null;
-  /** The layers whose features around the location belong to it; null for one that is not loaded for the state. */
+  /** The layers whose features around the location belong to it; null for one that is not loaded for the whole search. */
   readonly layers: readonly (SearchedLayer | null)[];
 }
 
@@ -33,14 +33,14 @@ export type MissingResult =
   /** The data is there, and the publisher has nothing on this place. */
   { readonly reason: 'no_data' } | UnavailableTopic;
 
-/** Something that the operator can fix: datasets are not loaded, or not for this state (`not_loaded`); they lack the county
+/** Something that the operator can fix: datasets are not loaded, or not for all states that the search reaches (`not_loaded`); they lack the county
  * (`incomplete`); the boundaries lack the location's tract (`no_tracts`); their readings are too old (`too_old`). */
 interface UnavailableTopic {
   readonly reason: 'unavailable';
   readonly cause: 'not_loaded' | 'incomplete' | 'no_tracts' | 'too_old';
   readonly datasets: readonly DatasetName[];
-  /** The state of the location, as two letters. */
-  readonly state: string;
+  /** The states whose data lacks, as two letters: that of the location, or others that the search reaches. */
+  readonly states: readonly string[];
 }
 
 /** What a topic's result consists of at a location with a known area, or why there is none. To be called within a transaction,
@@ -60,76 +60,88 @@ export function createTopicRules(
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
 ): TopicRules {
-  const loaded = database.prepare<[], CoveredPart>('SELECT dataset, state FROM parts');
+  const loaded = database.prepare<[], CoveredPart>('SELECT dataset, state, reach FROM parts');
   const natural = createNaturalRule(database, versionOf, boundaries);
   const measurement = createMeasurementRule(database, versionOf);
 
+  const coverageOf = oncePerVersion(versionOf, () => new PartCoverage(loaded.all()));
   // Reading thirty names takes longer than answering a rating.
-  const statesOf = oncePerVersion(versionOf, () => coverageOf(loaded.all()));
-  const byState = oncePerVersion(versionOf, () => new Map<string, StateData>());
+  const byState = oncePerVersion(versionOf, () => new Map<string, ReadonlyMap<TopicSlug, TopicData>>());
 
-  function dataOf(state: string): StateData {
+  function dataOf(state: string): ReadonlyMap<TopicSlug, TopicData> {
     const known = byState();
     let data = known.get(state);
     if (data === undefined) {
-      data = stateData(statesOf(), radii, state);
+      data = new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), radii, topic, state)]));
       known.set(state, data);
     }
     return data;
   }
 
+  /** The layers without those that a search around the location needs from states that are not here. */
+  function wholeLayers({ layers, atBorders }: TopicData, location: Location): TopicFinding['layers'] {
+    const isPart = ({ name, meters }: Search) => coverageOf().lacking(name, location, meters).length > 0;
+    const parts = new Set(atBorders.filter(isPart).map(({ name }) => name));
+    return parts.size === 0 ? layers : layers.map((one) => (one !== null && parts.has(one.layer) ? null : one));
+  }
+
   return (topic, location, area, now) => {
     const state = stateOf(area.county);
-    const { missing, layers } = dataOf(state).get(topic)!;
-    if (missing.length > 0) return { reason: 'unavailable', cause: 'not_loaded', datasets: missing, state };
+    const data = dataOf(state).get(topic)!;
+    const { missing, atBorders, layers } = data;
+    const lacking = (datasets: readonly DatasetName[], states: readonly string[]) =>
+      ({ reason: 'unavailable', cause: 'not_loaded', datasets, states }) as const;
+    if (missing.length > 0) return lacking(missing, [state]);
     const { category } = topicOf(topic);
+    if (category === 'natural') {
+      const value = natural(topic as NaturalSlug, area);
+      return ended(topic, state, value, atBorders.length === 0 ? layers : wholeLayers(data, location));
+    }
+    for (const { name, meters } of atBorders) {
+      const states = coverageOf().lacking(name, location, meters);
+      if (states.length > 0) return lacking([name], states);
+    }
     if (category === 'proximity') return { value: null, layers };
-    const value =
-      category === 'natural'
-        ? natural(topic as NaturalSlug, area)
-        : measurement(topic as MeasurementSlug, location, area, now);
-    if (value === 'no_data') return { reason: value };
-    if (typeof value !== 'string') return { value, layers };
-    // But for the tracts, the areas are here: the location has one.
-    const datasets = needsOf(topic).filter((name) => (name === 'areas') === (value === 'no_tracts'));
-    return { reason: 'unavailable', cause: value, datasets, state };
+    return ended(topic, state, measurement(topic as MeasurementSlug, location, area, now), layers);
   };
 }
 
-interface CoveredPart {
-  readonly dataset: DatasetName;
-  readonly state: string;
+/** A value, or why there is none. */
+function ended(
+  topic: TopicSlug,
+  state: string,
+  value: TopicValue | 'no_data' | 'incomplete' | 'no_tracts' | 'too_old',
+  layers: TopicFinding['layers'],
+): TopicFinding | MissingResult {
+  if (value === 'no_data') return { reason: value };
+  if (typeof value !== 'string') return { value, layers };
+  // But for the tracts, the areas are here: the location has one.
+  const datasets = needsOf(topic).filter((name) => (name === 'areas') === (value === 'no_tracts'));
+  return { reason: 'unavailable', cause: value, datasets, states: [state] };
 }
 
-/** The loaded datasets, each with its states; null for the whole US. */
-type DatasetCoverage = ReadonlyMap<DatasetName, ReadonlySet<string> | null>;
-
-/** Each level of a dataset may have its own parts. */
-function coverageOf(loaded: readonly CoveredPart[]): DatasetCoverage {
-  const byDataset = Map.groupBy(loaded, ({ dataset }) => dataset);
-  return new Map(
-    [...byDataset].map(([name, parts]) => {
-      const states = new Set(parts.map(({ state }) => state));
-      return [name, states.has(WHOLE_US) ? null : states];
-    }),
-  );
+/** What the loaded data has for a topic in a state. */
+interface TopicData extends Pick<TopicFinding, 'layers'> {
+  readonly missing: readonly DatasetName[];
+  /** Searches that may reach states which are not here. */
+  readonly atBorders: readonly Search[];
 }
 
-/** What the loaded data has for each topic in a state. */
-type StateData = ReadonlyMap<TopicSlug, { readonly missing: readonly DatasetName[] } & Pick<TopicFinding, 'layers'>>;
-
-function stateData(coverage: DatasetCoverage, radii: Radii, state: string): StateData {
-  const covers = (name: DatasetName) => {
-    const states = coverage.get(name);
-    return states !== undefined && (states === null || states.has(state));
+function topicData(coverage: PartCoverage, radii: Radii, topic: TopicSlug, state: string): TopicData {
+  const layers = layersOf(topic).map((layer) => ({ layer, meters: radii[searchedOf(layer)] }));
+  const isEvent = (layer: Layer) => eventDatasetsOf(topic).includes(layer);
+  const events = layers
+    .filter(({ layer }) => isEvent(layer))
+    .map(({ layer: name, meters }): Search => ({ name, meters }));
+  const searches = [...neededSearches(topic, radii), ...events];
+  return {
+    missing: needsOf(topic).filter((name) => !coverage.covers(name, state)),
+    // Events that are not loaded are unknown: an empty list would say that there is nothing.
+    layers: layers.map((one) => (coverage.covers(one.layer, state) ? one : null)),
+    atBorders: searches.filter(
+      ({ name, meters }) => coverage.covers(name, state) && coverage.hasBorders(name, state, meters),
+    ),
   };
-  // Events that are not loaded are unknown: an empty list would say that there is nothing.
-  const searched = (layer: Layer) =>
-    covers(layer) ? { layer, meters: radii[layer.slice(layer.indexOf(':') + 1) as Searched] } : null;
-  return new Map(
-    TOPIC_SLUGS.map((topic) => [
-      topic,
-      { missing: needsOf(topic).filter((name) => !covers(name)), layers: layersOf(topic).map(searched) },
-    ]),
-  );
 }
+
+const searchedOf = (layer: Layer): Searched => layer.slice(layer.indexOf(':') + 1) as Searched;

@@ -29,32 +29,43 @@ export function answersOfPlace(
 ): CellAnswers {
   if (found.kind !== 'covered') return { cell, answers: [], failures: notCovered(cell, topics, found.kind, terms) };
   const answers: Answer[] = [];
-  const missing = new Map<string, TopicSlug[]>();
+  const missing: { readonly topic: TopicSlug; readonly note: Lack }[] = [];
   for (const [index, result] of found.results.entries()) {
     const topic = topics[index]!;
     if (!('reason' in result)) answers.push({ topic, asOf: terms.asOf, fields: wholeFields(topic, result) });
     else if (result.reason === 'no_data') answers.push(noDataAnswer(topic, terms.asOf, columnsOf(topic).length));
-    else missing.set(result.cause, [...(missing.get(result.cause) ?? []), topic]);
+    else missing.push({ topic, note: lackOf(topic, result) });
   }
-  const state = stateOf(found.area.county);
-  const failures = [...missing].flatMap(([cause, of]) => {
-    return [...Map.groupBy(of, (topic) => manualLoader(topic, state))].flatMap(([loader, some]) =>
-      failuresOf(some, 'unavailable', noteOf(cause as MissingCause, some, state, loader), terms),
-    );
+  const groups = Map.groupBy(missing, ({ note }) => Object.values(note).join(' '));
+  const failures = [...groups.values()].flatMap((group) => {
+    const some = group.map(({ topic }) => topic);
+    return failuresOf(some, 'unavailable', noteOf(group[0]!.note, some), terms);
   });
   return { cell, answers, failures };
 }
 
-type MissingCause = Extract<MissingResult, { cause: string }>['cause'];
+/** What a topic lacks, as far as it decides the words of its note. */
+interface Lack {
+  readonly cause: Extract<MissingResult, { cause: string }>['cause'];
+  readonly states: string;
+  /** The loader of a file that nobody publishes for the states. */
+  readonly loader: string | null;
+}
 
-/** @param loader the loader of a file that nobody publishes for the state */
-function noteOf(cause: MissingCause, topics: readonly TopicSlug[], state: string, loader: string | null): string {
+/** Where some states can be downloaded and others not, those that can come first. */
+function lackOf(topic: TopicSlug, { cause, states }: Extract<MissingResult, { cause: string }>): Lack {
+  const published = states.filter((state) => manualLoader(topic, state) === null);
+  const loader = published.length > 0 ? null : manualLoader(topic, states[0]!);
+  return { cause, states: (published.length > 0 ? published : states).join(), loader };
+}
+
+function noteOf({ cause, states, loader }: Lack, topics: readonly TopicSlug[]): string {
   if (cause === 'too_old') return 'local readings are too old (perilbook data update)';
-  if (cause === 'no_tracts') return `no tract boundaries of ${state} (perilbook data get areas --states ${state})`;
+  if (cause === 'no_tracts') return `no tract boundaries of ${states} (perilbook data get areas --states ${states})`;
   if (loader !== null) {
-    return `no local data of ${state}, and none to download (perilbook data load ${loader} FILE --states ${state})`;
+    return `no local data of ${states}, and none to download (perilbook data load ${loader} FILE --states ${states})`;
   }
-  return notLoaded(topics, state, cause === 'incomplete');
+  return notLoaded(topics, states, cause === 'incomplete');
 }
 
 /** A store reads answers of the full width only. What was not counted is empty; the source of such answers says so in its name. */
@@ -88,10 +99,10 @@ function failuresOf(
 }
 
 /** What is missing, and the command that gets it. */
-function notLoaded(topics: readonly TopicSlug[], state: string, isIncomplete = false): string {
-  const of = state === '' ? '' : ` of ${state}`;
-  const states = state === '' ? '' : ` --states ${state}`;
-  return `${isIncomplete ? 'incomplete' : 'no'} local data${of} (perilbook data get ${topicWords(topics)}${states})`;
+function notLoaded(topics: readonly TopicSlug[], states: string, isIncomplete = false): string {
+  const of = states === '' ? '' : ` of ${states}`;
+  const option = states === '' ? '' : ` --states ${states}`;
+  return `${isIncomplete ? 'incomplete' : 'no'} local data${of} (perilbook data get ${topicWords(topics)}${option})`;
 }
 
 /** Most topics that a command names. */

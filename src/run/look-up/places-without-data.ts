@@ -1,6 +1,9 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { needsOf } from '../../data/tables/describe-data.ts';
+import type { DatasetName } from '../../data/tables/records.ts';
 import { stateOf } from '../../data/tables/states.ts';
+import { neededSearches, PartCoverage } from '../../data/topics/coverage.ts';
+import { DEFAULT_RADII } from '../../data/topics/search-radii.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
 import type { CellNumbers } from '../plan/reach.ts';
@@ -17,10 +20,10 @@ export interface StateWithoutData {
 type LocalCoverage = Pick<LocalData, 'datasets' | 'topics' | 'boundaryStates' | 'countiesWithoutRatings'>;
 
 /**
- * The places that a look-up cannot answer, because a dataset is here for other states or counties only; by state, in alphabetical
- * order. A topic without any data is not counted: the plan names it on its own. The counties come from us-atlas, 1 µs a place; a place
- * within some hundred metres of a border may count for the neighbour. Where only some tracts of a county have boundaries, the run tells
- * which places are in the others.
+ * The places that a look-up cannot answer, because a dataset is here for other states or counties only, or not for all states that the
+ * search reaches; by the place's state, in alphabetical order. A topic without any data is not counted: the plan names it on its own. The
+ * counties come from us-atlas, 1 µs a place; a place within some hundred metres of a border may count for the neighbour. Where only some
+ * tracts of a county have boundaries, the run tells which places are in the others.
  */
 export function placesWithoutData(
   data: LocalCoverage,
@@ -28,41 +31,43 @@ export function placesWithoutData(
   order: CellNumbers,
   cells: CellTable,
 ): StateWithoutData[] {
-  const statesOf = coverageOf(data);
-  const here = topics.filter((topic) => data.topics.has(topic));
-  const places = new Map<string, number>();
-  for (const cell of order) {
-    const county = countyAt(locationOf(cells.cell(cell)));
-    if (county !== null) places.set(county.code, (places.get(county.code) ?? 0) + 1);
-  }
-  const lacks = (county: string) => (topic: TopicSlug) =>
-    needsOf(topic).some((name) => statesOf.get(name)?.has(stateOf(county)) === false) ||
-    (topicOf(topic).category === 'natural' && data.countiesWithoutRatings.has(county));
-  const byCounty = [...places].map(([county, count]) => ({
-    ...{ state: stateOf(county), places: count },
-    topics: new Set(here.filter(lacks(county))),
-  }));
-  const byState = Map.groupBy(
-    byCounty.filter((one) => one.topics.size > 0),
-    ({ state }) => state,
+  const coverage = new PartCoverage(
+    data.datasets.flatMap(({ name, parts }) => parts.map(({ state, reach }) => ({ dataset: name, state, reach }))),
   );
-  return [...byState]
-    .map(([state, counties]) => ({
-      ...{ state, places: counties.reduce((sum, one) => sum + one.places, 0) },
-      topics: here.filter((topic) => counties.some((one) => one.topics.has(topic))),
-    }))
-    .sort((a, b) => (a.state < b.state ? -1 : 1));
-}
-
-/** The states of each dataset; null for the whole US. Each level may have its own states. */
-function coverageOf({ datasets, boundaryStates }: LocalCoverage): ReadonlyMap<string, ReadonlySet<string> | null> {
-  const byName = Map.groupBy(datasets, ({ name }) => name);
-  const statesOf = new Map(
-    [...byName].map(([name, levels]) => {
-      const isWhole = levels.some(({ states }) => states === undefined);
-      return [name as string, isWhole ? null : new Set(levels.flatMap(({ states = [] }) => states))] as const;
-    }),
-  );
+  const boundaries = new Set(data.boundaryStates);
   // A file of the whole US may lack territories.
-  return statesOf.set('areas', new Set(boundaryStates));
+  const covers = (name: DatasetName, state: string) =>
+    name === 'areas' ? boundaries.has(state) : coverage.covers(name, state);
+  const here = topics.filter((topic) => data.topics.has(topic));
+  const ofCounty = (code: string) => {
+    const state = stateOf(code);
+    const isLacking = (topic: TopicSlug) =>
+      needsOf(topic).some((name) => !covers(name, state)) ||
+      (topicOf(topic).category === 'natural' && data.countiesWithoutRatings.has(code));
+    const searches = here.flatMap((topic) =>
+      neededSearches(topic, DEFAULT_RADII)
+        .filter(({ name, meters }) => covers(name, state) && coverage.hasBorders(name, state, meters))
+        .map((search) => ({ ...search, topic })),
+    );
+    return { state, lacking: here.filter(isLacking), searches };
+  };
+  const counties = new Map<string, ReturnType<typeof ofCounty>>();
+  const states = new Map<string, { places: number; readonly topics: Set<TopicSlug> }>();
+  for (const cell of order) {
+    const location = locationOf(cells.cell(cell));
+    const code = countyAt(location)?.code;
+    if (code === undefined) continue;
+    const county = counties.get(code) ?? ofCounty(code);
+    counties.set(code, county);
+    const atBorder = county.searches.filter(({ name, meters }) => coverage.lacking(name, location, meters).length > 0);
+    const lacking = [...county.lacking, ...atBorder.map(({ topic }) => topic)];
+    if (lacking.length === 0) continue;
+    const found = states.get(county.state) ?? { places: 0, topics: new Set() };
+    found.places += 1;
+    for (const topic of lacking) found.topics.add(topic);
+    states.set(county.state, found);
+  }
+  return [...states]
+    .map(([state, found]) => ({ state, places: found.places, topics: here.filter((topic) => found.topics.has(topic)) }))
+    .sort((a, b) => (a.state < b.state ? -1 : 1));
 }

@@ -1,22 +1,27 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { parse } from 'csv-parse/sync';
 import type { Geometry } from 'geojson';
-import { boxesOfState } from '../../../src/data/sources/states-near.ts';
+import { feature } from 'topojson-client';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { createDataVersion } from '../../../src/data/tables/data-version.ts';
 import { FeatureTiles } from '../../../src/data/tables/feature-tiles.ts';
 import { createLayerCounts } from '../../../src/data/tables/layer-counts.ts';
 import { createLayerSearch } from '../../../src/data/tables/layer-search.ts';
 import type { Layer } from '../../../src/data/tables/layers.ts';
+import { boxesOfState } from '../../../src/data/tables/states-near.ts';
 import { DEFAULT_RADII } from '../../../src/data/topics/search-radii.ts';
 import { boxOfGeometry } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
 import { metersToShape, shapeOf } from '../../../src/geo/nearest.ts';
+import { usAtlas } from '../../../src/geo/us-atlas.ts';
 import { perilbook } from '../../cli/command-line.ts';
 import { MovedClock } from '../../moved-clock.ts';
+import { randomFrom } from '../../random-from.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
+import { fileOf } from '../loaders/loading.ts';
 import { agencyMirror, type MirroredLayer } from './agency-mirror.ts';
 
 const HIFLD = 'services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
@@ -33,14 +38,6 @@ const layerOf = (rows: readonly Row[]): MirroredLayer => ({
   rows,
   edited: 1_770_000_000_000,
 });
-
-const randomFrom = (seed: number) => {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-};
 
 /** Plants or lines on both sides of the border between Vermont and New Hampshire, and far around. */
 function rowsAround(count: number, shape: (lng: number, lat: number) => Geometry): Row[] {
@@ -323,4 +320,70 @@ test('a state of which the publisher has no record has none, if others are spell
   assert.match(both.stderr, /loaded 30 records of DC, VA/);
   assert.match(both.stderr, /The publisher has no record of DC/);
   assert.deepEqual(await states(), ['DC', 'VA']);
+});
+
+test('a place near a border is answered where its state was asked by box, and is partial where the neighbour is not here', async (t) => {
+  const { mirror, run, folder, options } = await setUp(t);
+  mirror.layers.set(PLANTS, layerOf(rowsAround(300, pointAt)));
+  mirror.layers.set(UST, tanks({ Vermont: 30 }, 1_770_000_000_000));
+  assert.equal((await run('get', 'power-plants', 'ust-facilities', '--states', 'VT', '--yes')).code, 0);
+  const boundaries = countyFile(t, ['50', '33']);
+  const loaded = await perilbook(['data', 'load', 'counties', boundaries], options);
+  assert.equal(loaded.code, 0, loaded.stderr);
+  // Both in Vermont: in its middle, and 2 km from New Hampshire.
+  writeFileSync(join(folder, 'places.csv'), 'id,lat,lng\nmiddle,43.95,-72.75\nborder,43.7,-72.33\n');
+  const topics = ['--topics', 'powerPlant,ustFacility', '--service', 'local', '--yes', '--output', 'out.csv'];
+  const ran = await perilbook(['run', 'places.csv', ...topics], options);
+  assert.equal(ran.code, 3, ran.stderr);
+  const rows: Record<string, string>[] = parse(readFileSync(join(folder, 'out.csv')), { columns: true });
+  const [middle, border] = rows as [Record<string, string>, Record<string, string>];
+  assert.equal(middle.hazard_status, 'ok');
+  assert.equal(border.hazard_status, 'partial');
+  assert.match(border.hazard_note!, /no local data of NH \(perilbook data get ustFacility --states NH\)/);
+  assert.match(border.power_plant_count!, /^\d+$/);
+  assert.equal(border.ust_facility_count, '');
+});
+
+/** The counties of states as the Census Bureau publishes them, from us-atlas. */
+function countyFile(t: TestContext, states: readonly string[]): string {
+  const atlas = usAtlas('counties-10m');
+  const { features } = feature(atlas, atlas.objects.counties);
+  const own = features
+    .filter(({ id }) => states.includes(String(id).slice(0, 2)))
+    .map((county) => ({ ...county, properties: { GEOID: String(county.id), NAME: county.properties.name } }));
+  return fileOf(t, 'counties_2024.geojson', JSON.stringify({ type: 'FeatureCollection', features: own }));
+}
+
+test('a file of one state at an own address answers for that state alone', async (t) => {
+  const { mirror, run, rows, folder, options } = await setUp(t);
+  mirror.files.set('example.org/virginia.csv', {
+    body: Buffer.from('TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\nF2,2025,VA,38,-78.2\n'),
+    etag: '"1"',
+  });
+  const sources = (states: string) => {
+    const file = join(folder, 'own.yaml');
+    writeFileSync(file, `sources:\n  tri:\n    url: https://example.org/virginia.csv\n${states}`);
+    return file;
+  };
+  const states = async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout).datasets[0].states;
+  const got = await run('get', 'tri', '--yes', '--sources', sources(''));
+  assert.equal(got.code, 0, got.stderr);
+  assert.equal(await rows(), 2);
+  assert.deepEqual(await states(), ['VA']);
+  assert.match(got.stderr, /The data covers VA only/);
+  // What it covers is not loaded again, and may be set.
+  assert.match((await run('update', '--sources', sources(''))).stderr, /tri: unchanged/);
+  mirror.files.set('example.org/virginia.csv', {
+    body: Buffer.from(
+      'TRIFD,YEAR,ST,LATITUDE,LONGITUDE\nF1,2025,VA,38,-78.1\nF2,2025,VA,38,-78.2\nF3,2025,VA,38,-78.3\n',
+    ),
+    etag: '"2"',
+  });
+  const both = await run('update', '--sources', sources('    states: Virginia, DC\n'));
+  assert.equal(both.code, 0, both.stderr);
+  assert.deepEqual(await states(), ['DC', 'VA']);
+  assert.match(
+    (await run('update', '--sources', sources('    states: Mars\n'))).stderr,
+    /tri\.states: "Mars" is no state/,
+  );
 });

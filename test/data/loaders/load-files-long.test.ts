@@ -48,7 +48,15 @@ test('a running service answers from the old data until a load is complete', asy
   })();
   using load = new DatasetLoad(other, { kind: 'sites', topic: 'oilGasWell' });
   for await (const record of slowly) load.add(record, { file: 1, parts: 'US' });
-  const part = { ...info('sites:oilGasWell'), state: 'US', askedOf: '', files: [], stateRows: {}, loadedAt: NOON };
+  const part = {
+    ...info('sites:oilGasWell'),
+    state: 'US',
+    askedOf: '',
+    reach: 0,
+    files: [],
+    stateRows: {},
+    loadedAt: NOON,
+  };
   load.publish([part], false, NOON);
   assert.deepEqual(seen, [2, 2, 2]);
   assert.equal(await count(), 9_000);

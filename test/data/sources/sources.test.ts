@@ -6,8 +6,8 @@ import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../../src/contract/topics.ts';
 import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { overriddenSources } from '../../../src/data/sources/source-overrides.ts';
 import { chooseSources, SOURCES } from '../../../src/data/sources/source-table.ts';
-import { boxesOfState, statesNear } from '../../../src/data/sources/states-near.ts';
 import { STATES } from '../../../src/data/tables/states.ts';
+import { boxesOfState, statesNear } from '../../../src/data/tables/states-near.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 
 const namesOf = (names: readonly string[], hasStates = false) =>

@@ -6,7 +6,7 @@ import { packRings } from '../../geo/outline.ts';
 import { OutlineIndex } from '../../geo/outline-index.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { countyAt } from '../../geo/us-counties.ts';
-import { stateOf } from '../tables/states.ts';
+import { stateOf } from './states.ts';
 
 interface StateOutlines {
   readonly states: readonly string[];
@@ -17,7 +17,7 @@ interface StateOutlines {
 let loaded: StateOutlines | undefined;
 
 /** The states within a distance of a location, as two letters: a search near a border needs both sides. */
-function statesWithin(location: Location, meters: number): string[] {
+export function statesWithin(location: Location, meters: number): string[] {
   const { states, outlines } = loadStates();
   const near = new Set(outlines.within(location, meters).map((index) => states[index]!));
   const county = countyAt(location);

@@ -22,8 +22,10 @@ CREATE TABLE parts (
   state TEXT NOT NULL,
   -- The source of `perilbook data get` that it was asked of; '' for a file that was loaded by hand.
   asked_of TEXT NOT NULL,
+  -- How far around each place of its state it covers, in metres: 0 where the publisher lists by state, more where it was asked by box.
+  reach INTEGER NOT NULL,
   source TEXT NOT NULL,
-  -- The names of its files as a JSON list.
+  -- Its files as a JSON list, each with name and SHA-256.
   files TEXT NOT NULL,
   vintage TEXT NOT NULL,
   licence TEXT NOT NULL,

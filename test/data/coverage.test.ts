@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createPlaceLookup } from '../../src/data/lookup/place-lookup.ts';
+import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
+import { createDataVersion } from '../../src/data/tables/data-version.ts';
+import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { stateOf } from '../../src/data/tables/states.ts';
+import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
+import type { Location } from '../../src/geo/coordinates.ts';
+import { METERS_PER_DEGREE } from '../../src/geo/distance.ts';
+import { countyHolding } from '../../src/geo/us-counties.ts';
+import { randomFrom } from '../random-from.ts';
+import { info, NOON, openDatabase, StillClock } from '../service/small-data.ts';
+import { times } from '../tier.ts';
+
+/** The states of a dense grid of places around a location: slow, and without distances to borders. */
+function statesAround({ lat, lng }: Location, meters: number): Set<string> {
+  const states = new Set<string>();
+  for (let ring = 0; ring <= 8; ring++) {
+    for (let turn = 0; turn < 96; turn++) {
+      const [angle, degrees] = [(turn * Math.PI) / 48, (meters * ring) / 8 / METERS_PER_DEGREE];
+      const east = (degrees * Math.sin(angle)) / Math.cos((lat * Math.PI) / 180);
+      const county = countyHolding({ lat: lat + degrees * Math.cos(angle), lng: lng + east });
+      if (county !== null) states.add(stateOf(county.code));
+    }
+  }
+  return states;
+}
+
+/** Boxes over borders and coasts, and in Alaska, Hawaii and Puerto Rico: south, north, west, east. */
+const REGIONS = [
+  [42.6, 45.4, -73.5, -71],
+  [35.5, 38.5, -110.5, -107.5],
+  [38.6, 39.2, -77.4, -76.7],
+  [41.2, 42.2, -72, -71],
+  [58, 60, -138, -134],
+  [19, 22, -160, -155],
+  [17.9, 18.5, -67.2, -65],
+] as const;
+const HERE = ['VT', 'CO', 'NM', 'DC', 'RI', 'AK', 'HI', 'PR'];
+
+test('a place is answered where the parts that are here cover its whole search, and else names the states that lack', (t) => {
+  const database = openDatabase(t);
+  const [areas] = sampleDatasets({ seed: 1, now: NOON });
+  importDataset(database, areas!, new StillClock());
+  const named = { ...info('sites:ustFacility'), states: HERE };
+  importDataset(database, { kind: 'sites', topic: 'ustFacility', info: named, records: [] }, new StillClock());
+  const lookUp = createPlaceLookup(database, { counts: true }, createDataVersion(database));
+  const meters = DEFAULT_RADII.ustFacility;
+  const random = randomFrom(30);
+  const seen = { answered: 0, border: 0, away: 0 };
+  for (let index = 0; index < times({ short: 420, long: 1_400 }); index++) {
+    const [south, north, west, east] = REGIONS[index % REGIONS.length]!;
+    const place = { lat: south + random() * (north - south), lng: west + random() * (east - west) };
+    const found = lookUp(['ustFacility'], place, NOON);
+    if (found.kind !== 'covered') continue;
+    const own = stateOf(found.area.county);
+    const within = [...statesAround(place, meters)].filter((state) => !HERE.includes(state));
+    const [result] = found.results;
+    const where = `${place.lat},${place.lng}`;
+    if ('value' in result!) {
+      assert.deepEqual(within, [], where);
+      assert.ok(HERE.includes(own));
+      seen.answered += 1;
+      continue;
+    }
+    assert.ok(result?.reason === 'unavailable' && result.cause === 'not_loaded');
+    const { states } = result;
+    assert.ok(states.length > 0 && states.every((state) => !HERE.includes(state)), where);
+    if (!HERE.includes(own)) {
+      assert.ok(states.includes(own), where);
+      seen.away += 1;
+      continue;
+    }
+    for (const state of within) assert.ok(states.includes(state), `${state} at ${where}`);
+    // Not farther away than the search and the accuracy of the outlines.
+    const nearly = statesAround(place, meters + 2_000);
+    for (const state of states) assert.ok(nearly.has(state), `${state} at ${where}`);
+    seen.border += 1;
+  }
+  t.diagnostic(JSON.stringify(seen));
+  for (const [name, count] of Object.entries(seen)) assert.ok(count > 8, `${name}: ${count}`);
+});
+
+test('events that are here for a part of the search are not counted, and the rating stays', (t) => {
+  const database = openDatabase(t);
+  for (const dataset of sampleDatasets({ seed: 1, now: NOON })) {
+    if (dataset.kind === 'areas' || dataset.kind === 'nri') importDataset(database, dataset, new StillClock());
+  }
+  const kinds = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;
+  for (const event of kinds) {
+    const states = event === 'wildfire.historical' ? { states: ['CO'] } : {};
+    const named = { ...info(`records:${event}`), ...states };
+    importDataset(database, { kind: 'records', event, info: named, records: [] }, new StillClock());
+  }
+  const lookUp = createPlaceLookup(database, { counts: true }, createDataVersion(database));
+  const countsAt = (lat: number, lng: number) => {
+    const found = lookUp(['wildfire'], { lat, lng }, NOON);
+    assert.ok(found.kind === 'covered' && 'value' in found.results[0]!);
+    return found.results[0].counts;
+  };
+  assert.deepEqual(countsAt(38.8, -105.3), [0, 0, 0]);
+  // New Mexico is 11 km away.
+  assert.deepEqual(countsAt(37.1, -105.3), [0, null, 0]);
+});
