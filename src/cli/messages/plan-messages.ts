@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import stringWidth from 'string-width';
 import { creditsPerMinuteOf, SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { getCommand } from '../../library/get-command.ts';
+import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
 import type { Prepared } from '../../run/prepare.ts';
+import type { FoundAreas } from '../../run/scan/find-areas.ts';
 import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
 import { DEFAULTS } from '../../run/settings/setting-table.ts';
-import { boundaryWords, missingBoundariesMessage } from './boundary-words.ts';
 import type { Color } from './color.ts';
 import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
@@ -143,6 +143,16 @@ export function sampleCreditsMessage({ job, summary }: Prepared): string[] {
   ];
 }
 
+/** The credits that a plan or a run saves, by why; '' for none. */
+export function savingsMessage({ by_cells, by_cache, by_areas }: Prepared['summary']['saved']): string {
+  const parts = [
+    by_cells > 0 ? `${grouped(by_cells)} (rows at the same place)` : '',
+    by_cache > 0 ? `${grouped(by_cache)} (answers in the store)` : '',
+    by_areas > 0 ? `${grouped(by_areas)} (one answer per area)` : '',
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
 function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
   const { cells, cells_cached, located, saved } = summary;
   // A run that buys less than everything saves less than the plan of everything.
@@ -155,11 +165,7 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
     ['in the store', `${grouped(cells_cached)} complete and fresh`],
   ];
   if (plan.scan.foundAreas !== null) words.push(['boundaries', boundaryWords(plan.scan.foundAreas)]);
-  const parts = [
-    isWhole && saved.by_cells > 0 ? `${grouped(saved.by_cells)} (rows at the same place)` : '',
-    saved.by_cache > 0 ? `${grouped(saved.by_cache)} (answers in the store)` : '',
-    isWhole && saved.by_areas > 0 ? `${grouped(saved.by_areas)} (one answer per area)` : '',
-  ].filter(Boolean);
+  const savings = savingsMessage(isWhole ? saved : { ...saved, by_cells: 0, by_areas: 0 });
   if (summary.areas) {
     const { representatives, verified, spared } = summary.areas;
     words.push([
@@ -167,8 +173,26 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
       `${counted(representatives, 'place')} bought for a whole tract or county, ${grouped(spared)} use their answers, ${grouped(verified)} bought to verify`,
     ]);
   }
-  if (parts.length > 0) words.push(['credits saved', parts.join(', ')]);
+  if (savings !== '') words.push(['credits saved', savings]);
   return words;
+}
+
+/** What the boundaries of this machine say about the places. */
+function boundaryWords({ found, nearBorder, inNoArea, noBoundaries }: FoundAreas): string {
+  const others = [
+    nearBorder > 0 ? `${grouped(nearBorder)} on a border` : '',
+    inNoArea > 0 ? `${grouped(inNoArea)} in no area` : '',
+    noBoundaries > 0 ? `${grouped(noBoundaries)} in states without boundaries here` : '',
+  ].filter(Boolean);
+  const words = `${counted(found, 'place')} in an area`;
+  return others.length === 0 ? words : `${words}; bought one by one: ${others.join(', ')}`;
+}
+
+/** How to get the boundaries that some places lack. */
+function missingBoundariesMessage({ job, plan }: Prepared, folder: string): string[] {
+  const level = job.areas?.find;
+  if (level === undefined || (plan.scan.foundAreas?.noBoundaries ?? 0) === 0) return [];
+  return [`To get the boundaries of the other states: ${getBoundariesCommand(level, job.input, folder)}`];
 }
 
 function accountPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {

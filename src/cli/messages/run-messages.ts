@@ -5,7 +5,7 @@ import { allLocationsRejected, type RunEnded } from '../../run/run-job.ts';
 import { NO_OUTPUT } from '../../run/settings/settings.ts';
 import { listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
-import type { OutputStyle } from './plan-messages.ts';
+import { type OutputStyle, savingsMessage } from './plan-messages.ts';
 
 /** How a run ended; what to do next comes last. */
 export function runMessages(
@@ -33,12 +33,8 @@ export function runMessages(
       `${counted(summary.credits_unknown, 'credit')} of calls without a usable answer; the provider may have charged them`,
     ]);
   }
-  const savings = [
-    saved.by_cells > 0 ? `${grouped(saved.by_cells)} (rows at the same place)` : '',
-    saved.by_cache > 0 ? `${grouped(saved.by_cache)} (answers in the store)` : '',
-    saved.by_areas > 0 ? `${grouped(saved.by_areas)} (one answer per area)` : '',
-  ].filter(Boolean);
-  if (!isLocal && savings.length > 0) pairs.push(['saved', savings.join(', ')]);
+  const savings = savingsMessage(saved);
+  if (!isLocal && savings !== '') pairs.push(['saved', savings]);
   if (summary.complete.rows < 1 && stop !== null) {
     pairs.push(['complete', completeMessage(summary.complete, valueName)]);
     // The line above is about the richest tier.

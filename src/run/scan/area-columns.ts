@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import { composedTract, countyCode, countyOfTract, isTractAlone, tractCode } from '../../geo/area-codes.ts';
-import { didYouMean } from '../../nearest-name.ts';
 import type { AreaSettings } from '../settings/settings.ts';
+import { columnByName } from './column-by-name.ts';
 
 /** The positions of area codes among the fields that are read. OED names an area by a scheme and a name. */
 export interface AreaColumns {
@@ -33,17 +33,7 @@ export function findAreaColumns(
 ): { readonly read: readonly number[]; readonly columns: AreaColumns } {
   const read: number[] = [];
   const take = (index: number): number => base + read.push(index) - 1;
-  const named = (column: string | null): number | null => {
-    if (column === null) return null;
-    const index = names.findIndex((name) => name.toLowerCase() === column.toLowerCase());
-    if (index >= 0) return take(index);
-    throw new PerilbookError(
-      'INPUT_COLUMNS',
-      `areas: no column ${column}${didYouMean(column, names)}`,
-      `The columns are: ${names.join(', ')}`,
-      { file, column },
-    );
-  };
+  const named = (column: string | null) => (column === null ? null : take(columnByName(names, column, 'areas', file)));
   if (areas === null) return { read, columns: { tract: null, county: null, pairs: [] } };
   const columns = {
     tract: tractColumns(areas.tract, names, named),

@@ -1,6 +1,7 @@
 import type { AreaLevel } from '../../geo/area-codes.ts';
+import { grown } from './cell-table.ts';
 
-const UNSAID = 0;
+const NONE = 0;
 const CONFLICT = -1;
 
 /**
@@ -12,8 +13,8 @@ export class AreaTable {
   readonly #numbers = new Map<string, number>();
   /** The last code of each level and its number: cells in the same area often follow one another. */
   readonly #last: Record<AreaLevel, { code: string; number: number }> = {
-    tract: { code: '', number: UNSAID },
-    county: { code: '', number: UNSAID },
+    tract: { code: '', number: NONE },
+    county: { code: '', number: NONE },
   };
   readonly #cells: Record<AreaLevel, Int32Array> = { tract: new Int32Array(1024), county: new Int32Array(1024) };
 
@@ -23,7 +24,7 @@ export class AreaTable {
     if (cell >= this.#cells[level].length) this.#grow(level, cell);
     const cells = this.#cells[level];
     const number = this.#numberOf(level, code);
-    if (cells[cell] === UNSAID) cells[cell] = number;
+    if (cells[cell] === NONE) cells[cell] = number;
     if (cells[cell] === number) return true;
     cells[cell] = CONFLICT;
     return false;
@@ -31,7 +32,7 @@ export class AreaTable {
 
   /** The area of a cell, e.g. `tract 06037106111`, or null. */
   of(cell: number, level: AreaLevel): string | null {
-    return this.#names[(this.#cells[level][cell] ?? UNSAID) - 1] ?? null;
+    return this.#names[(this.#cells[level][cell] ?? NONE) - 1] ?? null;
   }
 
   /** All areas. */
@@ -53,8 +54,7 @@ export class AreaTable {
   }
 
   #grow(level: AreaLevel, cell: number): void {
-    const grown = new Int32Array(Math.max(cell + 1, 2 * this.#cells[level].length));
-    grown.set(this.#cells[level]);
-    this.#cells[level] = grown;
+    const old = this.#cells[level];
+    this.#cells[level] = grown(old, new Int32Array(Math.max(cell + 1, 2 * old.length)));
   }
 }

@@ -121,14 +121,16 @@ export class CellTable {
   }
 
   #growColumns(): void {
-    const grown = <A extends Int32Array | Uint32Array | Float64Array>(old: A, next: A): A => {
-      next.set(old);
-      return next;
-    };
     this.#keys = grown(this.#keys, new Int32Array(this.#size * 4));
     this.#rows = grown(this.#rows, new Uint32Array(this.#size * 2));
     this.#values = grown(this.#values, new Float64Array(this.#size * 2));
   }
+}
+
+/** An array with the content of a shorter one. */
+export function grown<A extends Int32Array | Uint32Array | Float64Array>(old: A, next: A): A {
+  next.set(old);
+  return next;
 }
 
 /** Mixes both halves well: cells of one street differ in a few low bits only (the finisher of MurmurHash3). */

@@ -2,6 +2,7 @@ import { type Cell, cellOf } from '../../geo/coordinates.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { DegreeBatch, PieceReader, Row, RowPiece } from '../../rows/port.ts';
+import { grown } from './cell-table.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
 import { FIRST_VALUE, type Layout } from './layout.ts';
 import { type LocateSettings, locate } from './locate.ts';
@@ -148,9 +149,4 @@ class PieceRows {
     this.#cells = grown(this.#cells, new Int32Array(room));
     if (this.#layout.values > 0) this.#values = grown(this.#values, new Float64Array(room / 2));
   }
-}
-
-function grown<A extends Int32Array | Float64Array>(old: A, next: A): A {
-  next.set(old);
-  return next;
 }

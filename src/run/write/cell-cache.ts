@@ -4,6 +4,7 @@ import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
 import type { CompleteCell, FieldUnpacker } from '../../store/port.ts';
 import type { OriginNotes } from '../look-up/local-data.ts';
+import { grown } from '../scan/cell-table.ts';
 import type { Job } from '../settings/settings.ts';
 
 /** The fields of cells that lack none; those whose ratings are of their county say so in their note. */
@@ -116,9 +117,4 @@ export class CellCache {
     this.#times[cell] = asOf;
     this.#used += packed.length;
   }
-}
-
-function grown<A extends Uint32Array | Float64Array>(old: A, next: A): A {
-  next.set(old);
-  return next;
 }

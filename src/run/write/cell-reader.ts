@@ -9,6 +9,9 @@ import type { Plan } from '../plan/planning.ts';
 import type { RunContext } from '../run-context.ts';
 import { type CellCache, type CellFields, completeCellFields } from './cell-cache.ts';
 
+/** So many cells are read and written together. */
+export const CELLS_PER_READ = 250;
+
 export type CellReader = (numbers: readonly number[]) => Promise<CellFields[]>;
 
 /**

@@ -3,9 +3,7 @@ import { type Location, locationOf } from '../../geo/coordinates.ts';
 import { placeFields } from '../../rows/placed-fields.ts';
 import type { Prepared } from '../prepare.ts';
 import type { CellTable } from '../scan/cell-table.ts';
-import { cellReader, putCells } from './cell-reader.ts';
-
-const CELLS_PER_READ = 250;
+import { CELLS_PER_READ, cellReader, putCells } from './cell-reader.ts';
 
 /** A cell with all its rows. */
 export interface CellOfInput {

@@ -15,7 +15,7 @@ import { otherRows, type Unlocated } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
 import type { CellCache } from './cell-cache.ts';
-import { type CellReader, cellReader, putCells } from './cell-reader.ts';
+import { CELLS_PER_READ, type CellReader, cellReader, putCells } from './cell-reader.ts';
 import { ratingCounter, type TopicRatings } from './rating-counts.ts';
 
 type StatusCounts = Record<RowStatus, number>;
@@ -50,8 +50,6 @@ interface TierReached {
   readonly rows: number;
   readonly value: number;
 }
-
-const CELLS_PER_READ = 250;
 
 /** The fields that are added to rows, and what became of the rows in all. */
 export interface OutputFields {
