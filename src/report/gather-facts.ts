@@ -57,7 +57,7 @@ export async function gatherFacts(
   const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
   const decimals = valueColumns.length === 0 ? null : scan.cells.decimals;
   const sumOf = sumMaker(decimals);
-  const currencies = await currenciesOf(prepared);
+  const currencies = currenciesOf(prepared);
   const circles = circlesOf(prepared, currencies);
   const { figures, atRisk, map, status, reasons } = await tallied(prepared, currencies, decimals, complete);
   const shown = new Set([...atRisk, ...circles].map(({ cell }) => cell));

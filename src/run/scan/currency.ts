@@ -11,43 +11,52 @@ export function currencyOf(field: string | undefined): string {
   return (field ?? '').trim().toUpperCase();
 }
 
-/** The currency of a file's values: that of the first row that names one, and which rows have another. */
-export interface ValueCurrency {
-  isOther(field: string | undefined): boolean;
-  /** null while no row has named one. */
+/** The located rows of a currency. */
+export interface ScannedCurrency {
+  /** '' for rows that name none. */
+  readonly code: string;
+  readonly rows: number;
+  /** The values by cell, in what the file's numbers are in. Null for the currency of the first row: it has what the others leave of each
+   * cell's value. */
+  readonly values: ReadonlyMap<number, number> | null;
+}
+
+/** The currencies of a file's values, of its located rows. */
+export interface ValueCurrencies {
+  /** Counts a row. @returns whether it names another currency than the first row that names one */
+  add(field: string | undefined, cell: number, value: number): boolean;
+  /** The currency of the first row that names one; null while none has. */
   readonly code: string | null;
-  /** How many rows have each code; '' for none. */
-  readonly rows: ReadonlyMap<string, number>;
+  readonly all: readonly ScannedCurrency[];
 }
 
 /** A file has a few; more are texts of another kind, and counted as one. */
 const MOST_CODES = 50;
 
-export function valueCurrency(): ValueCurrency {
+export function valueCurrencies(): ValueCurrencies {
   let first = '';
   let seen: string | undefined = '';
   let differs = false;
-  const rows = new Map<string, { count: number }>();
-  let counted: { count: number } | undefined;
+  const byCode = new Map<string, { code: string; rows: number; values: Map<number, number> | null }>();
+  let current: ReturnType<typeof byCode.get>;
   return {
-    isOther(field) {
+    add(field, cell, value) {
       // Neighbours mostly have the same text.
-      if (field === seen && counted !== undefined) {
-        counted.count++;
-        return differs;
+      if (field !== seen || current === undefined) {
+        seen = field;
+        const named = currencyOf(field);
+        first ||= named;
+        differs = named !== '' && named !== first;
+        const code = byCode.has(named) || byCode.size < MOST_CODES ? named : 'other';
+        current = byCode.get(code) ?? { code, rows: 0, values: byCode.size === 0 ? null : new Map() };
+        byCode.set(code, current);
       }
-      seen = field;
-      const code = currencyOf(field);
-      first ||= code;
-      differs = code !== '' && code !== first;
-      const key = rows.has(code) || rows.size < MOST_CODES ? code : 'other';
-      counted = rows.get(key) ?? { count: 0 };
-      rows.set(key, counted);
-      counted.count++;
+      current.rows++;
+      current.values?.set(cell, (current.values.get(cell) ?? 0) + value);
       return differs;
     },
-    get rows() {
-      return new Map([...rows].map(([code, { count }]) => [code, count]));
+    get all() {
+      return [...byCode.values()];
     },
     get code() {
       return first || null;

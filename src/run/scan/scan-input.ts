@@ -12,7 +12,7 @@ import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
-import { valueCurrency } from './currency.ts';
+import { type ScannedCurrency, valueCurrencies } from './currency.ts';
 import { type FoundAreas, findAreas } from './find-areas.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout, layoutOf } from './layout.ts';
 import { RowPlaces } from './row-places.ts';
@@ -51,8 +51,8 @@ export interface Scan extends Disposable {
   readonly findings: readonly Finding[];
   /** The currency code of the values, as the file names it; null where it does not. */
   readonly currency: string | null;
-  /** How many of the located rows have each currency code, '' for none; empty where no column names one. */
-  readonly currencies: ReadonlyMap<string, number>;
+  /** Empty where no column names one. */
+  readonly currencies: readonly ScannedCurrency[];
   readonly cells: CellTable;
   readonly areas: AreaTable;
   /** What the boundaries say about the cells; null where the job does not find areas by them. */
@@ -150,14 +150,15 @@ export async function scanRows(
     return -1;
   };
   const types = new ColumnTypes(layout);
-  const currency = valueCurrency();
+  const currencies = valueCurrencies();
   const hasAreas = job.areas !== null && find === undefined;
   const scanRow = (row: Row): void => {
     types.note(row.fields);
-    const cell = add(scannedRow(row, job, layout), row);
+    const scanned = scannedRow(row, job, layout);
+    const cell = add(scanned, row);
     if (cell < 0) return;
     // Rows that are not looked up are in no sum of values.
-    if (layout.currency !== null && currency.isOther(row.fields[layout.currency]))
+    if (layout.currency !== null && currencies.add(row.fields[layout.currency], cell, scanned.value))
       found('currency_differs', CURRENCY, row);
     if (!hasAreas) return;
     const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
@@ -211,8 +212,8 @@ export async function scanRows(
     invalid: rows - located - outsideUs,
     // In the order of their first rows.
     findings: [...findings.values()],
-    currency: currency.code,
-    currencies: currency.rows,
+    currency: currencies.code,
+    currencies: currencies.all,
     cells,
     areas,
     foundAreas,

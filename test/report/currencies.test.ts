@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { currenciesOf } from '../../src/report/currencies.ts';
+import { gatherFacts } from '../../src/report/gather-facts.ts';
+import { type Prepared, prepare } from '../../src/run/prepare.ts';
+import { openContext } from '../../src/run/run-context.ts';
+import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { openHarness, places } from '../run/harness.ts';
+
+/** Rows at three places, with the currencies in turn. The first row names none. */
+const CODES = ['', 'USD', 'usd', 'CAD', 'EUR', 'USD', 'CAD'];
+const ROWS = Array.from({ length: 70 }, (_, row) => ({
+  place: row % 3,
+  cents: 10 ** (row % 9) + row,
+  code: CODES[row % CODES.length]!,
+}));
+
+const sumOf = (code: string, place?: number) =>
+  ROWS.filter((row) => row.code.toUpperCase() === code && (place === undefined || row.place === place)).reduce(
+    (sum, { cents }) => sum + cents,
+    0,
+  );
+
+test('a report of several currencies reads the input once more, and has the sums of each', async (t) => {
+  const harness = await openHarness(t);
+  const at = places(3).map((place) => place.join());
+  const lines = ROWS.map(({ place, cents, code }) => `${at[place]},${(cents / 100).toFixed(2)},${code}\n`);
+  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,value,currency\n${lines.join('')}`);
+  const preparedWith = async (settings: JobFile): Promise<Prepared> => {
+    const job = harness.job({ topics: ['hail'], order_by: { column: 'value' }, ...settings });
+    const { clock, store } = harness;
+    const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+    const effects = { clock, random: Math.random, streams, notice: () => {} };
+    const connection = { kind: 'service', baseUrl: harness.url, source: 's', sample: false, keys: [] } as const;
+    const prepared = await prepare(await openContext(job, { connection, store, effects }));
+    t.after(() => prepared[Symbol.dispose]());
+    return prepared;
+  };
+  for (const [currency, shown] of [
+    [undefined, 'USD'],
+    ['CAD', 'CAD'],
+    ['EUR', 'EUR'],
+  ] as const) {
+    const prepared = await preparedWith(currency === undefined ? {} : { currency });
+    const { scan } = prepared.plan;
+    const unit = 10 ** (scan.cells.decimals - 2);
+    const { totals, valueOfCell, shown: found } = currenciesOf(prepared);
+    assert.equal(found, shown);
+    assert.deepEqual(
+      new Map(totals.map((total) => [total.currency ?? '', total.value / unit])),
+      new Map(totals.map((total) => [total.currency ?? '', sumOf(total.currency ?? '')])),
+    );
+    assert.deepEqual(new Set(totals.map((total) => total.currency)), new Set([null, 'USD', 'CAD', 'EUR']));
+    for (const place of [0, 1, 2]) assert.equal(valueOfCell(place) / unit, sumOf(shown, place));
+
+    let reads = 0;
+    const rowFile = {
+      ...scan.rowFile,
+      read: (...request: Parameters<typeof scan.rowFile.read>) => {
+        reads++;
+        return scan.rowFile.read(...request);
+      },
+    };
+    await gatherFacts({ ...prepared, plan: { ...prepared.plan, scan: { ...scan, rowFile } } }, harness.clock.now());
+    assert.equal(reads, 1);
+  }
+});
