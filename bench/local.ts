@@ -13,7 +13,7 @@ import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../src/contract/topi
 import { CITIES } from '../src/data/sample/cities.ts';
 import { between, normal, randomOf } from '../src/data/sample/random.ts';
 import { createClient } from '../src/fetch/client.ts';
-import { verdictOf } from '../src/fetch/verdict-of.ts';
+import { verdictOf } from '../src/fetch/verdict.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import { parsedAnswer } from '../src/run/buy/parsed-answer.ts';
 import { type LocalRunRates, localRun } from './local-run.ts';

@@ -4,12 +4,10 @@ import { type Call, pathOf } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Location } from '../geo/coordinates.ts';
-import { MAX_BODY_BYTES } from './content.ts';
-import { ACCEPT_ENCODING } from './content-decoding.ts';
-import { type Exchange, TIMEOUTS, type Timeouts } from './exchange.ts';
+import { ACCEPT_ENCODING, MAX_BODY_BYTES } from './content.ts';
+import { type Exchange, type HeaderMap, TIMEOUTS, type Timeouts } from './exchange.ts';
 import { Receiver } from './receiver.ts';
-import { redactorOf } from './redact.ts';
-import { exchangeLine, requestLine } from './trace.ts';
+import { cleanText, redactorOf } from './redact.ts';
 
 /** A deadline that is noticed so late was missed by the whole process, which was stopped, not by the service. */
 const STOPPED_MS = 1_000;
@@ -62,7 +60,6 @@ export function createClient(options: ClientOptions): Client {
   const { origin, pathname } = new URL(options.baseUrl);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const clock = options.clock ?? systemClock;
-  const inFlight = new Set<Promise<Exchange>>();
   const { trace, secrets = [], keepsDetails = true } = options;
   let sent = 0;
   const pool = new Pool(origin, {
@@ -110,27 +107,18 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  async function sendPlain(request: PlainRequest, kind: Call['kind'] = 'enterprise'): Promise<Exchange> {
-    const exchanged = exchange(request, kind);
-    inFlight.add(exchanged);
-    try {
-      return await exchanged;
-    } finally {
-      inFlight.delete(exchanged);
-    }
-  }
-
-  async function close(): Promise<void> {
-    await Promise.allSettled(inFlight);
-    await pool.destroy();
-  }
+  let closing: Promise<void> | null = null;
+  const close = () => {
+    closing ??= pool.close();
+    return closing;
+  };
 
   return {
     async send({ call, location: { lat, lng }, ...request }) {
       requireSendable(request.key);
-      return await sendPlain({ ...request, method: 'GET', path: pathOf(call, lat, lng) }, call.kind);
+      return await exchange({ ...request, method: 'GET', path: pathOf(call, lat, lng) }, call.kind);
     },
-    sendPlain,
+    sendPlain: (request) => exchange(request, 'enterprise'),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -144,4 +132,39 @@ export function requireSendable(key: string): void {
     'The key is empty or has characters that no key can have (a space, a line break, a quote from a word processor)',
     'Copy the key again, without anything before or after it.',
   );
+}
+
+/** Names of headers whose value is secret, whatever the service calls them. */
+const SECRET_NAME = /key|auth|token|secret|cookie|session|signature|password|credential/i;
+const HIDDEN = '[hidden]';
+const MAX_VALUE = 200;
+
+/** A request as one line, before it is sent. */
+function requestLine(number: number, method: string, path: string, headers: HeaderMap): string {
+  return `debug ${number} > ${method} ${path}  ${headerText(headers)}`;
+}
+
+/** Its answer as one line: status, time, credits as the service states them, headers; or how it failed. */
+function exchangeLine(number: number, exchange: Exchange): string {
+  const took = `${Math.round(exchange.elapsedMs)} ms`;
+  if (exchange.kind === 'failure') {
+    const { code, reached, message } = exchange;
+    const money = reached === 'never' ? 'never sent' : 'maybe charged';
+    return `debug ${number} < ${code} after ${took}, ${money}: ${cleanText(message, MAX_VALUE)}`;
+  }
+  const { status, headers, bytes } = exchange;
+  const credits = cleanText(headers[HEADERS.creditCost] ?? 'not stated', MAX_VALUE);
+  return `debug ${number} < ${status} after ${took}, credits: ${credits}, ${bytes} bytes  ${headerText(headers)}`;
+}
+
+function headerText(headers: HeaderMap): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${cleanText(name, MAX_VALUE)}: ${shown(name, value)}`)
+    .join('; ');
+}
+
+function shown(name: string, value: string): string {
+  if (SECRET_NAME.test(name)) return HIDDEN;
+  // After its path an address may contain anything.
+  return cleanText(name === 'location' ? value.replace(/[?#].*$/s, '?…') : value, MAX_VALUE);
 }

@@ -85,7 +85,11 @@ export function readEnvelope<Result>(
 
 /** Only the headers can state its cost. */
 function unread(why: string): EnvelopeReading<never> {
-  return { ...NOTHING_STATED, ok: false, reason: 'unread', message: `The answer could not be read: ${why}` };
+  return unusable(NOTHING_STATED, 'unread', `The answer could not be read: ${why}`);
+}
+
+function unusable(stated: Stated, reason: MalformedReason, message: string): EnvelopeReading<never> {
+  return { ...stated, ok: false, reason, message };
 }
 
 function readContent<Result>(
@@ -97,28 +101,15 @@ function readContent<Result>(
   const { content } = received;
   if (content.kind === 'unread') return unread(content.why);
   if (content.kind === 'text') {
-    return {
-      ...NOTHING_STATED,
-      ok: false,
-      reason: 'not-json',
-      message: `The answer is not JSON${looks(content.text)}`,
-    };
+    return unusable(NOTHING_STATED, 'not-json', `The answer is not JSON${appearance(content.text)}`);
   }
   const envelope = content.value;
   const stated = readMeta(field(envelope, 'meta'));
   const data = (call.kind === 'single' ? singleData : bundleData).safeParse(field(envelope, 'data'));
-  if (!data.success) {
-    return {
-      ...stated,
-      ok: false,
-      reason: 'shape',
-      message: `The answer's data is malformed: ${issues(data.error)}`,
-    };
-  }
+  if (!data.success) return unusable(stated, 'shape', `The answer's data is malformed: ${issues(data.error)}`);
   const meters = distanceMeters(location, data.data.location);
   if (!isOnEarth(data.data.location) || meters > ELSEWHERE_M) {
-    const message = `The answer is for another location (${Math.round(meters / 1_000)} km away)`;
-    return { ...stated, ok: false, reason: 'elsewhere', message };
+    return unusable(stated, 'elsewhere', `The answer is for another location (${Math.round(meters / 1_000)} km away)`);
   }
   const answering = { ...stated, resolved: data.data.location, fingerprint: fingerprintOf(stated, received) };
   return call.kind === 'single'
@@ -139,12 +130,10 @@ function readSingle<Result>(
 ): EnvelopeReading<Result> {
   if (data.topic !== topic) {
     const message = `The answer is for another topic (${cleanText(data.topic, 60)} instead of ${topic})`;
-    return { ...stated, ok: false, reason: 'wrong-topic', message };
+    return unusable(stated, 'wrong-topic', message);
   }
   const reading = readTopic(topic, data.result, keep);
-  if (!reading.ok && reading.reason === 'malformed') {
-    return { ...stated, ok: false, reason: 'shape', message: reading.message };
-  }
+  if (!reading.ok && reading.reason === 'malformed') return unusable(stated, 'shape', reading.message);
   return { ...stated, ok: true, results: new Map([[topic, reading]]), unknownTopics: [] };
 }
 
@@ -159,9 +148,7 @@ function readBundle<Result>(
     if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry, keep));
     else if (unknownTopics.length < MAX_UNKNOWN_TOPICS) unknownTopics.push(cleanText(slug, 60));
   }
-  if (results.size === 0) {
-    return { ...stated, ok: false, reason: 'shape', message: 'The bundle has no known topic' };
-  }
+  if (results.size === 0) return unusable(stated, 'shape', 'The bundle has no known topic');
   return { ...stated, ok: true, results, unknownTopics };
 }
 
@@ -203,7 +190,7 @@ function isOnEarth({ lat, lng }: Location): boolean {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
 }
 
-function looks(text: string): string {
+function appearance(text: string): string {
   if (text === '') return ' (it is empty)';
   return text.startsWith('<') ? ' (it looks like HTML: a proxy or a login page?)' : '';
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Dispatcher } from 'undici';
-import { contentOf, MAX_TEXT_BYTES } from './content.ts';
-import { decompressed, TooLarge } from './content-decoding.ts';
+import { contentOf, decompressed, MAX_TEXT_BYTES, TooLarge } from './content.ts';
 import type { Exchange, FailureCode, HeaderMap } from './exchange.ts';
 import type { Redactor } from './redact.ts';
 

@@ -67,27 +67,22 @@ export interface RetryQuestion {
 const RATE_BACKOFF_MOST_MS = 60_000;
 
 /** Decides what follows a call that was not answered. Only what is known to pass is tried again. */
-export function decide({ verdict, tried, policy, random, slowedDownMs = 0 }: RetryQuestion): Decision {
+export function decide(question: RetryQuestion): Decision {
+  const { verdict } = question;
   switch (verdict.kind) {
     case 'rate':
-      return afterRate(verdict, tried, policy, random, slowedDownMs);
+      return afterRate(verdict, question);
     case 'upstream':
-      return afterUpstream(verdict, tried, policy, random);
+      return afterUpstream(verdict, question);
     case 'transport':
-      return afterTransport(verdict, tried, policy, random);
+      return afterTransport(verdict, question);
     default:
       // malformed: probably charged, and a retry would be charged again. The rest is final, or for the caller to solve.
       return { next: 'give-up' };
   }
 }
 
-function afterRate(
-  { rate }: Refused,
-  tried: Tried,
-  policy: RetryPolicy,
-  random: () => number,
-  slowedDownMs: number,
-): Decision {
+function afterRate({ rate }: Refused, { tried, policy, random, slowedDownMs = 0 }: RetryQuestion): Decision {
   // No jitter where the service named the time; the throttle spreads the calls. The first time it is believed; if the service
   // then refuses again, the time was wrong, and the waits double: "Retry-After: 1" for ten minutes was thousands of requests.
   const named = rate.retryAfterMs ?? rate.resetMs;
@@ -103,7 +98,7 @@ function afterRate(
   return { next: 'retry', afterMs, rate: true, tried: { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs } };
 }
 
-function afterUpstream({ rate }: Refused, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
+function afterUpstream({ rate }: Refused, { tried, policy, random }: RetryQuestion): Decision {
   const failed = { ...tried, failures: tried.failures + 1 };
   const asked = rate.retryAfterMs ?? 0;
   if (asked > policy.longestWaitMs) return { next: 'pause', afterMs: asked };
@@ -111,7 +106,7 @@ function afterUpstream({ rate }: Refused, tried: Tried, policy: RetryPolicy, ran
   return { next: 'retry', afterMs: Math.max(asked, backoff(failed, policy, random)), rate: false, tried: failed };
 }
 
-function afterTransport(verdict: Transport, tried: Tried, policy: RetryPolicy, random: () => number): Decision {
+function afterTransport(verdict: Transport, { tried, policy, random }: RetryQuestion): Decision {
   // The client was closed; or the body is too large, damaged or not HTTP, and a retry would be charged again.
   if (['CLOSED', 'BODY_TOO_LARGE', 'DAMAGED', 'NOT_HTTP'].includes(verdict.code)) return { next: 'give-up' };
   const doubt = verdict.charged === 'unknown' ? 1 : 0;

@@ -1,8 +1,28 @@
+import { type Call, CREDITS } from '../contract/credits.ts';
+import { count } from '../contract/header-values.ts';
+import { HEADERS } from '../contract/headers.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
-import type { MalformedReason, TopicReading } from './envelope.ts';
-import type { FailureCode } from './exchange.ts';
-import type { Rate } from './rate-headers.ts';
+import type { Content } from './content.ts';
+import {
+  type EnvelopeReading,
+  type KeepResult,
+  type MalformedReason,
+  readEnvelope,
+  type TopicReading,
+} from './envelope.ts';
+import { readErrorBody } from './error-body.ts';
+import {
+  type Exchange,
+  type FailureCode,
+  type HeaderMap,
+  type Rate,
+  type Received,
+  readRate,
+  type TransportFailure,
+} from './exchange.ts';
+import { cleanText } from './redact.ts';
+import { DENIALS, QUOTA_CODE, statusKind } from './status-kind.ts';
 
 /** What every verdict has. */
 interface VerdictBase {
@@ -81,3 +101,160 @@ export interface Transport extends VerdictBase {
 
 /** What one exchange means, and what it cost. */
 export type Verdict<Result = unknown> = Answered<Result> | NoData | Malformed | Rejected | Refused | Transport;
+
+const NO_RATE: Rate = { limit: null, remaining: null, resetMs: null, retryAfterMs: null };
+const MAX_ADDRESS = 100;
+
+/** Decides what an exchange means and what it cost, for a location and the time of the answer. @param keep what is kept of a
+ * topic's result */
+export function verdictOf<Result>(
+  exchange: Exchange,
+  call: Call,
+  location: Location,
+  now: number,
+  keep: KeepResult<Result>,
+): Verdict<Result> {
+  if (exchange.kind === 'failure') return ofFailure(exchange);
+  if (!hasAnswer(exchange)) return ofStatus(exchange, call, now);
+  return ofAnswer(exchange, call, readEnvelope(call, location, exchange, keep), now);
+}
+
+/** Only the body of a 200 is an answer. */
+export function hasAnswer(exchange: Exchange): exchange is Received {
+  return exchange.kind === 'response' && exchange.status === 200;
+}
+
+function ofFailure({ reached, code, message }: TransportFailure): Transport {
+  const charged = reached === 'never' ? 0 : 'unknown';
+  return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
+}
+
+function ofAnswer<Result>(
+  { headers }: Received,
+  call: Call,
+  reading: EnvelopeReading<Result>,
+  now: number,
+): Verdict<Result> {
+  const cost = costOf(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);
+  const base = {
+    discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
+    requestId: reading.requestId,
+    rate: readRate(headers, now),
+  };
+  if (!reading.ok) {
+    const { reason, message } = reading;
+    return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...base };
+  }
+  const { results, unknownTopics, timestamp, resolved, fingerprint } = reading;
+  // Every answer is charged (docs/developer/service-api.md, 1.4): a service that states less is not believed, or a budget would never end.
+  const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
+  const sample = reading.sample || saysSample(headers);
+  const read = { results, unknownTopics, timestamp, resolved, fingerprint, sample };
+  return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
+}
+
+/** What an unusable answer cost. Every 200 is charged (docs/developer/service-api.md, 1.4): one that states less than the price, or nothing, may
+ * have cost the price all the same; only the provider's bill can tell. */
+function chargeOf({ stated, price }: Cost): number | 'unknown' {
+  return stated !== null && stated >= price ? stated : 'unknown';
+}
+
+interface Cost {
+  /** The larger of what the header and `meta` state; `null` where neither is credible. */
+  readonly stated: number | null;
+  /** The contract's price. */
+  readonly price: number;
+  readonly note: string | null;
+}
+
+/** A higher number is not a price (the most expensive call costs 35): a garbled header must not use up the quota for a month. */
+const MOST_CREDIBLE_COST = 1_000;
+
+/** The larger statement counts: counting too little would spend credits that were not planned. */
+function costOf(header: string | undefined, meta: unknown, price: number): Cost {
+  const inMeta = typeof meta === 'number' && Number.isSafeInteger(meta) && meta >= 0 ? meta : null;
+  const inHeader = count(header);
+  if (inHeader === null && inMeta === null) return { stated: null, price, note: 'the service did not state the cost' };
+  const credible = [inHeader, inMeta].filter((cost) => cost !== null && cost <= MOST_CREDIBLE_COST) as number[];
+  const agree = (inHeader ?? price) === price && (inMeta ?? price) === price;
+  const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
+  const said = parts.filter((part) => part !== null).join(' and ');
+  return {
+    stated: credible.length === 0 ? null : Math.max(...credible),
+    price,
+    note: agree ? null : `the service states a cost of ${said}; the contract's price is ${price}`,
+  };
+}
+
+function ofStatus({ status, headers, content }: Received, call: Call, now: number): Verdict<never> {
+  const error = readErrorBody(content);
+  const common = { requestId: error.requestId, rate: readRate(headers, now) };
+  const kind = statusKind(status, status === 429 && saysQuota(content) ? QUOTA_CODE : error.code);
+  if (kind === 'malformed') {
+    const cost = costOf(headers[HEADERS.creditCost], error.creditCost, CREDITS[call.kind]);
+    const message = `The service answered with status ${status} instead of 200`;
+    return { ...common, kind, charged: chargeOf(cost), reason: 'shape', message, discrepancy: cost.note };
+  }
+  const statedCost = Math.max(count(headers[HEADERS.creditCost]) ?? 0, Number(error.creditCost) || 0);
+  const base = {
+    ...common,
+    charged: 0 as const,
+    discrepancy: statedCost > 0 ? `the service states a cost of ${statedCost} for a failure (${status})` : null,
+  };
+  // `Not Found` is not a code but a sentence, which is printed after the parentheses.
+  const code = error.code !== null && /^[\w.-]+$/.test(error.code) ? error.code : null;
+  // The caller may continue the sentence, or end it.
+  const message = error.message === code ? null : (error.message?.replace(/\.$/, '') ?? null);
+  const said = `(${status}${code === null ? '' : ` ${code}`})${message === null ? '' : `: ${message}`}`;
+  switch (kind) {
+    case 'rejected':
+      return { ...base, kind, status, message: `The service rejects this location ${said}` };
+    case 'no_data': {
+      const none = `The service has no data on this location ${said}`;
+      return { ...base, kind, status, message: none, sample: saysSample(headers) };
+    }
+    case 'timeout':
+      return { ...base, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
+    case 'redirected':
+      return { ...base, kind, status, isPage: isPage(content), message: redirectMessage(status, headers.location) };
+    default:
+      return { ...base, kind, status, isPage: isPage(content), message: `${happened(kind, status)} ${said}` };
+  }
+}
+
+/** The first words of a refusal's message; its status and the service's own words follow. */
+function happened(kind: Exclude<Refused['kind'], 'redirected'>, status: number): string {
+  if (kind === 'denied') return DENIALS[status]!.happened;
+  if (kind === 'upstream') return status < 500 ? 'The service cannot answer the request now' : 'The service failed';
+  return REFUSALS[kind];
+}
+
+const REFUSALS = {
+  unauthenticated: 'The service refused the key',
+  forbidden: 'The key lacks the scope for this call',
+  quota: 'The quota of this period is used up',
+  rate: 'The service asks to slow down',
+  unexplained: 'The service refused the request',
+};
+
+function isPage(content: Content): boolean {
+  return content.kind === 'text' && /^\s*</.test(content.text);
+}
+
+function saysQuota(content: Content): boolean {
+  if (content.kind === 'unread') return false;
+  const text = content.kind === 'text' ? content.text : JSON.stringify(content.value);
+  return text.toUpperCase().includes(QUOTA_CODE);
+}
+
+function redirectMessage(status: number, target: string | undefined): string {
+  const start = `The service's address answers with a redirect (${status})`;
+  if (target === undefined) return `${start}; check the address in the job file`;
+  // Only the origin and the path: a query may hold anything.
+  const [address = ''] = target.split(/[?#]/);
+  return `${start} to ${cleanText(address, MAX_ADDRESS)}; it was not followed: put the right address into the job file`;
+}
+
+function saysSample(headers: HeaderMap): boolean {
+  return headers[HEADERS.sampleData] === 'true';
+}

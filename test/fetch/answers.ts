@@ -7,7 +7,7 @@ import { contentOf } from '../../src/fetch/content.ts';
 import type { Exchange, Received } from '../../src/fetch/exchange.ts';
 import { redactorOf } from '../../src/fetch/redact.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
-import { verdictOf as verdictKeeping } from '../../src/fetch/verdict-of.ts';
+import { verdictOf as verdictKeeping } from '../../src/fetch/verdict.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 
 export const PLACE: Location = { lat: 34.0522, lng: -118.2437 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rate } from '../../src/fetch/rate-headers.ts';
+import type { Rate } from '../../src/fetch/exchange.ts';
 import {
   type Decision,
   decide,

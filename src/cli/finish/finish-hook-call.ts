@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PerilbookError } from '../../errors.ts';
 import { redactorOf } from '../../fetch/redact.ts';
-import { postWebhook } from '../../fetch/webhook.ts';
 import { readKeys } from '../../run/plan/api-keys.ts';
 import type { FinishHook } from '../../run/settings/finish-hook.ts';
 import { shownKeyPlace } from '../../run/settings/key-shapes.ts';
@@ -9,6 +8,7 @@ import type { Job } from '../../run/settings/settings.ts';
 import { type CliContext, say } from '../context.ts';
 import type { FinishedRun } from './finished-run.ts';
 import { runProgram } from './run-program.ts';
+import { postWebhook } from './webhook.ts';
 
 /** Tells the hook of a job how its run ended. */
 export type TellFinish = (finished: FinishedRun) => Promise<void>;

@@ -1,12 +1,12 @@
 import type { TopicFailure } from '../../contract/answer.ts';
 import { type Call, CREDITS } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { HealthSignal } from '../../fetch/breaker.ts';
 import type { TopicReading } from '../../fetch/envelope.ts';
 import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried } from '../../fetch/retry.ts';
 import { DENIALS } from '../../fetch/status-kind.ts';
 import type { Verdict } from '../../fetch/verdict.ts';
 import type { Settlement } from '../../store/port.ts';
+import type { HealthSignal } from './breaker.ts';
 import type { ParsedAnswer } from './parsed-answer.ts';
 import type { StopReason } from './stop.ts';
 

@@ -9,7 +9,7 @@ import {
   isTopicDown,
   isUnanswered,
   recordSignal,
-} from '../../fetch/breaker.ts';
+} from './breaker.ts';
 import { type Stop, stopFor } from './stop.ts';
 
 /** How the run stands: the service's health as its calls show it, and whether the run goes on. */

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { Agent, request } from 'undici';
-import { type Clock, timeLimit } from '../clock.ts';
-import { counted } from '../format-numbers.ts';
+import { type Clock, timeLimit } from '../../clock.ts';
+import { counted } from '../../format-numbers.ts';
 
 /** A message for a webhook. */
 export interface WebhookMessage {
@@ -17,7 +16,7 @@ export interface WebhookMessage {
 
 /** How long to wait before each retry, in seconds. Longer waits would keep a scheduler's job alive for nothing. */
 const WAITS = [1, 2, 4, 8];
-/** For one attempt, from connecting to the head of the answer. undici's own times begin again with each byte and each 102. */
+/** For one attempt, from connecting to the head of the answer. */
 const ATTEMPT_MS = 10_000;
 /** For all attempts and the waits between them: a job that is stopped has 90 s as a rule. */
 const LONGEST_MS = 60_000;
@@ -29,25 +28,19 @@ const LONGEST_MS = 60_000;
  * @returns null when it was delivered, else why not
  */
 export async function postWebhook(message: WebhookMessage, clock: Clock): Promise<string | null> {
-  const dispatcher = new Agent();
   using limit = timeLimit(clock, LONGEST_MS);
-  try {
-    for (let attempt = 0; ; attempt++) {
-      const { problem, isFinal } = await attemptPost(message, clock, dispatcher, limit.signal);
-      if (problem === null || isFinal) return problem;
-      const wait = WAITS[attempt];
-      if (wait !== undefined) await clock.sleep(wait * 1_000, limit.signal);
-      if (wait === undefined || limit.signal.aborted) return `${problem} (${counted(attempt + 1, 'attempt')})`;
-    }
-  } finally {
-    await dispatcher.destroy();
+  for (let attempt = 0; ; attempt++) {
+    const { problem, isFinal } = await attemptPost(message, clock, limit.signal);
+    if (problem === null || isFinal) return problem;
+    const wait = WAITS[attempt];
+    if (wait !== undefined) await clock.sleep(wait * 1_000, limit.signal);
+    if (wait === undefined || limit.signal.aborted) return `${problem} (${counted(attempt + 1, 'attempt')})`;
   }
 }
 
 async function attemptPost(
   { id, url, body, secret, userAgent }: WebhookMessage,
   clock: Clock,
-  dispatcher: Agent,
   limit: AbortSignal,
 ): Promise<{ problem: string | null; isFinal: boolean }> {
   const timestamp = String(Math.floor(clock.now() / 1_000));
@@ -61,16 +54,15 @@ async function attemptPost(
   using attempt = timeLimit(clock, ATTEMPT_MS);
   try {
     const signal = AbortSignal.any([limit, attempt.signal]);
-    const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal });
-    const { statusCode: status } = answer;
+    const { status, body: answer } = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     // The status says all; a body may never end.
-    answer.body.on('error', () => {}).destroy();
+    answer?.cancel().catch(() => {});
     if (status >= 200 && status < 300) return { problem: null, isFinal: true };
     const mayPass = status === 408 || status === 429 || status >= 500;
     return { problem: `it answered with status ${status}`, isFinal: !mayPass };
   } catch (error) {
     if (limit.aborted || attempt.signal.aborted) return { problem: 'it did not answer in time', isFinal: false };
-    const { code } = error as { code?: unknown };
+    const { code } = ((error as Error).cause ?? {}) as { code?: unknown };
     return {
       problem: `it cannot be reached (${typeof code === 'string' ? code : 'connection failed'})`,
       isFinal: false,

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
+import type { Exchange } from '../../src/fetch/exchange.ts';
+import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
+import type { Verdict } from '../../src/fetch/verdict.ts';
 import {
   type Breaker,
   HEALTHY,
@@ -10,12 +13,9 @@ import {
   isTopicDown,
   isUnanswered,
   recordSignal,
-} from '../../src/fetch/breaker.ts';
-import type { Exchange } from '../../src/fetch/exchange.ts';
-import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
-import type { Verdict } from '../../src/fetch/verdict.ts';
+} from '../../src/run/buy/breaker.ts';
 import { consequenceOf } from '../../src/run/buy/consequence.ts';
-import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from './answers.ts';
+import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../fetch/answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
 const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };

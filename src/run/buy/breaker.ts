@@ -1,4 +1,4 @@
-import type { TopicSlug } from '../contract/topics.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
 
 /** What a call says about the service when its retries are over. */
 export interface HealthSignal {
