@@ -35,6 +35,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   yargs: ['cli'],
   undici: ['fetch', 'data'],
   bottleneck: ['fetch'],
+  'p-limit': ['data'],
   'better-sqlite3': ['sql', 'store', 'service', 'data'],
   pg: ['sql'],
   saxes: ['formats'],

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { digestOf } from '../loaders/agency-file.ts';
 import type { Source } from '../sources/source.ts';
 import { headOf, unexpectedStart } from './content-checks.ts';
 import { downloadFailed } from './download-errors.ts';
@@ -25,7 +26,7 @@ export function copiedSlices(source: Source, mirror: string, states: readonly st
  *
  * @returns the number of files that are new
  */
-export function copySlice(source: Source, slice: Slice, mirror: string, folder: string): number {
+export async function copySlice(source: Source, slice: Slice, mirror: string, folder: string): Promise<number> {
   const from = join(mirror, source.name);
   mkdirSync(folder, { recursive: true });
   const before = readManifest(folder);
@@ -33,18 +34,26 @@ export function copySlice(source: Source, slice: Slice, mirror: string, folder: 
   let copied = 0;
   for (const [key, theirs] of readManifest(from)) {
     if (sliceOfKey(key) !== slice) continue;
-    const { loadedAt: _loaded, dataset: _dataset, level: _level, ...entry } = theirs;
+    const { loadedAt: _loaded, dataset: _dataset, level: _level, refused, ...entry } = theirs;
     const [source_, target] = [join(from, entry.file), join(folder, entry.file)];
     const own = before.get(key);
-    if (own !== undefined && own.fetchedAt === entry.fetchedAt && own.url === entry.url && isWhole(own, target)) {
+    if (
+      own !== undefined &&
+      own.fetchedAt === entry.fetchedAt &&
+      own.url === entry.url &&
+      own.sha256 === entry.sha256 &&
+      isWhole(own, target)
+    ) {
       after.set(key, own);
       continue;
     }
-    const problem = !existsSync(source_)
-      ? 'is not there'
-      : !isWhole(entry, source_)
-        ? 'has another size than its manifest says'
-        : unexpectedStart(entry.file, headOf(source_), source.firstLine);
+    const problem = refused
+      ? 'was refused on the machine that it comes from'
+      : !existsSync(source_)
+        ? 'is not there'
+        : !isWhole(entry, source_) || (entry.sha256 !== undefined && (await digestOf(source_)) !== entry.sha256)
+          ? 'is another one than its manifest says'
+          : unexpectedStart(entry.file, headOf(source_), source.firstLine);
     if (problem !== null) {
       throw downloadFailed(`${source_}: ${problem}`, 'Copy the downloads folder again; the stored data is unchanged.');
     }

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { digestOf } from '../loaders/agency-file.ts';
 import type { FileDownload, Source } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import { type DownloadContext, downloadFile, type FileRequest, isWhole } from './download-file.ts';
@@ -39,12 +40,13 @@ export async function fetchSlice(
   // A file that was refused may have ended early: the server would say of it that nothing changed.
   const usable = new Map([...before].filter(([, { refused }]) => refused !== true));
   const fetched = await fetchFiles(source, slice, folder, usable, context, headers);
-  // Read again: another slice of the source may have been recorded meanwhile.
-  const after = readManifest(folder);
-  // The whole US replaces the states.
-  const isReplaced = (key: string) => slice === 'US' || sliceOfKey(key) === slice;
-  for (const key of after.keys()) if (isReplaced(key)) after.delete(key);
-  for (const [key, { entry }] of fetched) after.set(key, entry);
+  const entries = new Map<string, FileEntry>();
+  for (const [key, { entry, isNew }] of fetched) {
+    entries.set(key, isNew ? { ...entry, sha256: await digestOf(join(folder, entry.file)) } : entry);
+  }
+  // Read again: another slice of the source may have been recorded meanwhile. The whole US replaces the states.
+  const others = [...readManifest(folder)].filter(([key]) => slice !== 'US' && sliceOfKey(key) !== slice);
+  const after = new Map([...others, ...entries]);
   writeManifest(folder, after);
   removeOthers(folder, after, before, context.clock.now());
   return [...fetched.values()].filter(({ isNew }) => isNew).length;

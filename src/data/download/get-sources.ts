@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { PerilbookError } from '../../errors.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
@@ -8,7 +9,6 @@ import { downloadFailed } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
 import { fetchSlice } from './fetch-source.ts';
 import { readManifest } from './manifest.ts';
-import { createGate } from './open-gates.ts';
 import { type ProbedSource, probeSource } from './probe-source.ts';
 import { ageWarnings } from './source-age.ts';
 import { type Slice, slicesOf } from './source-requests.ts';
@@ -51,10 +51,11 @@ export async function checkSources(
   env: Readonly<Record<string, string | undefined>>,
   context: DownloadContext,
 ): Promise<CheckedSource[]> {
-  const gate = createGate(SOURCES_AT_ONCE);
+  const limit = pLimit(SOURCES_AT_ONCE);
   return await Promise.all(
     sources.map((source) =>
-      gate.pass(context.signal, async (): Promise<CheckedSource> => {
+      limit(async (): Promise<CheckedSource> => {
+        context.signal.throwIfAborted();
         try {
           const probed = await probeSource(source, context, keyHeaders(source, env));
           const rows = probed.reduce((sum, one) => sum + (one.rows ?? 0), 0);
@@ -96,10 +97,11 @@ export async function obtainSources(
   context: DownloadContext,
   onDone: (obtained: ObtainedSource) => void = () => {},
 ): Promise<ObtainedSource[]> {
-  const gate = createGate(SOURCES_AT_ONCE);
+  const limit = pLimit(SOURCES_AT_ONCE);
   return await Promise.all(
     wanted.map((one) =>
-      gate.pass(context.signal, async () => {
+      limit(async () => {
+        context.signal.throwIfAborted();
         const obtained = await obtain(one, folders, env, context);
         onDone(obtained);
         return obtained;
@@ -124,7 +126,7 @@ async function obtain(
       newFiles +=
         copy === undefined
           ? await fetchSlice(source, slice, folder, context, headers)
-          : copySlice(source, slice, copy, folder);
+          : await copySlice(source, slice, copy, folder);
     }
     return { ...wanted, newFiles };
   } catch (error) {

@@ -14,7 +14,9 @@ import { reachOf, type Slice, sliceOfKey } from './source-requests.ts';
 /** The downloaded slices of a source that the database does not hold in this version. */
 export function unloadedSlices(database: DataDatabase, source: string, manifest: Manifest): Slice[] {
   const slices = new Set([...manifest.keys()].map(sliceOfKey));
-  const isLoaded = ({ fetchedAt, loadedAt, dataset, level = '' }: FileEntry, slice: Slice): boolean => {
+  const isLoaded = ({ fetchedAt, loadedAt, dataset, level = '', refused }: FileEntry, slice: Slice): boolean => {
+    // It is downloaded again first.
+    if (refused) return true;
     if (loadedAt === undefined) return false;
     // The publisher has no record of it, and none is here.
     if (dataset === undefined) return true;

@@ -10,6 +10,8 @@ const fileEntry = z.object({
   /** The agency's address, without a key. */
   url: z.string(),
   bytes: z.number(),
+  /** In hexadecimal. */
+  sha256: z.string().optional(),
   fetchedAt: z.number(),
   /** When the server was last asked for changes. */
   checkedAt: z.number(),

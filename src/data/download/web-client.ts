@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { Agent, EnvHttpProxyAgent, request } from 'undici';
 import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
-import { createGate } from './open-gates.ts';
 
 /** A server's answer. */
 export interface WebAnswer {
@@ -55,13 +55,13 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
   };
   const isProxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
   const dispatcher = isProxied ? new EnvHttpProxyAgent({ ...timeouts, ...proxies }) : new Agent(timeouts);
-  const gates = new Map<string, ReturnType<typeof createGate>>();
-  const everywhere = createGate(AT_ONCE);
+  const limits = new Map<string, LimitFunction>();
+  const everywhere = pLimit(AT_ONCE);
 
-  function gateOf(host: string): ReturnType<typeof createGate> {
-    const gate = gates.get(host) ?? createGate(AT_ONCE_PER_HOST);
-    gates.set(host, gate);
-    return gate;
+  function limitOf(host: string): LimitFunction {
+    const limit = limits.get(host) ?? pLimit(AT_ONCE_PER_HOST);
+    limits.set(host, limit);
+    return limit;
   }
 
   async function send(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<WebAnswer> {
@@ -89,8 +89,9 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
   return {
     async get(url, headers, signal, read) {
       const host = new URL(url).host;
-      return await gateOf(host).pass(signal, () =>
-        everywhere.pass(signal, async () => {
+      return await limitOf(host)(() =>
+        everywhere(async () => {
+          signal.throwIfAborted();
           const answer = await send(url, headers, signal).catch((error: unknown) => {
             throw signal.aborted ? signal.reason : connectionError(url, error);
           });

@@ -257,12 +257,19 @@ test('a machine without a network takes the downloads of another one', async (t)
   const missing = await perilbook(['data', 'get', 'tri', '--mirror', 'stick', '--yes'], options);
   assert.match(missing.stderr, /The folder ".*stick" holds no tri/);
   const file = join(folder, 'stick/air-quality/annual_aqi_by_county_2025.zip');
-  writeFileSync(file, readFileSync(file).subarray(0, 100));
+  const bytes = readFileSync(file);
   rmSync(join(other, 'perilbook'), { recursive: true });
-  assert.match(
-    (await perilbook(['data', 'get', 'air-quality', '--mirror', 'stick', '--yes'], options)).stderr,
-    /another size/,
-  );
+  const changed = Buffer.from(bytes);
+  changed[60]! ^= 1;
+  for (const damaged of [bytes.subarray(0, 100), changed]) {
+    writeFileSync(file, damaged);
+    assert.match((await copy()).stdout, /is another one than its manifest says/);
+  }
+  // A file that was refused there is none that anybody should load.
+  writeFileSync(file, bytes);
+  const manifest = join(folder, 'stick/air-quality/manifest.json');
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"bytes"', '"refused": true, "bytes"'));
+  assert.match((await copy()).stdout, /was refused on the machine that it comes from/);
 });
 
 test('a key that is missing, a mirror that is none and an update of nothing say what to do', async (t) => {
