@@ -157,7 +157,8 @@ function Slider() {
   return html`<span class="curve"><svg id="budget-curve" viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true"><path d=${isShown ? `M0 100${path.join('')}V100z` : ''} /></svg><span id="budget-marks" aria-hidden="true">${marks
     .filter(({ credits }) => isShown && credits <= most)
     .map(
-      ({ share, credits }) => html`<span key=${share} style=${{ left: `${at(credits)}%` }}>${percent(share)}</span>`,
+      ({ share, credits }) =>
+        html`<span key=${share} class=${at(credits) > 80 ? 'late' : ''} style=${{ left: `${at(credits)}%` }}>${percent(share)}</span>`,
     )}</span><input id="budget-slider" type="range" min="0" max=${most} value=${Math.min(budget.value ?? 0, most)} aria-label="Budget" aria-valuetext=${says} disabled=${most === 0} onKeyDown=${move} onInput=${({ currentTarget }) => setBudget(Number(currentTarget.value))} /></span>`;
 }
 
