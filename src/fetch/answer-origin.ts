@@ -89,8 +89,8 @@ export class AnswerOrigin {
     if (id === null) return false;
     const { lat, lng } = locationOf(cell);
     const path = pathOf(call, lat, lng);
-    const known = this.#calls.get(id);
-    if (known !== undefined) return known !== path;
+    const answered = this.#calls.get(id);
+    if (answered !== undefined) return answered !== path;
     if (this.#calls.size >= REMEMBERED) this.#calls.delete(this.#calls.keys().next().value!);
     this.#calls.set(id, path);
     return false;

@@ -103,7 +103,8 @@ export function createClient(options: ClientOptions): Client {
       trace?.(exchangeLine(number, exchange));
       return exchange;
     } finally {
-      deadline.abort();
+      // With a reason, as an error with a stack would be made for each call.
+      deadline.abort(null);
     }
   }
 

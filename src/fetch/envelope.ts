@@ -156,9 +156,9 @@ function readTopic<Result>(topic: TopicSlug, entry: unknown, keep: KeepResult<Re
   // Some services write `error: null` for "no error"; with anything else the value must not be read.
   const error = field(entry, 'error') ?? undefined;
   if (error !== undefined) {
-    const said = topicEntry.shape.error.safeParse(error);
+    const stated = topicEntry.shape.error.safeParse(error);
     if (field(entry, 'reason') === NO_DATA_REASON) return { ok: false, reason: 'no_data', message: 'no data' };
-    const message = cleanText(said.success && said.data ? said.data : 'failed', MAX_MESSAGE);
+    const message = cleanText(stated.success && stated.data ? stated.data : 'failed', MAX_MESSAGE);
     return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
   }
   const result = RESULT_SCHEMAS.get(topic)!.safeParse(entry);

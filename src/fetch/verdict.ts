@@ -178,11 +178,11 @@ function costOf(header: string | undefined, meta: unknown, price: number): Cost 
   const credible = [inHeader, inMeta].filter((cost) => cost !== null && cost <= MOST_CREDIBLE_COST) as number[];
   const agree = (inHeader ?? price) === price && (inMeta ?? price) === price;
   const parts = [inHeader === null ? null : `${inHeader} in the header`, inMeta === null ? null : `${inMeta} in meta`];
-  const said = parts.filter((part) => part !== null).join(' and ');
+  const costs = parts.filter((part) => part !== null).join(' and ');
   return {
     stated: credible.length === 0 ? null : Math.max(...credible),
     price,
-    note: agree ? null : `the service states a cost of ${said}; the contract's price is ${price}`,
+    note: agree ? null : `the service states a cost of ${costs}; the contract's price is ${price}`,
   };
 }
 
@@ -205,20 +205,20 @@ function ofStatus({ status, headers, content }: Received, call: Call, now: numbe
   const code = error.code !== null && /^[\w.-]+$/.test(error.code) ? error.code : null;
   // The caller may continue the sentence, or end it.
   const message = error.message === code ? null : (error.message?.replace(/\.$/, '') ?? null);
-  const said = `(${status}${code === null ? '' : ` ${code}`})${message === null ? '' : `: ${message}`}`;
+  const reason = `(${status}${code === null ? '' : ` ${code}`})${message === null ? '' : `: ${message}`}`;
   switch (kind) {
     case 'rejected':
-      return { ...base, kind, status, message: `The service rejects this location ${said}` };
+      return { ...base, kind, status, message: `The service rejects this location ${reason}` };
     case 'no_data': {
-      const none = `The service has no data on this location ${said}`;
+      const none = `The service has no data on this location ${reason}`;
       return { ...base, kind, status, message: none, sample: saysSample(headers) };
     }
     case 'timeout':
-      return { ...base, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${said}` };
+      return { ...base, kind: 'transport', code: 'REQUEST_TIMEOUT', message: `The request came too slowly ${reason}` };
     case 'redirected':
       return { ...base, kind, status, isPage: isPage(content), message: redirectMessage(status, headers.location) };
     default:
-      return { ...base, kind, status, isPage: isPage(content), message: `${happened(kind, status)} ${said}` };
+      return { ...base, kind, status, isPage: isPage(content), message: `${happened(kind, status)} ${reason}` };
   }
 }
 

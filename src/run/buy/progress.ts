@@ -3,7 +3,7 @@ import type { Settlement } from '../../store/port.ts';
 /** What a run does now. `looking_up`: in local data. `waiting`: for the quota, with `on_quota: wait`. */
 export type Phase = 'reading' | 'pricing' | 'buying' | 'looking_up' | 'waiting' | 'writing';
 
-/** What a run has done so far, for whoever shows it. Only `record` changes it. */
+/** What a run has done so far, for the display. Only `record` changes it. */
 export interface Progress {
   readonly phase: Phase;
   /** Rows read or written in this phase so far. */

@@ -68,18 +68,18 @@ export class RunTimes {
   learn(date: number, sentAt: number, steady: number = steadyTime(this.#clock)): void {
     const wall = this.#clock.now() + steady - steadyTime(this.#clock);
     const within = (steady - sentAt + SECOND_MS) / 2;
-    const said = { date: date + SECOND_MS / 2, wall, steady: (sentAt + steady) / 2, within };
+    const learned = { date: date + SECOND_MS / 2, wall, steady: (sentAt + steady) / 2, within };
     const before = this.#service;
     if (before !== null) {
-      const passed = said.date - before.date;
+      const passed = learned.date - before.date;
       // The smaller difference of the two: the steady clock stops while the machine is suspended, and the other may be set.
       const apart = Math.min(
-        Math.abs(passed - (said.steady - before.steady)),
-        Math.abs(passed - (said.wall - before.wall)),
+        Math.abs(passed - (learned.steady - before.steady)),
+        Math.abs(passed - (learned.wall - before.wall)),
       );
-      if (apart > CLOCKS_APART_MS + said.within + before.within) this.#jumped = true;
+      if (apart > CLOCKS_APART_MS + learned.within + before.within) this.#jumped = true;
     }
-    this.#service = said;
+    this.#service = learned;
     if (!this.#jumped) this.#report();
   }
 
