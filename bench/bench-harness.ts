@@ -12,7 +12,7 @@ import type { Connection } from '../src/run/connection-kinds.ts';
 import { fingerprintOf } from '../src/run/plan/api-keys.ts';
 import { prepare } from '../src/run/prepare.ts';
 import { openContext } from '../src/run/run-context.ts';
-import { type RunEnded, run } from '../src/run/run-job.ts';
+import { type RunResult, run } from '../src/run/run-job.ts';
 import { makeJob } from '../src/run/settings/settings.ts';
 import type { RateWindow } from '../src/service/accounts/limits.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
@@ -46,7 +46,7 @@ export interface BenchHarness {
   close(): Promise<void>;
 }
 
-interface BenchRun extends RunEnded {
+interface BenchRun extends RunResult {
   readonly progress: Progress;
 }
 

@@ -1,6 +1,6 @@
 import { type ErrorCode, PerilbookError } from '../errors.ts';
 import { hasTooManyInvalid } from '../run/invalid-rows.ts';
-import type { RunEnded } from '../run/run-job.ts';
+import type { RunResult } from '../run/run-job.ts';
 
 /** The exit codes of the process. */
 export const EXIT = {
@@ -45,7 +45,7 @@ export function exitCodeOfError(error: unknown): number {
   return error instanceof PerilbookError ? (OF_CODE[error.code] ?? EXIT.usage) : EXIT.bug;
 }
 
-export function exitCodeOfRun({ state, stop, summary }: RunEnded): number {
+export function exitCodeOfRun({ state, stop, summary }: RunResult): number {
   switch (stop?.reason) {
     case undefined:
       return state === 'complete' && !hasTooManyInvalid(summary) ? EXIT.complete : EXIT.someFailed;

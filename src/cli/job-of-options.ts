@@ -4,7 +4,7 @@ import { checkSettings, type JobFile } from '../run/settings/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeToFile } from '../run/settings/merge-settings.ts';
 import { readJobFile } from '../run/settings/read-job-file.ts';
 import type { Given } from '../run/settings/setting-table.ts';
-import { type Job, makeJob, type Surroundings } from '../run/settings/settings.ts';
+import { type Job, type JobFolders, makeJob } from '../run/settings/settings.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
 import { notANumber } from './option-values.ts';
@@ -21,7 +21,7 @@ export function jobWords({ job, _ }: Readonly<Record<string, unknown>>): JobWord
 /** The job of a command line: flags override the environment, the job file, and the defaults. @throws USAGE, JOB_FILE */
 export function jobOf(context: CliContext, said: JobWords, flags: Readonly<Record<string, unknown>>): Job {
   const jobFile = typeof said === 'string' && isJobFile(said) ? said : undefined;
-  return makeJob(saidOf(context, said, flags), { ...surroundingsOf(context), jobFile });
+  return makeJob(saidOf(context, said, flags), { ...foldersOf(context), jobFile });
 }
 
 /** The settings of command line and environment; null if they name a job file. */
@@ -50,10 +50,10 @@ export function jobOfAccount(
   const base = saidOf(context, said, flags).map((part) =>
     Object.fromEntries(Object.entries(part).filter(([name]) => !OF_ONE_INPUT.includes(name))),
   );
-  return (later) => makeJob([later, ...base], surroundingsOf(context));
+  return (later) => makeJob([later, ...base], foldersOf(context));
 }
 
-function surroundingsOf(context: CliContext): Surroundings {
+function foldersOf(context: CliContext): JobFolders {
   return { dataFolder: dataFolder(context), workingFolder: context.workingFolder };
 }
 

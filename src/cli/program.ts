@@ -9,8 +9,8 @@ import { EXIT, EXIT_MEANINGS, exitCodeOfError } from './exit-codes.ts';
 import { logLine, wantsJsonLog } from './log-lines.ts';
 
 /** Runs one command line; resolves to the exit code, never rejects. */
-export async function program(surroundings: CliContext, version: string): Promise<number> {
-  const context = withLog(surroundings);
+export async function program(host: CliContext, version: string): Promise<number> {
+  const context = withLog(host);
   const [first, ...others] = context.args;
   if (first === COMPLETIONS) return await printCompletions(context, others.slice(1));
   // `help run` is short for `run --help`.

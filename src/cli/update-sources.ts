@@ -37,19 +37,19 @@ export function downloadedSources(sources: readonly Source[], downloads: string)
  */
 export async function updateSources(
   context: CliContext,
-  surroundings: DataSettings,
+  settings: DataSettings,
   wanted: readonly WantedSource[],
   replace: boolean,
   onOutcome: (outcome: SourceOutcome) => void,
 ): Promise<SourceOutcome[]> {
-  const { downloads } = surroundings;
+  const { downloads } = settings;
   makeFolder(downloads);
   const unlock = lockDownloads(downloads, context.owner);
   try {
-    const obtained = await obtain(context, surroundings, wanted);
+    const obtained = await obtain(context, settings, wanted);
     const outcomes: SourceOutcome[] = [];
     for (const one of obtained) {
-      const outcome = await load(context, surroundings, one, replace);
+      const outcome = await load(context, settings, one, replace);
       onOutcome(outcome);
       outcomes.push(outcome);
       if (context.interrupt.aborted) throw interrupted();
@@ -62,11 +62,11 @@ export async function updateSources(
 
 async function obtain(
   context: CliContext,
-  surroundings: DataSettings,
+  settings: DataSettings,
   wanted: readonly WantedSource[],
 ): Promise<ObtainedSource[]> {
   const { interrupt: signal, env } = context;
-  const client = clientFor(context, surroundings);
+  const client = clientFor(context, settings);
   const rate = createTransferRate(estimatedBytes(wanted));
   const show = showLine(context);
   const download: DownloadContext = {
@@ -80,7 +80,7 @@ async function obtain(
     },
   };
   try {
-    return await obtainSources(wanted, surroundings, env, download);
+    return await obtainSources(wanted, settings, env, download);
   } catch (error) {
     throw signal.aborted ? interrupted() : error;
   } finally {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { PerilbookError } from '../errors.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
-import { makeJob, type Surroundings } from '../run/settings/settings.ts';
+import { type JobFolders, makeJob } from '../run/settings/settings.ts';
 import { processOwner } from '../running-processes.ts';
 import type { Store } from '../store/port.ts';
 import { isText, requireType } from './checked-settings.ts';
@@ -18,7 +18,7 @@ export interface AnswerStore extends AsyncDisposable {
 const STORES = new WeakMap<AnswerStore, Store>();
 
 /** The folders of a program that names none. The environment is not read: `XDG_DATA_HOME` has to be passed by whoever uses it. */
-export function defaultFolders(): Surroundings {
+export function defaultFolders(): JobFolders {
   return { workingFolder: resolve('.'), dataFolder: join(homedir(), '.local/share/perilbook') };
 }
 

@@ -10,12 +10,12 @@ import { topicWords } from '../run/look-up/place-answers.ts';
 import { readKeys } from '../run/plan/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../run/plan/key-warnings.ts';
 import type { Effects } from '../run/run-context.ts';
-import type { Job, Surroundings } from '../run/settings/settings.ts';
+import type { Job, JobFolders } from '../run/settings/settings.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { getAllBoundariesCommand, getCommand } from './get-command.ts';
 
 /** What opening a connection needs from its caller. */
-export interface ConnectionContext extends Surroundings, Pick<Effects, 'clock' | 'random' | 'notice'> {
+export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | 'random' | 'notice'> {
   /** Where the keys are that a job names by environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -8,7 +8,7 @@ import { addSample, lacksSample, refreshSampleReadings } from '../data/sample/ad
 import { openDataDatabase } from '../data/tables/data-database.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../run/plan/api-keys.ts';
-import type { Job, Surroundings } from '../run/settings/settings.ts';
+import type { Job, JobFolders } from '../run/settings/settings.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../service/accounts/port.ts';
 import { startService } from '../service/http/start-service.ts';
@@ -25,7 +25,7 @@ export interface EmbeddedService extends AsyncDisposable {
  * @param notice prints a message before a step that takes seconds
  */
 export async function startEmbeddedService(
-  context: Pick<Surroundings, 'dataFolder'> & { readonly clock: Clock },
+  context: Pick<JobFolders, 'dataFolder'> & { readonly clock: Clock },
   job: Job,
   notice: (line: string) => void,
 ): Promise<EmbeddedService> {
@@ -67,7 +67,7 @@ function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
 
 /** The embedded service's data and accounts: beside the store, so that both are deleted together; in the data folder where the
  * store is a database. */
-function embeddedDatabaseFile(context: Pick<Surroundings, 'dataFolder'>, job: Job): string {
+function embeddedDatabaseFile(context: Pick<JobFolders, 'dataFolder'>, job: Job): string {
   const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
   return join(folder, 'sample-service.db');
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 import { newProgress } from '../run/buy/progress.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
-import { type RunEnded, runJob } from '../run/run-job.ts';
+import { type RunResult, runJob } from '../run/run-job.ts';
 import type { JobFile } from '../run/settings/job-file.ts';
 import { relativeToFile } from '../run/settings/merge-settings.ts';
 import { readJobFile } from '../run/settings/read-job-file.ts';
@@ -52,7 +52,7 @@ export async function plan(job: string | JobFile, options: JobOptions = {}): Pro
  * @returns how the run ended, and why if it stopped early: a reached budget or quota is no error
  * @throws PerilbookError as `plan`; NEEDS_APPROVAL, KEY_*, SCOPE_MISSING, OUTPUT_UNWRITABLE
  */
-export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunEnded> {
+export async function run(job: string | JobFile, options: JobOptions = {}): Promise<RunResult> {
   const { resolved, host, onEvent } = jobOf(job, options);
   const { signal: interrupt = new AbortController().signal, force = false } = options;
   const progress = newProgress();

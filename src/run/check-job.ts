@@ -13,7 +13,7 @@ import { layoutOf } from './scan/layout.ts';
 import { shownKeyPlace } from './settings/key-shapes.ts';
 import { relativeToFile } from './settings/merge-settings.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
-import { type Job, makeJob, type Surroundings } from './settings/settings.ts';
+import { type Job, type JobFolders, makeJob } from './settings/settings.ts';
 
 export interface CheckedJob {
   /** Errors: the job cannot run. */
@@ -23,7 +23,7 @@ export interface CheckedJob {
 }
 
 /** What the check reads besides the file. */
-export interface CheckSurroundings extends Surroundings {
+export interface CheckPorts extends JobFolders {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly streams: Streams;
   /** Opens the boundaries of a job with `areas.find`. @throws SERVICE_DATA when they are not here */
@@ -35,7 +35,7 @@ export interface CheckSurroundings extends Surroundings {
  *
  * @param file its path, to which the paths in it are relative
  */
-export async function checkJob(text: string, file: string, outside: CheckSurroundings): Promise<CheckedJob> {
+export async function checkJob(text: string, file: string, outside: CheckPorts): Promise<CheckedJob> {
   const { content, problems, placeOf } = checkJobText(text);
   if (problems.length > 0) return { problems, warnings: [] };
   if (Object.keys(content).length === 0) {
@@ -130,10 +130,7 @@ function pathOfColumn({ location, areas }: Job, { context, code, message }: Peri
   return settingOf(message) ?? ['input'];
 }
 
-function missingKeys(
-  { service }: Job,
-  env: CheckSurroundings['env'],
-): { index: number; message: string; isWrong: boolean }[] {
+function missingKeys({ service }: Job, env: CheckPorts['env']): { index: number; message: string; isWrong: boolean }[] {
   if (service.kind !== 'remote') return [];
   return service.keys.flatMap(({ env: variable, file }, index): ReturnType<typeof missingKeys> => {
     const isVariable = variable !== undefined;

@@ -20,7 +20,7 @@ import type { TopicRatings } from './write/rating-counts.ts';
 import { type Written, writeOutput } from './write/write-output.ts';
 
 /** How a run ended, and why if it stopped early. */
-export interface RunEnded {
+export interface RunResult {
   readonly summary: RunSummary;
   readonly state: EndState;
   readonly stop: Stop | null;
@@ -37,7 +37,7 @@ export interface RunEnded {
 export async function runJob(
   context: RunContext,
   { approve, ...options }: RunJobOptions,
-): Promise<{ readonly prepared: Prepared; readonly ended: RunEnded } & Disposable> {
+): Promise<{ readonly prepared: Prepared; readonly ended: RunResult } & Disposable> {
   using opened = new DisposableStack();
   const prepared = opened.use(await prepare(context));
   await approve(prepared);
@@ -56,7 +56,10 @@ export interface RunJobOptions {
  * Buys what the plan says, as far as budget and quota allow, or looks it up in local data, and writes the output: complete in
  * rows whatever happened. An interrupt stops new calls and batches; those in work end, and the output is still written.
  */
-export async function run(prepared: Prepared, { force = false }: Pick<RunJobOptions, 'force'> = {}): Promise<RunEnded> {
+export async function run(
+  prepared: Prepared,
+  { force = false }: Pick<RunJobOptions, 'force'> = {},
+): Promise<RunResult> {
   const { job, store, plan, summary, sampleRows, progress } = prepared;
   checkPurchase(prepared);
   await checkOutputs(job, plan.scan.rowFile, store, force);
@@ -166,7 +169,7 @@ export function checkPurchase({ plan, connection }: Prepared): void {
 }
 
 /** How a run ended. */
-export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'>): RunEnded['state'] {
+export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'>): RunResult['state'] {
   if (stop === null) {
     const isWhole = status.partial + status.failed + status.deferred === 0 && !allLocationsRejected(status);
     return isWhole ? 'complete' : 'incomplete';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { reportCommand, resumeCommand } from '../../src/cli/messages/resume-command.ts';
-import type { RunEnded } from '../../src/run/run-job.ts';
+import type { RunResult } from '../../src/run/run-job.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
@@ -96,11 +96,11 @@ const ended = (reason: string, more: object = {}) =>
   ({
     stop: { reason, message: '', resumeAfter: null },
     summary: { credits: 50_000, credits_spent: 600, credits_unknown: 0, credits_available: 10_000, ...more },
-  }) as unknown as RunEnded;
+  }) as unknown as RunResult;
 
 test('a command that resumes names what is left of the budget', () => {
   const job = { budget: 3_000 };
-  const resume = (args: string, end: RunEnded) => resumeCommand(args.split(' '), job, end);
+  const resume = (args: string, end: RunResult) => resumeCommand(args.split(' '), job, end);
   assert.equal(resume('run a.csv --budget 3000 -q', ended('interrupted')), 'perilbook run a.csv --budget 2400 -q');
   assert.equal(resume('run a.csv -b=3000', ended('time')), 'perilbook run a.csv -b=2400');
   assert.equal(

@@ -5,7 +5,7 @@ import { newProgress, type Progress } from '../../src/run/buy/progress.ts';
 import type { Key } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { openContext } from '../../src/run/run-context.ts';
-import { type RunEnded, run } from '../../src/run/run-job.ts';
+import { type RunResult, run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -26,7 +26,7 @@ export interface BuyerOptions {
 }
 
 /** Runs a job against a service whose clock is another one, and closes its store. */
-export async function buy(buyer: BuyerOptions): Promise<RunEnded> {
+export async function buy(buyer: BuyerOptions): Promise<RunResult> {
   const { folder, clock } = buyer;
   const owner = { name: `test/${process.pid}/${buyer.name ?? 'buyer'}`, isAlive: () => true };
   const store = openSqliteStore(

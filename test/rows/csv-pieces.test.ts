@@ -7,7 +7,7 @@ import { readDialect } from '../../src/rows/csv/dialect.ts';
 import { openInput } from '../../src/rows/files/input-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { PieceReader, Row, RowPiece } from '../../src/rows/port.ts';
-import { chained } from '../../src/run/scan/scan-pieces.ts';
+import { inFileOrder } from '../../src/run/scan/scan-pieces.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from './book-fixture.ts';
 
@@ -56,7 +56,7 @@ async function byPieces(path: string, bytes: number): Promise<{ rows: Row[]; wro
     if (!piece.isGuess && piece !== pieces[0]) wrong++;
     return readPiece(file, piece);
   };
-  for await (const { read: one, linesBefore } of chained(pieces, 3, read)) {
+  for await (const { read: one, linesBefore } of inFileOrder(pieces, 3, read)) {
     assert.equal(one.piece.rows, one.found.length);
     for (const row of one.found) rows.push({ ...row, number: rows.length + 1, line: row.line + linesBefore });
   }

@@ -15,7 +15,7 @@ import type { Connection } from '../../src/run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../../src/run/plan/api-keys.ts';
 import { prepare, prepareAgain } from '../../src/run/prepare.ts';
 import { type Effects, openContext } from '../../src/run/run-context.ts';
-import { type RunEnded, run } from '../../src/run/run-job.ts';
+import { type RunResult, run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/run/settings/settings.ts';
 import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
@@ -42,11 +42,11 @@ export interface Harness {
   /** Writes `input.csv` with a location a line; returns its text. */
   writeInput(locations: readonly (readonly [lat: number | string, lng: number | string])[]): string;
   job(settings?: JobFile): Job;
-  run(settings?: JobFile, options?: RunOptions): Promise<RunEnded>;
+  run(settings?: JobFile, options?: RunOptions): Promise<RunResult>;
   plan(
     settings?: JobFile,
     keys?: readonly Key[],
-  ): Promise<RunEnded['summary'] | Awaited<ReturnType<typeof prepare>>['summary']>;
+  ): Promise<RunResult['summary'] | Awaited<ReturnType<typeof prepare>>['summary']>;
   output(): string;
   readonly database: DataDatabase;
   readonly accounts: AccountsDatabase;

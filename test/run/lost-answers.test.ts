@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { EXIT, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
 import { noColor } from '../../src/cli/messages/color.ts';
 import { runMessages } from '../../src/cli/messages/run-messages.ts';
-import type { RunEnded } from '../../src/run/run-job.ts';
+import type { RunResult } from '../../src/run/run-job.ts';
 import { serveHttp, serveRaw } from '../fetch/servers.ts';
 import { type Harness, openHarness, places } from './harness.ts';
 
@@ -19,7 +19,7 @@ function losingFirst(t: TestContext, { url }: Harness, lost: number): Promise<st
   });
 }
 
-const wordsOf = (ended: RunEnded) =>
+const wordsOf = (ended: RunResult) =>
   runMessages(ended, 'perilbook run x --yes', '/', { width: 400, color: noColor }).next.join(' ');
 
 const JOB = { topics: ['wildfire' as const], concurrency: 1 };

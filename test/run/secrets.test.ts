@@ -4,12 +4,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { RunEnded } from '../../src/run/run-job.ts';
+import type { RunResult } from '../../src/run/run-job.ts';
 import { releaseLater } from '../service/small-data.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
 /** Every byte of the files and messages of a run, but for the service's own files. */
-function everythingOf(harness: Harness, ended: RunEnded): Map<string, Buffer> {
+function everythingOf(harness: Harness, ended: RunResult): Map<string, Buffer> {
   const left = new Map<string, Buffer>();
   for (const name of readdirSync(harness.folder, { recursive: true, encoding: 'utf8' })) {
     if (!name.startsWith('service')) left.set(name, readFileSync(join(harness.folder, name)));

@@ -15,16 +15,16 @@ import { clientFor } from '../update-sources.ts';
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
 export async function checkSourcesAction(
   context: CliContext,
-  surroundings: DataSettings,
+  settings: DataSettings,
   names: readonly string[],
   flags: Flags,
 ): Promise<number> {
   const { env, clock, random, interrupt: signal } = context;
-  const { sources, downloads } = surroundings;
+  const { sources, downloads } = settings;
   const hasKey = ({ keyVariable, keyFile }: (typeof sources)[number]) =>
     keyVariable === undefined || keyFile !== undefined || Boolean(env[keyVariable]);
   const chosen = names.length === 0 ? sources.filter(hasKey) : chooseSources(names, true, sources).sources;
-  const client = clientFor(context, surroundings);
+  const client = clientFor(context, settings);
   const download = {
     ...{ client, clock, random, signal },
     onBytes: () => {},

@@ -18,7 +18,7 @@ import { downloadedSources, freeBytes, makeFolder, updateSources } from '../upda
 /** `perilbook data get NAME…`: shows sizes and licences, asks, downloads, loads. */
 export async function getAction(
   context: CliContext,
-  surroundings: DataSettings,
+  settings: DataSettings,
   names: readonly string[],
   flags: Flags,
 ): Promise<number> {
@@ -30,9 +30,9 @@ export async function getAction(
     );
   }
   const states = await statesWanted(context, flags);
-  const { sources, leftOut } = chooseSources(names, states !== null, surroundings.sources);
+  const { sources, leftOut } = chooseSources(names, states !== null, settings.sources);
   for (const { source, reason } of leftOut) say(context, `Without ${source.name}: ${reason}.`);
-  const all = wantedSources(sources, states, surroundings);
+  const all = wantedSources(sources, states, settings);
   const wanted = all.filter(({ slices }) => slices.length > 0);
   for (const { source } of all.filter(({ slices }) => slices.length === 0)) {
     const note = source.note === undefined ? '' : ` ${source.note}`;
@@ -48,21 +48,21 @@ export async function getAction(
     { ...context, isQuiet: flags.quiet === true && flags.yes === true },
     downloadPlanWords(wanted, states).join('\n'),
   );
-  makeFolder(surroundings.downloads);
+  makeFolder(settings.downloads);
   // Twice, because the data file needs space too. Each file is checked again when its size is known.
-  refuseFullDisk(join(surroundings.downloads, 'The download'), 2 * estimatedBytes(wanted), freeBytes);
+  refuseFullDisk(join(settings.downloads, 'The download'), 2 * estimatedBytes(wanted), freeBytes);
   await approve(context, wanted, flags);
-  return await obtainAndLoad(context, surroundings, wanted, flags);
+  return await obtainAndLoad(context, settings, wanted, flags);
 }
 
 /** `perilbook data update [NAME…]`: downloads and loads what changed. */
 export async function updateAction(
   context: CliContext,
-  surroundings: DataSettings,
+  settings: DataSettings,
   names: readonly string[],
   flags: Flags,
 ): Promise<number> {
-  const { sources, downloads } = surroundings;
+  const { sources, downloads } = settings;
   const chosen = names.length === 0 ? sources : chooseSources(names, true, sources).sources;
   const wanted = downloadedSources(chosen, downloads);
   if (wanted.length === 0) {
@@ -72,7 +72,7 @@ export async function updateAction(
       'For example: perilbook data get natural --for FILE',
     );
   }
-  return await obtainAndLoad(context, surroundings, wanted, flags);
+  return await obtainAndLoad(context, settings, wanted, flags);
 }
 
 async function statesWanted(context: CliContext, flags: Flags): Promise<readonly string[] | null> {
@@ -96,16 +96,16 @@ async function approve(context: CliContext, wanted: readonly WantedSource[], fla
 
 async function obtainAndLoad(
   context: CliContext,
-  surroundings: DataSettings,
+  settings: DataSettings,
   wanted: readonly WantedSource[],
   flags: Flags,
 ): Promise<number> {
-  const outcomes = await updateSources(context, surroundings, wanted, flags.replace === true, (outcome) => {
+  const outcomes = await updateSources(context, settings, wanted, flags.replace === true, (outcome) => {
     const level = outcome.error === undefined ? 'info' : 'error';
     if (!flags.json) say(context, sourceOutcomeWords(outcome).join('\n'), level);
   });
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
-  noteSample(context, surroundings);
+  noteSample(context, settings);
   const [failed] = outcomes.filter(({ error }) => error !== undefined);
   return failed === undefined ? EXIT.complete : exitCodeOfError(failed.error);
 }

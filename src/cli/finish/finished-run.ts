@@ -1,5 +1,5 @@
 import type { Progress } from '../../run/buy/progress.ts';
-import type { RunEnded } from '../../run/run-job.ts';
+import type { RunResult } from '../../run/run-job.ts';
 import { isoTime, type RunSummary } from '../../run/summary.ts';
 import { type ErrorReport, errorReport } from '../error-report.ts';
 
@@ -13,7 +13,7 @@ export interface FinishedRun {
   readonly run: number | null;
   readonly exit_code: number;
   /** `complete`, `incomplete`, `paused`, `stopped`, `interrupted`; `failed` where an error ended it. */
-  readonly state: RunEnded['state'] | 'failed';
+  readonly state: RunResult['state'] | 'failed';
   readonly started_at: string;
   readonly ended_at: string;
   readonly error: ErrorReport | null;
@@ -23,7 +23,7 @@ export interface FinishedRun {
 
 /** What ended: a run, or an error before or in it. */
 export type RunOutcome =
-  | { readonly kind: 'ended'; readonly ended: RunEnded; readonly progress: Progress; readonly exitCode: number }
+  | { readonly kind: 'ended'; readonly ended: RunResult; readonly progress: Progress; readonly exitCode: number }
   | { readonly kind: 'error'; readonly error: unknown; readonly exitCode: number };
 
 interface RunFrame {

@@ -1,4 +1,4 @@
-import type { RunEnded } from '../../run/run-job.ts';
+import type { RunResult } from '../../run/run-job.ts';
 import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
 
 /**
@@ -7,7 +7,7 @@ import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
  *
  * @param rest what the missing answers cost after a run that its budget ended: the run may have learned that bundles return more
  */
-export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, ended: RunEnded, rest = 0): string {
+export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, ended: RunResult, rest = 0): string {
   const budget = resumeBudget(job, ended, rest);
   const shown = args.filter((arg, at) => arg !== '--json' || at > endOfOptions(args));
   return commandLine(budget === null || budget === job.budget ? shown : withBudget(shown, budget));
@@ -44,7 +44,7 @@ function withoutPath(arg: string, before: string | undefined): string {
 
 /** What is left of the budget; after the end of a budget what the rest costs, as far as this billing period has it. Null: the run
  * had no budget. */
-function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunEnded, rest: number): number | null {
+function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunResult, rest: number): number | null {
   if (budget === null) return null;
   const spent = summary.credits_spent + summary.credits_unknown;
   if (stop?.reason !== 'budget') return budget > spent ? budget - spent : budget;

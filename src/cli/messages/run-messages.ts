@@ -1,7 +1,7 @@
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { amount, counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { RatingFinding } from '../../report/story.ts';
-import { allLocationsRejected, type RunEnded } from '../../run/run-job.ts';
+import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
 import { NO_OUTPUT } from '../../run/settings/settings.ts';
 import { listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage } from './invalid-rows-message.ts';
@@ -9,7 +9,7 @@ import { type OutputStyle, savingsMessage } from './plan-messages.ts';
 
 /** How a run ended; what to do next comes last. */
 export function runMessages(
-  { summary, stop }: RunEnded,
+  { summary, stop }: RunResult,
   again: string,
   folder: string,
   { width, color }: OutputStyle,
@@ -49,7 +49,7 @@ export function runMessages(
 }
 
 /** `10 parts (4 written, 6 up to date), `; '' for one file. */
-function partsMessage(parts: RunEnded['summary']['parts']): string {
+function partsMessage(parts: RunResult['summary']['parts']): string {
   if (parts === null) return '';
   const states = [
     `${grouped(parts.written)} written`,
@@ -65,13 +65,13 @@ function outputName(output: string, folder: string): string {
 }
 
 /** The price, and what this run was planned to spend of it. */
-function plannedMessage({ credits, this_run }: RunEnded['summary']): string {
+function plannedMessage({ credits, this_run }: RunResult['summary']): string {
   if (this_run.credits >= credits) return counted(credits, 'credit');
   return `${counted(this_run.credits, 'credit')} of ${grouped(credits)} for all places`;
 }
 
 /** A run may spend more than was planned: the plan assumes that a call brings its topics, and spends nothing that may be left. */
-function spentMessage({ credits_spent: spent, credits_limit: limit, this_run }: RunEnded['summary']): string {
+function spentMessage({ credits_spent: spent, credits_limit: limit, this_run }: RunResult['summary']): string {
   const more = spent - this_run.credits;
   if (more <= 0) return counted(spent, 'credit');
   const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';
@@ -92,13 +92,13 @@ export function findingMessages(
   return lines.flatMap((line) => wrapped(line.split(' '), width, ' '));
 }
 
-function completeMessage({ rows, value }: RunEnded['summary']['complete'], valueName: string): string {
+function completeMessage({ rows, value }: RunResult['summary']['complete'], valueName: string): string {
   return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of ${valueName}`}`;
 }
 
 function nextStep(
-  stop: RunEnded['stop'],
-  { status, credits_spent, credits_unknown, source }: RunEnded['summary'],
+  stop: RunResult['stop'],
+  { status, credits_spent, credits_unknown, source }: RunResult['summary'],
   again: string,
 ): string[] {
   switch (stop?.reason) {

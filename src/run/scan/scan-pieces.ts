@@ -18,12 +18,12 @@ export async function* scanInThreads(
   { pieces, files, open, assertSame }: RowPieces,
   { reading, ...scan }: PieceScan & Pick<ScanThreadSetup, 'reading'>,
   threads: number,
-): AsyncGenerator<ChainedPiece<ScannedPiece>> {
+): AsyncGenerator<OrderedPiece<ScannedPiece>> {
   await assertSame();
   await using pool = new ThreadPool({ threads, purpose: 'scanned rows' });
   const setup = { ...scan, files, reading, coverage: sharedCoverage() };
   await using work = pool.begin(import.meta.url, setup, pieceScanner(open, scan));
-  yield* chained(pieces, 3 * (threads + 1), (piece) => work.run(piece));
+  yield* inFileOrder(pieces, 3 * (threads + 1), (piece) => work.run(piece));
   // The threads have opened the files themselves: they were the same before and are now.
   await assertSame();
 }
@@ -50,7 +50,7 @@ export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = ({ fi
 };
 
 /** What was read of a piece, and what its rows' lines lack. */
-interface ChainedPiece<Read> {
+interface OrderedPiece<Read> {
   readonly read: Read;
   readonly linesBefore: number;
 }
@@ -59,11 +59,11 @@ interface ChainedPiece<Read> {
  * The pieces of files one behind the other. A guess that turns out wrong is read again from where the piece before ended: so the
  * rows are those of a reading from the first to the last, whatever the guesses were.
  */
-export async function* chained<Read extends { readonly piece: RowPiece }>(
+export async function* inFileOrder<Read extends { readonly piece: RowPiece }>(
   pieces: readonly RowPiece[],
   atOnce: number,
   read: (piece: RowPiece) => Promise<Read>,
-): AsyncGenerator<ChainedPiece<Read>> {
+): AsyncGenerator<OrderedPiece<Read>> {
   let [from, line] = [0, 0];
   // A wrong guess may also fail: in the middle of a quoted field the rest of the file can look like one record.
   const orNull = (piece: RowPiece) => (piece.isGuess ? read(piece).catch(() => null) : read(piece));

@@ -94,7 +94,7 @@ export type OrderBy =
   | { readonly kind: 'column'; readonly column: string; readonly direction: 'asc' | 'desc' };
 
 /** Folders that defaults and relative paths depend on, and the job file. */
-export interface Surroundings {
+export interface JobFolders {
   /** The folder in which Perilbook keeps its data (`$XDG_DATA_HOME/perilbook`). */
   readonly dataFolder: string;
   readonly workingFolder: string;
@@ -108,7 +108,7 @@ export interface Surroundings {
  *
  * @throws JOB_FILE, USAGE when a setting without a default is missing
  */
-export function makeJob(said: readonly JobFile[], surroundings: Surroundings): Job {
+export function makeJob(said: readonly JobFile[], surroundings: JobFolders): Job {
   const merged = [DEFAULTS satisfies JobFile as JobFile, ...[...said].reverse()].reduce(mergeJobFiles);
   const settings = merged as JobFile & { [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]> };
   if (settings.input === undefined) {
@@ -162,7 +162,7 @@ function plainSettings(settings: JobFile): PlainSettings {
 }
 
 /** @throws STORE_UNUSABLE for the address of a database that contains a password */
-function storeOf(store: string | undefined, { workingFolder, dataFolder }: Surroundings): string {
+function storeOf(store: string | undefined, { workingFolder, dataFolder }: JobFolders): string {
   if (store === undefined || !isPostgresAddress(store))
     return resolve(workingFolder, store ?? join(dataFolder, 'store.db'));
   refuseStorePassword(store);

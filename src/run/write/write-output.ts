@@ -107,10 +107,10 @@ export async function outputFields(context: RunContext, plan: Plan, sink: PlaceS
   const { job, freshness } = context;
   const { scan, complete: cache } = plan;
   const { cells, places } = scan;
-  const ends: CellEnds = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
+  const states: CellStates = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
   const readCells = await cellReader(context, plan, (number, record, status) => {
-    ends.statuses[number] = ROW_STATUSES.indexOf(status);
-    ends.tiers[number] = tiersReached(status, record, job, freshness);
+    states.statuses[number] = ROW_STATUSES.indexOf(status);
+    states.tiers[number] = tiersReached(status, record, job, freshness);
   });
   const bare = places.unlocated.map((kind) =>
     bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
@@ -122,7 +122,7 @@ export async function outputFields(context: RunContext, plan: Plan, sink: PlaceS
     to.endPlace();
   };
   const counted = counting(sink);
-  await endCells(ends, job.tiers.length, cache, readCells, counted, ending(counted));
+  await readStates(states, job.tiers.length, cache, readCells, counted, ending(counted));
   for (const [index, fields] of bare.entries()) {
     putFields(counted, fields);
     ending(counted)(cells.size + index);
@@ -144,7 +144,7 @@ export async function outputFields(context: RunContext, plan: Plan, sink: PlaceS
       await give(to, range(from, Math.min(all, from + CELLS_PER_READ)));
     }
   };
-  return { give, sums: () => ({ ...sumsOf(scan, ends, job.tiers.length), ratings }) };
+  return { give, sums: () => ({ ...sumsOf(scan, states, job.tiers.length), ratings }) };
 }
 
 const statusOf = ({ finding }: Unlocated): RowStatus =>
@@ -157,7 +157,7 @@ function pointOf(cells: Scan['cells'], number: number): string {
 }
 
 /** What became of each cell. */
-interface CellEnds {
+interface CellStates {
   /** The index of its status among all. */
   readonly statuses: Uint8Array;
   /** How many of the job's tiers are complete, from the leanest. */
@@ -165,19 +165,19 @@ interface CellEnds {
 }
 
 /** Notes how each cell ended, and fills the cache with those that the plan has not read. */
-async function endCells(
-  ends: CellEnds,
+async function readStates(
+  states: CellStates,
   tierCount: number,
   cache: CellCache,
   readCells: CellReader,
   sink: PlaceSink,
   end: (cell: number) => void,
 ): Promise<void> {
-  const cells = ends.statuses.length;
+  const cells = states.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
     const numbers = range(from, Math.min(cells, from + CELLS_PER_READ));
     // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
-    for (const cell of numbers) if (cache.has(cell)) ends.tiers[cell] = tierCount;
+    for (const cell of numbers) if (cache.has(cell)) states.tiers[cell] = tierCount;
     const read = await putCells(numbers, cache, readCells, sink, end);
     for (const [cell, fields] of read) cache.put(cell, fields);
   }
@@ -199,7 +199,7 @@ function tiersReached(status: RowStatus, record: CellRecord, { tiers }: Job, fre
 /** The rows and their value by status and by tier, from the sums that the scan has kept. */
 function sumsOf(
   { cells, places }: Scan,
-  ends: CellEnds,
+  states: CellStates,
   tierCount: number,
 ): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'> {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
@@ -207,11 +207,11 @@ function sumsOf(
   const tiers = Array.from({ length: tierCount }, () => ({ rows: 0, value: 0 }));
   let cellsComplete = 0;
   for (let cell = 0; cell < cells.size; cell++) {
-    const name = ROW_STATUSES[ends.statuses[cell]!]!;
+    const name = ROW_STATUSES[states.statuses[cell]!]!;
     if (name === 'ok') cellsComplete++;
     status[name] += cells.rows(cell);
     value[name] += cells.value(cell);
-    for (const tier of tiers.slice(0, ends.tiers[cell])) {
+    for (const tier of tiers.slice(0, states.tiers[cell])) {
       tier.rows += cells.rows(cell);
       tier.value += cells.value(cell);
     }
@@ -219,6 +219,6 @@ function sumsOf(
   for (const kind of places.unlocated) {
     status[statusOf(kind)] += kind.rows;
   }
-  const isComplete = (cell: number) => ROW_STATUSES[ends.statuses[cell]!] === 'ok';
+  const isComplete = (cell: number) => ROW_STATUSES[states.statuses[cell]!] === 'ok';
   return { status, value, tiers, cellsComplete, isComplete };
 }

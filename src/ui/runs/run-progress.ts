@@ -11,7 +11,7 @@ import {
   spentOf,
   type Timestamp,
 } from '../../run/estimate.ts';
-import type { RunEnded } from '../../run/run-job.ts';
+import type { RunResult } from '../../run/run-job.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import type { ErrorMessage } from '../web/error-replies.ts';
@@ -34,7 +34,7 @@ export interface ActiveRun {
   facts: RunFacts | null;
   /** Null until it is connected. */
   source: ChosenSource | null;
-  ended: RunEnded | null;
+  ended: RunResult | null;
   error: ErrorMessage | null;
 }
 
@@ -74,9 +74,9 @@ export interface RunUpdate {
   readonly slowed_down: number;
   readonly notices: readonly string[];
   readonly end: {
-    readonly state: RunEnded['state'];
-    readonly stop: RunEnded['stop'];
-    readonly summary: RunEnded['summary'];
+    readonly state: RunResult['state'];
+    readonly stop: RunResult['stop'];
+    readonly summary: RunResult['summary'];
   } | null;
   readonly error: ErrorMessage | null;
 }
