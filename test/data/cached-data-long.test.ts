@@ -5,7 +5,6 @@ import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { createDataVersion } from '../../src/data/tables/data-version.ts';
 import { FeatureTiles } from '../../src/data/tables/feature-tiles.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { type CountedFeature, createLayerCounts } from '../../src/data/tables/layer-counts.ts';
 import { type CachedFeature, createLayerSearch } from '../../src/data/tables/layer-search.ts';
 import type { EventRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
@@ -85,9 +84,9 @@ test('searches and counts over cached tiles find the same as a scan of all featu
   const database = openDatabase(t);
   const limit = 6_000;
   const tiles = new FeatureTiles<CachedFeature>(limit);
-  const search = createLayerSearch(database, tiles);
-  const countTiles = new FeatureTiles<CountedFeature>(limit);
-  const { count, measure } = createLayerCounts(database, countTiles, createDataVersion(database));
+  const { find } = createLayerSearch(database, 'json', tiles);
+  const countTiles = new FeatureTiles<CachedFeature>(limit);
+  const { count, measure } = createLayerSearch(database, 'places', countTiles, createDataVersion(database));
   const clock = new StillClock();
   fc.assert(
     fc.property(
@@ -110,7 +109,7 @@ test('searches and counts over cached tiles find the same as a scan of all featu
             .map((shape, number) => ({ number, meters: metersTo(shape) }))
             .filter((one) => one.meters <= meters)
             .sort((a, b) => a.meters - b.meters || a.number - b.number);
-          const features = search('sites:park', location, meters);
+          const features = find('sites:park', location, meters);
           const sent = features.map(({ feature: { bytes } }) => JSON.parse(`${bytes}0}}`));
           const found = features.map((one, index) => ({
             number: sent[index].properties.number,
@@ -143,9 +142,9 @@ test('a bent line counts by its own distance, not by the distance of its box', (
     { kind: 'records', event: 'hurricane', info: info('records:hurricane'), records },
     new StillClock(),
   );
-  const search = createLayerSearch(database);
-  assert.equal(search('records:hurricane', here, 100_000).length, 0);
-  assert.equal(search('records:hurricane', here, 250_000).length, 6);
+  const { find } = createLayerSearch(database, 'json');
+  assert.equal(find('records:hurricane', here, 100_000).length, 0);
+  assert.equal(find('records:hurricane', here, 250_000).length, 6);
 });
 
 test('a running service answers from replaced areas, ratings and sites at once', async (t) => {

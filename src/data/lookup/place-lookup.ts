@@ -6,7 +6,7 @@ import { createBoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
-import { createLayerCounts } from '../tables/layer-counts.ts';
+import { createLayerSearch } from '../tables/layer-search.ts';
 import { DEFAULT_RADII } from '../topics/search-radii.ts';
 import { createTopicRules, type MissingResult, type TopicFinding } from '../topics/topic-rules.ts';
 
@@ -50,7 +50,7 @@ export function createPlaceLookup(
   const boundaries = createBoundaryCheck(database, versionOf);
   const areaAt = createAreaFinder(database, versionOf, boundaries);
   const decide = createTopicRules(database, DEFAULT_RADII, versionOf, boundaries);
-  const { count, measure } = createLayerCounts(database, new FeatureTiles(MAX_BYTES), versionOf);
+  const { count, measure } = createLayerSearch(database, 'places', new FeatureTiles(MAX_BYTES), versionOf);
 
   function counted({ value, layers }: TopicFinding, location: Location): CountedResult {
     if (value === null) {

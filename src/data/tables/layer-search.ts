@@ -2,17 +2,28 @@ import type { Feature } from 'geojson';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
-import { type MeasurableShape, metersToShape, shapeOf } from '../../geo/nearest.ts';
+import { type MeasurableShape, metersToShape, NearestSearch, shapeOf } from '../../geo/nearest.ts';
+import { createWithin, type UnitVector, unitVectorOf } from '../../geo/spherical-cap.ts';
 import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
 import { FeatureTiles, type ReadFeatures, type TileFeature } from './feature-tiles.ts';
 import { createVisitNear, type Layer, TOUCHES_BOX, tableOf } from './layers.ts';
 
-/** A feature as it is sent. */
-export interface CachedFeature extends TileFeature {
-  /** Its JSON in UTF-8, ready for the socket, up to the value of `distance_m`, which differs in each answer. */
+/** A feature in memory: a point with its vector, or a line or outline with its shape. */
+export type CachedFeature = CachedPoint | CachedShape;
+
+interface CachedPoint extends TileFeature, UnitVector {
+  readonly lng: number;
+  readonly lat: number;
+  readonly box: null;
   readonly bytes: Buffer;
-  readonly metersFrom: (location: Location) => number;
+}
+
+interface CachedShape extends TileFeature {
+  readonly box: Box;
+  readonly shape: () => MeasurableShape;
+  /** Its JSON in UTF-8, ready for the socket, up to the value of `distance_m`, which differs in each answer; empty where it is only counted. */
+  readonly bytes: Buffer;
 }
 
 /** A found feature and its distance from the location. */
@@ -21,56 +32,135 @@ export interface FoundFeature {
   readonly meters: number;
 }
 
-/**
- * The features of a layer within a radius of a location, the nearest first; equally near ones in the order of the file.
- */
-export type LayerSearch = (layer: Layer, location: Location, meters: number) => readonly FoundFeature[];
+/** The search of a layer, which must be loaded, around a location. A feature counts by its true distance: to a point, else to the nearest point of
+ * its lines, and 0 inside its outlines. */
+export interface LayerSearch {
+  /** The features within a radius, the nearest first; equally near ones in the order of the file. */
+  readonly find: (layer: Layer, location: Location, meters: number) => readonly FoundFeature[];
+  /** How many there are. */
+  readonly count: (layer: Layer, location: Location, meters: number) => number;
+  /** How many there are, and the metres to the nearest as a client of the service measures it (geo/nearest.ts); null where there is none. */
+  readonly measure: (
+    layer: Layer,
+    location: Location,
+    meters: number,
+  ) => { readonly count: number; readonly nearestMeters: number | null };
+}
 
 /**
- * Makes the search over layers. A feature counts by its true distance: to a point, else to the nearest point of its
- * lines, and 0 inside its outlines. The layer must be loaded. Features stay cached as bytes until a dataset is
- * replaced: reading 12,000 rows and encoding them takes six times as long as copying their bytes.
+ * Makes the search. Features stay cached until a dataset is replaced.
+ *
+ * @param keeps `json` for `find`: reading 12,000 rows and encoding them takes six times as long as copying their bytes. `places` for `count` and
+ * `measure`: the JSON of a point then stays on its page
  */
 export function createLayerSearch(
   database: DataDatabase,
+  keeps: 'json' | 'places',
   tiles: FeatureTiles<CachedFeature> = new FeatureTiles(),
   versionOf: DataVersion = createDataVersion(database),
 ): LayerSearch {
-  const visitNear = createVisitNear(tiles, versionOf, (layer) => featureReader(database, layer), tilesPerRadius);
-  return (layer, location, meters) => {
+  const readerOf = (layer: Layer) => featureReader(database, layer, keeps === 'json');
+  const visitNear = createVisitNear(tiles, versionOf, readerOf, keeps === 'json' ? tilesOfSearch : () => 1);
+
+  function find(layer: Layer, location: Location, meters: number): readonly FoundFeature[] {
     const found: FoundFeature[] = [];
+    const isWithin = createWithin(location, meters);
     visitNear(layer, location, meters, (feature) => {
-      const distance = feature.metersFrom(location);
+      if (feature.box === null) {
+        if (isWithin(feature)) found.push({ feature, meters: distanceMeters(location, feature) });
+        return;
+      }
+      const distance = metersToShape(feature.shape(), location);
       if (distance <= meters) found.push({ feature, meters: distance });
     });
     return found.sort((a, b) => a.meters - b.meters || a.feature.id - b.feature.id);
-  };
+  }
+
+  function count(layer: Layer, location: Location, meters: number): number {
+    const isWithin = createWithin(location, meters);
+    let found = 0;
+    visitNear(layer, location, meters, (feature) => {
+      if (feature.box === null) {
+        if (isWithin(feature)) found += 1;
+      } else if (isBoxWithin(feature.box, location, meters) || metersToShape(feature.shape(), location) <= meters) {
+        found += 1;
+      }
+    });
+    return found;
+  }
+
+  function measure(layer: Layer, location: Location, meters: number): ReturnType<LayerSearch['measure']> {
+    const isWithin = createWithin(location, meters);
+    const nearest = new NearestSearch(location);
+    let found = 0;
+    visitNear(layer, location, meters, (feature) => {
+      if (feature.box === null) {
+        if (!isWithin(feature)) return;
+        nearest.measurePoint(feature.lng, feature.lat);
+      } else {
+        const shape = new NearestSearch(location);
+        shape.measure(feature.shape());
+        if ((shape.meters() ?? Number.POSITIVE_INFINITY) > meters) return;
+        nearest.add(shape);
+      }
+      found += 1;
+    });
+    return { count: found, nearestMeters: nearest.meters() };
+  }
+
+  return { find, count, measure };
 }
 
-/** Beyond 10 km layers are sparse, and a dozen tiles are faster than forty. */
-const tilesPerRadius = (meters: number) => (meters <= 10_000 ? 2 : 1);
+/** Of tiles along the radius: beyond 10 km layers are sparse, and a dozen tiles are faster than forty. Where features are only counted, one: to find
+ * a tile takes longer than to skip features. */
+const tilesOfSearch = (meters: number) => (meters <= 10_000 ? 2 : 1);
 
-type FeatureRow = [id: number, lng: number | null, lat: number | null, json: string];
+/** Whether all of a box is within the radius: then its lines and outlines need not be measured. The farthest place of a box is
+ * one of its corners, unless it goes the long way round the earth. */
+function isBoxWithin({ minLng, maxLng, minLat, maxLat }: Box, location: Location, meters: number): boolean {
+  if (maxLng - minLng > 180) return false;
+  return [minLng, maxLng].every((lng) =>
+    [minLat, maxLat].every((lat) => distanceMeters(location, { lat, lng }) <= meters),
+  );
+}
 
-function featureReader(database: DataDatabase, layer: Layer): ReadFeatures<CachedFeature> {
+/** What a measurable line or outline takes for each byte of its text, about. */
+const SHAPE_SHARE = 1;
+
+/** The JSON is null where it is not kept; then a shape is read when it is measured. */
+type FeatureRow = [id: number, lng: number | null, lat: number | null, bytes: number, json: string | null];
+
+function featureReader(database: DataDatabase, layer: Layer, keepsJson: boolean): ReadFeatures<CachedFeature> {
+  const table = tableOf(layer);
   const select = database
     .prepare<[number, number, number, number], FeatureRow>(
-      `SELECT id, lng, lat, feature FROM ${tableOf(layer)} WHERE ${TOUCHES_BOX}`,
+      `SELECT id, lng, lat, iif(lng IS NULL, octet_length(feature), 0), ${keepsJson ? 'feature' : 'NULL'}
+       FROM ${table} WHERE ${TOUCHES_BOX}`,
     )
     .raw();
   const selectBox = database.prepare<[number], Box>(
-    `SELECT min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat
-     FROM ${tableOf(layer)} WHERE id = ?`,
+    `SELECT min_lng AS minLng, max_lng AS maxLng, min_lat AS minLat, max_lat AS maxLat FROM ${table} WHERE id = ?`,
   );
+  const selectJson = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();
+  function cachedShape(id: number, size: number, bytes: Buffer): CachedShape {
+    let shape: MeasurableShape | undefined;
+    // Parsed once: a feature is measured again and again.
+    const read = () => (keepsJson ? `${bytes}0}}` : selectJson.get(id)!);
+    return {
+      ...{ id, lng: null, lat: null, box: selectBox.get(id)!, size: bytes.length + size * SHAPE_SHARE, bytes },
+      shape: () => (shape ??= shapeOf((JSON.parse(read()) as Feature).geometry)),
+    };
+  }
+  function cached([id, lng, lat, size, json]: FeatureRow): CachedFeature {
+    const bytes = json === null ? NO_BYTES : beforeDistance(json);
+    if (lng === null || lat === null) return cachedShape(id, size, bytes);
+    return { id, lng, lat, box: null, size: bytes.length, bytes, ...unitVectorOf({ lat, lng }) };
+  }
   return ({ minLng, maxLng, minLat, maxLat }, known) =>
-    select
-      .all(maxLng, minLng, maxLat, minLat)
-      .map(
-        ([id, lng, lat, json]) =>
-          known(id) ??
-          (lng === null || lat === null ? cachedShape(id, selectBox.get(id)!, json) : cachedPoint(id, lng, lat, json)),
-      );
+    select.all(maxLng, minLng, maxLat, minLat).map((row) => known(row[0]) ?? cached(row));
 }
+
+const NO_BYTES = Buffer.alloc(0);
 
 /** The property of a feature with its distance from the location of the call, in whole metres. */
 export const DISTANCE_PROPERTY = 'distance_m';
@@ -80,32 +170,4 @@ function beforeDistance(json: string): Buffer {
   const end = json.length - '}}'.length;
   const comma = json[end - 1] === '{' ? '' : ',';
   return Buffer.from(`${json.slice(0, end)}${comma}"${DISTANCE_PROPERTY}":`);
-}
-
-function cachedPoint(id: number, lng: number, lat: number, json: string): CachedFeature {
-  const bytes = beforeDistance(json);
-  const place = { lat, lng };
-  const metersFrom = (location: Location) => distanceMeters(location, place);
-  return { id, lng, lat, box: null, size: bytes.length, bytes, metersFrom };
-}
-
-/** What a measurable line or outline takes for each byte of its text, about. */
-export const SHAPE_SHARE = 1;
-
-function cachedShape(id: number, box: Box, json: string): CachedFeature {
-  const bytes = beforeDistance(json);
-  let shape: MeasurableShape | undefined;
-  return {
-    id,
-    lng: null,
-    lat: null,
-    box,
-    size: bytes.length * (1 + SHAPE_SHARE),
-    bytes,
-    metersFrom(location) {
-      // Parsed once: a feature is measured again and again.
-      shape ??= shapeOf((JSON.parse(`${bytes}0}}`) as Feature).geometry);
-      return metersToShape(shape, location);
-    },
-  };
 }

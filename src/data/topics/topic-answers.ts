@@ -46,12 +46,12 @@ export function createTopicAnswers(
   versionOf: DataVersion,
   boundaries: BoundaryCheck = createBoundaryCheck(database, versionOf),
 ): TopicAnswers {
-  const search = createLayerSearch(database, new FeatureTiles(), versionOf);
+  const { find } = createLayerSearch(database, 'json', new FeatureTiles(), versionOf);
   const decide = createTopicRules(database, radii, versionOf, boundaries);
 
   function searched(layers: TopicFinding['layers'], location: Location) {
     return layers.map((one) =>
-      one === null ? null : { features: search(one.layer, location, one.meters), radius: one.meters },
+      one === null ? null : { features: find(one.layer, location, one.meters), radius: one.meters },
     );
   }
 

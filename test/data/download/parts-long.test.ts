@@ -8,7 +8,6 @@ import { feature } from 'topojson-client';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { createDataVersion } from '../../../src/data/tables/data-version.ts';
 import { FeatureTiles } from '../../../src/data/tables/feature-tiles.ts';
-import { createLayerCounts } from '../../../src/data/tables/layer-counts.ts';
 import { createLayerSearch } from '../../../src/data/tables/layer-search.ts';
 import type { Layer } from '../../../src/data/tables/layers.ts';
 import { boxesOfState } from '../../../src/data/tables/states-near.ts';
@@ -141,8 +140,8 @@ for (const [source, layerPath, layer, shape] of [
 
     const database = open();
     const versionOf = createDataVersion(database);
-    const { count, measure } = createLayerCounts(database, new FeatureTiles(), versionOf);
-    const search = createLayerSearch(database);
+    const { count, measure } = createLayerSearch(database, 'places', new FeatureTiles(), versionOf);
+    const { find } = createLayerSearch(database, 'json');
     const shapes = asked.map(({ geometry }) => shapeOf(geometry));
     let counted = 0;
     for (const place of PLACES) {
@@ -153,7 +152,7 @@ for (const [source, layerPath, layer, shape] of [
       assert.equal(measured.count, distances.length);
       // A line is measured on a plane: 0.1 % at the edge of the search.
       assert.ok(measured.nearestMeters === least || Math.abs(measured.nearestMeters! - least!) < 10);
-      assert.equal(search(layer as Layer, place, meters).length, distances.length);
+      assert.equal(find(layer as Layer, place, meters).length, distances.length);
       counted += distances.length;
     }
     assert.ok(counted > 20, String(counted));
