@@ -46,6 +46,35 @@ test('with no time to live at all, only what this run brings is fresh', () => {
   assert.deepEqual(missingTopics(recordOf([['park', STARTED + 5]]), ['park'], now), []);
 });
 
+test('an answer from before the data of its topic was loaded is stale, whatever its time to live', () => {
+  const loaded = STARTED - DAY;
+  const job = makeJob([{ input: 'in.csv' }], { dataFolder: '/', workingFolder: '/' });
+  const now = freshnessOf(job, STARTED, (topic) => (topic === 'hail' ? loaded : 0));
+  const topics = ['hail', 'park'] as const;
+  assert.deepEqual(
+    missingTopics(
+      recordOf([
+        ['hail', loaded - 1],
+        ['park', loaded - 1],
+      ]),
+      topics,
+      now,
+    ),
+    ['hail'],
+  );
+  assert.deepEqual(
+    missingTopics(
+      recordOf([
+        ['hail', loaded],
+        ['park', loaded],
+      ]),
+      topics,
+      now,
+    ),
+    [],
+  );
+});
+
 test('a cell never heard of lacks everything', () => {
   assert.deepEqual(missingTopics(null, TOPIC_SLUGS, freshness()), TOPIC_SLUGS);
 });
