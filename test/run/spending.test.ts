@@ -158,7 +158,7 @@ test('a plan over two periods is kept to the credit by a run that waits for the 
 });
 
 test('a window of minutes ends the buying; the rest is deferred and the next run goes on', async (t) => {
-  const harness = await openHarness(t, { subscription: customSubscription(100_000, 60), factor: 200 });
+  const harness = await openHarness(t, { subscription: customSubscription(100_000, 60), factor: 60 });
   harness.writeInput(places(400));
   const ended = await harness.run({ topics: ['wildfire'], max_minutes: 2 });
   assert.deepEqual([ended.stop?.reason, ended.state], ['time', 'paused']);
