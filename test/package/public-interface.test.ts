@@ -22,7 +22,7 @@ test('the library has these functions and types, and no other', () => {
   assert.deepEqual(types.sort(), [
     ...['AnswerSettings', 'AnswerSource', 'AnswerStore', 'ClientSettings', 'EnrichOptions', 'EnrichedRow', 'ErrorCode'],
     ...['ErrorContext', 'Hazards', 'JobFile', 'JobOptions', 'Located', 'PlaceOptions', 'PlanSummary', 'ProgressSoFar'],
-    ...['RowStatus', 'RunEnded', 'RunEvent', 'RunSummary', 'Stop', 'StreamSettings', 'TopicName', 'TopicSlug'],
+    ...['RowStatus', 'RunEvent', 'RunResult', 'RunSummary', 'Stop', 'StreamSettings', 'TopicName', 'TopicSlug'],
   ]);
 });
 
@@ -38,7 +38,7 @@ test('the source imports every dependency, and no package that is not one', () =
     const source = readFileSync(join(ROOT, file), 'utf8');
     // Types are erased; their packages are needed for building only.
     const found = source.matchAll(
-      /(?:^import (?!type )[^;]*?from|\bimport\(|createRequire\(import\.meta\.url\)\()\s*['`]([^.'`][^'`]*)['`]/gm,
+      /(?:^import (?!type )[^;]*?from|\bimport\(|\bimport\.meta\.resolve\(|createRequire\(import\.meta\.url\)\()\s*['`]([^.'`][^'`]*)['`]/gm,
     );
     for (const [, target] of found) {
       if (!isBuiltin(target!))
