@@ -3,6 +3,7 @@ import { bareFields, enrichedFields } from '../columns/row.ts';
 import { cellStatus, LOOKED_UP } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { createPlaceLookup, type PlaceLookup } from '../data/lookup/place-lookup.ts';
+import { airQualityYears } from '../data/tables/air-quality-years.ts';
 import type { Area } from '../data/tables/area-finder.ts';
 import { countyRatedAreas } from '../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
@@ -12,7 +13,7 @@ import { locationOf } from '../geo/coordinates.ts';
 import { statusOfFinding } from '../geo/parse-location.ts';
 import { countyAt } from '../geo/us-counties.ts';
 import type { Row } from '../rows/port.ts';
-import { type LocalData, localDataIn, localNotes } from '../run/look-up/local-data.ts';
+import { type LocalData, localDataIn, localNotes, type PlaceOrigin } from '../run/look-up/local-data.ts';
 import { answersOfPlace } from '../run/look-up/place-answers.ts';
 import { locate } from '../run/scan/locate.ts';
 import type { Job } from '../run/settings/settings.ts';
@@ -36,7 +37,7 @@ export class LocalPlaces implements Disposable {
     // The error is that of a file without data.
     if (!existsSync(this.#file)) connectionTo(null, job, { workingFolder });
     this.#opened ??= openData(this.#file);
-    const { database, readVersion, describe, isOfCounty, lookUps } = this.#opened;
+    const { database, readVersion, describe, originOf, lookUps } = this.#opened;
     return database.transaction(() => {
       readVersion();
       const described = describe();
@@ -59,9 +60,11 @@ export class LocalPlaces implements Disposable {
         failures: new Map(failures.map((failure) => [failure.topic, failure])),
       };
       const status = cellStatus(record, topics, () => 0, asOf, LOOKED_UP);
-      const isCounty = found.kind === 'covered' && isOfCounty(found.area, described);
       const answered = answers.map(({ topic }) => topic);
-      const origin = answers.length > 0 ? localNotes(described, counts).noteOf(answered, isCounty) : '';
+      const origin =
+        found.kind === 'covered' && answers.length > 0
+          ? localNotes(described, counts).noteOf(answered, originOf(found.area, described))
+          : '';
       const note = [origin, status.note].filter(Boolean).join('; ');
       return enrichedFields(record, topics, { ...status, note }, () => false, counts);
     })();
@@ -77,7 +80,7 @@ interface OpenedData {
   readonly database: DataDatabase;
   readonly readVersion: () => void;
   readonly describe: () => ReturnType<typeof localDataIn>;
-  readonly isOfCounty: (area: Area, described: LocalData) => boolean;
+  readonly originOf: (area: Area, described: LocalData) => PlaceOrigin;
   readonly lookUps: { readonly counted: PlaceLookup; readonly bare: PlaceLookup };
 }
 
@@ -85,13 +88,16 @@ function openData(file: string): OpenedData {
   const database = openDataReadOnly(file);
   const version = createHeldVersion(database);
   const countyRated = oncePerVersion(version.held, () => countyRatedAreas(database));
+  const years = oncePerVersion(version.held, () => airQualityYears(database));
   const lookUpWith = (counts: boolean) => createPlaceLookup(database, { counts }, version.held);
   return {
     database,
     readVersion: version.read,
     describe: oncePerVersion(version.held, () => localDataIn(database, file, 0)),
-    isOfCounty: (area, { countyRatings }) =>
-      countyRatings !== null && (countyRatings.isEverywhere || countyRated().has(area.geoid)),
+    originOf: (area, { countyRatings, hasAirQualityYears }) => ({
+      isOfCounty: countyRatings !== null && (countyRatings.isEverywhere || countyRated().has(area.geoid)),
+      airQualityYear: hasAirQualityYears ? (years().get(area.county) ?? null) : null,
+    }),
     lookUps: { counted: lookUpWith(true), bare: lookUpWith(false) },
   };
 }

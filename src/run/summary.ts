@@ -209,7 +209,8 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
     topics_without_records: topics.filter((topic) => counts && topicsWithoutRecords.has(topic)),
     places_without_data: placesWithoutData(connection.data, topics, order, scan.cells),
     /** These get ratings of their county, because their tract has none here or no outline. */
-    places_with_county_ratings: origin === null ? 0 : countedCells(scan.cells.size, origin.isOfCounty),
+    places_with_county_ratings:
+      origin === null ? 0 : countedCells(scan.cells.size, (cell) => origin.originOf(cell).isOfCounty),
   };
 }
 

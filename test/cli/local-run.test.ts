@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
+import { local, lookup } from '../../src/index.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { copySampleDatabase, provideLocalData } from '../sample-database.ts';
 import { coverOnly } from '../service/small-data.ts';
@@ -92,6 +93,48 @@ test('a job that names no service answers from local data, free of charge, and s
   const stats = await run('cache', 'stats');
   assert.match(stats.stdout, new RegExp(`local ${folder}/home/perilbook/service.db +3 places, 6 answers`));
   assert.match((await run('quota')).stdout, /starter/);
+});
+
+test('the note of a row says of which year the air quality of its county is, where the counties differ', async (t) => {
+  const { folder, home, run, output } = scene(t);
+  const columns =
+    'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
+    'Very Unhealthy Days,Hazardous Days,Max AQI,90th Percentile AQI,Median AQI';
+  const load = async (...rows: readonly string[]) => {
+    const lines = rows.map((row) => `${row},360,350,10,0,0,0,0,90,60,40\n`);
+    writeFileSync(join(folder, 'air.csv'), `${columns}\n${lines.join('')}`);
+    const loaded = await run('data', 'load', 'air-quality', 'air.csv', '--replace');
+    assert.equal(loaded.code, 0, loaded.stderr);
+  };
+  await load('California,Los Angeles,2023', 'Illinois,Cook,2025', 'Colorado,Adams,2025');
+  const county = '; rating of the county, not of the tract';
+  const noted = (hail: string) => [
+    `local data: airQuality 2023, areas sample-1${hail}`,
+    ...new Array(2).fill(`local data: airQuality 2025, areas sample-1${hail}`),
+    // No row of its county.
+    `local data: airQuality 2023-2025, areas sample-1${hail}; no data here: airQuality`,
+  ];
+  // Looked up, and then from the store.
+  for (let time = 0; time < 2; time++) {
+    assert.equal((await run('run', 'book.csv', '--topics', 'airQuality')).code, 0);
+    assert.deepEqual(
+      output().map(({ hazard_note }) => hazard_note),
+      noted(''),
+    );
+  }
+  assert.equal((await run('run', 'book.csv', '--topics', 'airQuality,hail')).code, 0);
+  assert.deepEqual(
+    output().map(({ hazard_note }) => hazard_note),
+    noted(`, nri sample-1 and 1 more dataset${county}`),
+  );
+  using source = local({ file: join(home, 'perilbook/service.db') });
+  const single = await lookup({ lat: 34.0522, lng: -118.2437 }, ['airQuality'], { source });
+  assert.equal(single.note, 'local data: airQuality 2023, areas sample-1');
+
+  // Of one year, it is the vintage of the dataset.
+  await load('California,Los Angeles,2025', 'Illinois,Cook,2025', 'Colorado,Adams,2025');
+  assert.equal((await run('run', 'book.csv', '--topics', 'airQuality')).code, 0);
+  assert.equal(output()[0]!.hazard_note, 'local data: airQuality 2025, areas sample-1');
 });
 
 test('without local data the sample answers, and a line names the command that gets real data', async (t) => {

@@ -82,14 +82,15 @@ test('a note names the datasets of the answered topics, and few vintages of each
     ...data.datasets.filter(({ name }) => name !== 'areas'),
   ];
   const { noteOf } = localNotes({ ...data, datasets }, false);
-  assert.equal(noteOf(['radon'], false), 'local data: areas file of 2026-11-22 and 2023, radon 2026');
+  const origin = { isOfCounty: false, airQualityYear: null };
+  assert.equal(noteOf(['radon'], origin), 'local data: areas file of 2026-11-22 and 2023, radon 2026');
   assert.equal(
-    noteOf(['radon', 'park', 'hail'], false),
+    noteOf(['radon', 'park', 'hail'], origin),
     'local data: areas file of 2026-11-22 and 2023, nri 2026, radon 2026 and 1 more dataset',
   );
   const many = datasets.map((one) => (one.level === 'tract' ? { ...one, vintage: '2024; 2023; 2022' } : one));
   assert.equal(
-    localNotes({ ...data, datasets: many }, false).noteOf(['radon'], false),
+    localNotes({ ...data, datasets: many }, false).noteOf(['radon'], origin),
     'local data: areas file of 2026-11-22 and 3 other vintages, radon 2026',
   );
 });

@@ -1,21 +1,20 @@
 import { type Box, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createBoxSearch } from '../../geo/outline-index.ts';
-import { COAST_METERS, createAreaFinder } from '../tables/area-finder.ts';
+import { type Area, COAST_METERS } from '../tables/area-finder.ts';
 import { countyRatedAreas } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { createDataVersion } from '../tables/data-version.ts';
 
 /**
  * Makes the function that tells whether a location gets the rating of its county. An area is looked for only near the areas that get it: elsewhere
  * the answer takes a microsecond. To be called within a transaction.
  */
-export function createCountyRatedCheck(database: DataDatabase): (location: Location) => boolean {
+export function createCountyRatedCheck(
+  database: DataDatabase,
+  areaAt: (location: Location) => Area | null,
+): (location: Location) => boolean {
   const areas = countyRatedAreas(database);
   const near = createBoxSearch(boxesOfAreas(database).map((box) => widenedBox(box, COAST_METERS)));
-  const versionOf = createDataVersion(database);
-  const version = versionOf();
-  const areaAt = createAreaFinder(database, () => version);
   return (location) => {
     const { lat, lng } = location;
     if (near({ minLat: lat, maxLat: lat, minLng: lng, maxLng: lng }).length === 0) return false;

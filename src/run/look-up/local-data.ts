@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import { hasAirQualityYears } from '../../data/tables/air-quality-years.ts';
 import { boundaryStates, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
 import type { CountyRatings } from '../../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
@@ -26,6 +27,8 @@ export interface LocalData {
   readonly countiesWithoutRatings: ReadonlySet<string>;
   /** Where places get the rating of their county; null where none does. */
   readonly countyRatings: CountyRatings | null;
+  /** The air quality of counties is of different years. */
+  readonly hasAirQualityYears: boolean;
   /** Some dataset is made up: then no answer may be taken for real. */
   readonly sample: boolean;
 }
@@ -47,6 +50,7 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
     topicsWithoutRecords: new Set(withoutRecords.map(({ topic }) => topic)),
     boundaryStates: boundaryStates(database),
     countiesWithoutRatings: countiesWithoutRatings(database),
+    hasAirQualityYears: hasAirQualityYears(database),
   };
 }
 
@@ -66,41 +70,52 @@ export function datasetsOf(topics: readonly TopicSlug[], counts: boolean): Reado
 const MOST_DATASETS = 3;
 const MOST_VINTAGES = 2;
 
+/** What a place's answers come from, where places differ in it. */
+export interface PlaceOrigin {
+  /** Whether it gets the rating of its county in place of one of its tract. */
+  readonly isOfCounty: boolean;
+  /** The year of its county's air quality; null where the dataset's vintage tells it, or the county has none. */
+  readonly airQualityYear: number | null;
+}
+
 /** What notes say of where the answers come from. */
 export interface OriginNotes {
-  /** Of a row with answers to some topics, whose ratings are those of its county or of its tract. */
-  readonly noteOf: (topics: readonly TopicSlug[], isOfCounty: boolean) => string;
-  /** Whether a place, by its number, gets the rating of its county. */
-  readonly isOfCounty: (cell: number) => boolean;
+  /** Of a row with answers to some topics. */
+  readonly noteOf: (topics: readonly TopicSlug[], origin: PlaceOrigin) => string;
+  /** Of a place, by its number. Equal origins are one object. */
+  readonly originOf: (cell: number) => PlaceOrigin;
 }
+
+const PLAIN: PlaceOrigin = { isOfCounty: false, airQualityYear: null };
 
 /** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only what the topics come from. */
 export function localNotes(
   { datasets }: LocalData,
   counts: boolean,
-  isOfCounty: OriginNotes['isOfCounty'] = () => false,
+  originOf: OriginNotes['originOf'] = () => PLAIN,
 ): OriginNotes {
   // A million rows have few sets of answered topics.
   const known = new Map<string, string>();
   const byName = Map.groupBy(datasets, ({ name }) => name);
-  const noteOf: OriginNotes['noteOf'] = (topics, ofCounty) => {
-    const key = `${topics.join(' ')} ${ofCounty}`;
+  const noteOf: OriginNotes['noteOf'] = (topics, { isOfCounty, airQualityYear }) => {
+    const key = `${topics.join(' ')} ${isOfCounty} ${airQualityYear}`;
     let note = known.get(key);
     if (note === undefined) {
       const used = datasetsOf(topics, counts);
       const named = [...byName].filter(([name]) => used.has(name));
-      const shown = named
-        .slice(0, MOST_DATASETS)
-        .map(([name, levels]) => [name, vintagesOf(levels)].filter(Boolean).join(' '));
+      const shown = named.slice(0, MOST_DATASETS).map(([name, levels]) => {
+        const vintage = name === 'airQuality' && airQualityYear !== null ? airQualityYear : vintagesOf(levels);
+        return [name, vintage].filter(Boolean).join(' ');
+      });
       const rest = named.length - shown.length;
       const hasRating = topics.some((topic) => topicOf(topic).category === 'natural');
-      const county = ofCounty && hasRating ? '; rating of the county, not of the tract' : '';
+      const county = isOfCounty && hasRating ? '; rating of the county, not of the tract' : '';
       note = `local data: ${shown.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more dataset')}` : ''}${county}`;
       known.set(key, note);
     }
     return note;
   };
-  return { noteOf, isOfCounty };
+  return { noteOf, originOf };
 }
 
 /** The vintages of a dataset's levels, each once: a level that was loaded by state joins several by semicolons. */

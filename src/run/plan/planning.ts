@@ -16,8 +16,8 @@ import { type Price, priceBundle, priceCheapest } from '../../plan/prices.ts';
 import { type Way, weigh } from '../../plan/ways.ts';
 import type { CompleteCell } from '../../store/port.ts';
 import { LEASE_MS } from '../buy/claim-limits.ts';
-import { countyRatedCells } from '../look-up/county-rated-cells.ts';
 import { localNotes, type OriginNotes } from '../look-up/local-data.ts';
+import { placeOrigins } from '../look-up/place-origins.ts';
 import type { RunContext } from '../run-context.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
@@ -176,10 +176,10 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   };
 }
 
-/** Finding the places with ratings of their county takes a pass over the cells. */
+/** Finding what each place's answers come from takes a pass over the cells, where places differ in it. */
 function originOf({ job, connection }: RunContext, { cells }: Scan): OriginNotes | null {
   if (connection.kind !== 'local') return null;
-  return localNotes(connection.data, job.counts, countyRatedCells(connection.data, job.topics, cells));
+  return localNotes(connection.data, job.counts, placeOrigins(connection.data, job.topics, cells));
 }
 
 function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): PoolAccount[] {

@@ -3,20 +3,30 @@ import type { Field } from '../../contract/answer.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
 import type { CompleteCell, FieldUnpacker } from '../../store/port.ts';
-import type { OriginNotes } from '../look-up/local-data.ts';
+import type { OriginNotes, PlaceOrigin } from '../look-up/local-data.ts';
 import { grown } from '../scan/cell-table.ts';
 import type { Job } from '../settings/settings.ts';
 
-/** The fields of cells that lack none; those whose ratings are of their county say so in their note. */
+/** The fields of cells that lack none; their note says what their answers come from. */
 export function completeCellFields(
   { topics, counts }: Pick<Job, 'topics' | 'counts'>,
   isSample: (oldest: number) => boolean,
   origin: OriginNotes | null,
 ): (cell: number) => CompleteFields {
-  const plain = completeFields(topics, counts, isSample, origin?.noteOf(topics, false));
-  if (origin === null) return () => plain;
-  const ofCounty = completeFields(topics, counts, isSample, origin.noteOf(topics, true));
-  return (cell) => (origin.isOfCounty(cell) ? ofCounty : plain);
+  if (origin === null) {
+    const plain = completeFields(topics, counts, isSample);
+    return () => plain;
+  }
+  const made = new Map<PlaceOrigin, CompleteFields>();
+  return (cell) => {
+    const of = origin.originOf(cell);
+    let complete = made.get(of);
+    if (complete === undefined) {
+      complete = completeFields(topics, counts, isSample, origin.noteOf(topics, of));
+      made.set(of, complete);
+    }
+    return complete;
+  };
 }
 
 /** Makes the fields of a cell: packed, they take a fraction of the memory. */

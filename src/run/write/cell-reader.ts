@@ -33,7 +33,7 @@ export async function cellReader(
     const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
     onCell(number, record, found.status);
     const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
-    const from = answered.length > 0 ? origin!.noteOf(answered, origin!.isOfCounty(number)) : '';
+    const from = answered.length > 0 ? origin!.noteOf(answered, origin!.originOf(number)) : '';
     const note = [from, found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
     return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
   };
