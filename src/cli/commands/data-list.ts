@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { readManifest } from '../../data/download/manifest.ts';
-import { sliceOfKey } from '../../data/download/source-requests.ts';
+import { sliceOfKey, staleAfterMs } from '../../data/download/source-requests.ts';
 import type { Source } from '../../data/sources/source.ts';
 import { type CountyRatings, countyRatingLines } from '../../data/tables/county-ratings.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
@@ -16,10 +16,10 @@ import {
 import type { DatasetName } from '../../data/tables/records.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, print, sayJson } from '../context.ts';
+import { type CliContext, lineWidth, print, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
-import { byteSize, listed, table, timeSpan } from '../messages/format.ts';
+import { byteSize, fittingTable, listed, table, timeSpan } from '../messages/format.ts';
 
 /** `perilbook data`: lists the loaded data by topic, and what is missing with the command that gets it. */
 export function listAction(
@@ -31,7 +31,7 @@ export function listAction(
   const here = sources.map((source) => ({ source, downloaded: downloadedOf(source, downloads) }));
   const description = database === null ? NOTHING : describeData(database);
   if (flags.json) {
-    sayJson(context, { database: file, ...listJson(description, here) });
+    sayJson(context, { database: file, ...listJson(description, here, context.clock.now()) });
     return EXIT.complete;
   }
   const { datasets, topics } = description;
@@ -52,6 +52,9 @@ export function listAction(
   if (datasets.length > 0) {
     lines.push(`${counted(topics.length, 'topic')} can be answered.`, ...missingLines(description, sources));
     if (description.countyRatings !== null) lines.push(...countyRatingLines(description.countyRatings));
+  }
+  if (downloaded.length > 0) {
+    lines.push(...updateLines(downloaded, context.clock.now(), lineWidth(context.stdout)));
   }
   const others = here.filter((one) => one.downloaded === null);
   if (others.length > 0) {
@@ -106,6 +109,32 @@ function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceH
   ]);
   // The rows lie in these states, and need not be all of them: a file may hold a few of a state's tracts.
   return table(['for', 'dataset', 'rows', 'size', 'vintage', 'age', 'states', 'source'], rows);
+}
+
+/** What the next update asks, from what is here: the network is not. */
+function updateLines(downloaded: readonly SourceHere[], now: number, width: number): string[] {
+  const rows = downloaded.map(({ source, downloaded: of }) => [
+    source.name,
+    source.cadence,
+    `${timeSpan((now - oldestCheck(of!)) / 60_000)} ago`,
+    isDue(source, of!, now) ? 'due' : 'not yet',
+    of!.states.join(', '),
+  ]);
+  const head = ['source', 'published', 'checked', 'newer', 'of'];
+  return [
+    'The next perilbook data update asks these sources, and downloads what changed:',
+    ...fittingTable(head, rows, ['published'], '  ', width),
+  ];
+}
+
+type Downloaded = NonNullable<SourceHere['downloaded']>;
+
+/** When the part that was not asked for longest was last checked. */
+const oldestCheck = ({ parts }: Downloaded): number => Math.min(...parts.map(({ checkedAt }) => checkedAt));
+
+/** Whether newer data may be expected by the publisher's rhythm. A refused file is downloaded again in any case. */
+function isDue(source: Source, downloaded: Downloaded, now: number): boolean {
+  return downloaded.parts.some(({ refused }) => refused) || now - oldestCheck(downloaded) >= staleAfterMs(source);
 }
 
 /** The size of a dataset's downloads; '' for a file that was loaded by hand. */
@@ -168,7 +197,7 @@ function countyRatingsJson({ tracts, unrated, counties }: CountyRatings): object
   return { tracts, tracts_without_rating: unrated, counties_without_all_tracts: counties };
 }
 
-function listJson(description: DataDescription, here: readonly SourceHere[]): object {
+function listJson(description: DataDescription, here: readonly SourceHere[], now: number): object {
   const { datasets, unavailable, withoutRecords, sample } = description;
   const missingOf = (topic: TopicSlug) =>
     [...unavailable, ...withoutRecords].find((lacking) => lacking.topic === topic)?.missing ?? [];
@@ -186,9 +215,11 @@ function listJson(description: DataDescription, here: readonly SourceHere[]): ob
       missing: missingOf(topic),
       ...(missingOf(topic).length === 0 ? {} : { get: getCommand([topic], sources) }),
     })),
-    sources: here.map(({ source: { name, title, topics, bytes, cadence, note }, downloaded }) => {
+    sources: here.map(({ source, downloaded }) => {
+      const { name, title, topics, bytes, cadence, note } = source;
       const { parts: _, ...asked } = downloaded ?? { parts: [] };
-      return { source: name, title, topics, bytes, cadence, note, downloaded: downloaded === null ? null : asked };
+      const due = downloaded !== null && isDue(source, downloaded, now);
+      return { source: name, title, topics, bytes, cadence, note, due, downloaded: downloaded === null ? null : asked };
     }),
   };
 }

@@ -53,6 +53,10 @@ Unavailable, because a dataset is missing:
   park: areas, sites:park                                    perilbook data get park --for FILE
   airQuality, radon: areas                                   perilbook data get airQuality radon
   ozone, pm25, pm10: areas, readings                         perilbook data get ozone pm25 pm10
+The next perilbook data update asks these sources, and downloads what changed:
+  source       published             checked         newer    of
+  air-quality  twice a year          3 days 0 h ago  not yet  US
+  radon        never: drawn in 1993  3 days 0 h ago  not yet  US
 `;
 
 const CHECKED = `areas         FAILED: https://www2.census.gov/geo/tiger/GENZ2022/shp/cb_2022_us_tract_500k.zip is not there, nor are newer ones
@@ -312,7 +316,7 @@ test('--quiet prints errors only, but hides nothing that the user is asked to ap
 });
 
 test('data lists what is loaded by topic, and the command that gets what is missing', async (t) => {
-  const { run, options, folder, downloads } = await setUp(t);
+  const { run, mirror, options, folder, downloads } = await setUp(t);
   await run(['get', 'air-quality', 'radon', '--yes', '--states', 'VA']);
   options.clock.move(3 * 86_400_000);
   const { stdout } = await perilbook(['data'], options);
@@ -326,6 +330,21 @@ test('data lists what is loaded by topic, and the command that gets what is miss
     ...{ topic: 'park', answered: false, datasets: [], missing: ['areas', 'sites:park'] },
     get: 'perilbook data get park --for FILE',
   });
+
+  // A rhythm of half a year; the network is not asked.
+  const asked = mirror.requests.length;
+  options.clock.move(180 * 86_400_000);
+  const later = await perilbook(['data'], { ...options, columns: 60 });
+  assert.match(later.stdout, /\n {2}air-quality {2}183 days 0 h ago {2}due {6}US\n {2}radon .* not yet {2}US\n/);
+  assert.ok(later.stdout.split('\n').every((line) => line.length <= 60 || !line.trim().includes(' ')));
+  const { sources } = JSON.parse((await perilbook(['data', '--json'], options)).stdout) as {
+    sources: { source: string; due: boolean }[];
+  };
+  assert.deepEqual(
+    sources.filter(({ due }) => due).map(({ source }) => source),
+    ['air-quality'],
+  );
+  assert.equal(mirror.requests.length, asked);
 
   rmSync(join(folder, 'perilbook/service.db'));
   const other = await perilbook(['data', '--db', 'other.db'], options);
