@@ -60,6 +60,9 @@ function kilometers(a: Place, b: Place): number {
   return 2 * 6371 * Math.asin(Math.sqrt(h));
 }
 
+/** Near Rhode Island, Pennsylvania or West Virginia, whose landfills are not loaded: their number there is unknown. */
+const WITHIN_10_KM_OF_OTHERS = ['364', '10740', '755', '940'];
+
 test('the landfills around a landfill are those that its states’ files have within 10 km', { skip }, async (t) => {
   const { database, clock, get } = await setUp(t, { deliveries: [], subscription: subscriptionOf(10_000, 10_000) });
   await loadFiles(database, 'counties', filesOf(COUNTIES), {}, clock);
@@ -71,6 +74,10 @@ test('the landfills around a landfill are those that its states’ files have wi
   for (const [id, rows] of [...landfills].filter((_, index) => index % 5 === 0)) {
     const here = placeOf(rows);
     const { status, body } = await get(pathTo('/v1/solidWasteLandfill/risk', here));
+    if (WITHIN_10_KM_OF_OTHERS.includes(id)) {
+      assert.equal(status, 502, id);
+      continue;
+    }
     assert.equal(status, 200, id);
     const { value, details } = body.data.result;
     const answered: Set<string> = new Set(
