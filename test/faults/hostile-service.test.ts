@@ -11,7 +11,7 @@ import { ENDS, faultTrial, seedTrial } from './hostile-service.ts';
 import { type HostileSetup, openHostileSetup, SOCKETS } from './hostile-setup.ts';
 
 /** Trials of the random mix. With SOAK=1 all faults are in the mix. */
-const SEEDS = times({ long: 12, soak: 500 });
+const SEEDS = times({ long: 6, soak: 500 });
 /** One for each end of a run, or all. Those that are slow or large come last. */
 const TRIED = FAULTS.toSorted((a, b) => Number(a.alone ?? false) - Number(b.alone ?? false));
 

@@ -4,9 +4,9 @@ import { killTrial } from './kill-trial.ts';
 
 /* The longest version, with seeds of the day, is `npm run soak`. */
 
-const KILLS = 20;
+const KILLS = 12;
 /** Runs of one job that are to be killed. */
-const RUNS = 12;
+const RUNS = 8;
 
 test(`a job killed at ${KILLS} random instants ends as an undisturbed one, and the books agree`, {
   timeout: 600_000,

@@ -10,7 +10,7 @@ import { startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { times } from '../tier.ts';
 
-const KILLS = times({ long: 6, soak: 400 });
+const KILLS = times({ long: 4, soak: 400 });
 const CELLS = 24_500;
 const OLD = 'id,hazard_status,hazard_note,hazard_as_of\n';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { times } from '../tier.ts';
 import { partKillTrial } from './part-kill-trial.ts';
 
-const TRIALS = times({ long: 6, soak: 60 });
+const TRIALS = times({ long: 3, soak: 60 });
 /** Processes of one job that are killed, one after the other. */
 const ROUNDS = 4;
 

@@ -9,7 +9,7 @@ import { seeded } from './seeded.ts';
 
 const CALLERS = 16;
 const SEED = Number(process.env.KILL_SEED ?? 1);
-const KILLS = times({ long: 12, soak: 50 });
+const KILLS = times({ long: 6, soak: 50 });
 
 /** How many of some are not among others. */
 function countMissing(some: ReadonlySet<string>, others: ReadonlySet<string>): number {

@@ -6,7 +6,7 @@ test('SIGINT, SIGTERM and SIGHUP at random moments: once, all rows are written a
   timeout: 300_000,
 }, async (t) => {
   const runs = 6;
-  for (let seed = 21; seed < 27; seed++) {
+  for (let seed = 21; seed < 25; seed++) {
     const { drawn, signals, wrong } = await signalTrial(t, seed, runs);
     t.diagnostic(`${drawn}: ${signals.join('; ')}`);
     assert.deepEqual(wrong, [], drawn);
