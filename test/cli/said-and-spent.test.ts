@@ -195,6 +195,22 @@ test('a plan that does not fit into its window does not say that it fits', async
   assert.deepEqual([planned.minutes, planned.fits], [9, false]);
 });
 
+test('a time limit is printed as it was given, below a minute too', async (t) => {
+  const folder = temporaryFolder(t);
+  provideSampleData(join(folder, 'store.db'));
+  writeFileSync(join(folder, 'b.csv'), `lat,lng\n${places(700).map(String).join('\n')}\n`);
+  const plan = ['plan', 'b.csv', '--topics', 'hail', '--store', 'store.db', '--service', 'sample', '--max-minutes'];
+  for (const [given, printed] of [
+    ['0.05', '0.05 minutes'],
+    ['1', '1 minute'],
+    ['1.5', '1.5 minutes'],
+  ] as const) {
+    const { stdout } = await perilbook([...plan, given], { folder });
+    assert.match(stdout, new RegExp(`needed\\. The time limit of ${printed} allows \\d+ credits, which will complete`));
+    assert.match(stdout, new RegExp(`^ {2}time limit +${printed}$`, 'm'));
+  }
+});
+
 test('a run with nothing to buy prints one line and the result; what is wrong with rows is still told', async (t) => {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));

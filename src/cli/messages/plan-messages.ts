@@ -215,7 +215,7 @@ function accountPairs({ job, plan, summary }: Prepared): (readonly [string, stri
       `at most ${counted(overageCredits, 'credit')} a period, $${(overageCredits * rate).toFixed(2)}`,
     ]);
   }
-  if (job.maxMinutes !== null) words.push(['time limit', counted(job.maxMinutes, 'minute')]);
+  if (job.maxMinutes !== null) words.push(['time limit', timeLimit(job.maxMinutes)]);
   if (job.budget !== null) words.push(['budget', counted(job.budget, 'credit')]);
   if (summary.credits_retries_at_most > 0) {
     words.push([
@@ -258,6 +258,11 @@ function boughtMessage({ job, summary }: Pick<Prepared, 'job' | 'summary'>, what
   return `${nothing}; the store completes ${sharePhrase(share, valueName(job))}`;
 }
 
+/** As it was given: `counted` would round half a minute. */
+function timeLimit(minutes: number): string {
+  return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+}
+
 /** One line: what the run will do. */
 function verdict({ job, plan, summary }: Prepared): string {
   const { credits, credits_available, credits_limit } = summary;
@@ -271,7 +276,7 @@ function verdict({ job, plan, summary }: Prepared): string {
     return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
   if (credits > plan.window && plan.window <= Math.min(credits_limit, credits_available)) {
-    const limit = `${counted(job.maxMinutes!, 'minute')} allow ${counted(plan.window, 'credit')}`;
+    const limit = `The time limit of ${timeLimit(job.maxMinutes!)} allows ${counted(plan.window, 'credit')}`;
     const bought = boughtMessage({ job, summary }, `${limit}, which`, `${limit}, which cannot buy anything`);
     return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
