@@ -150,10 +150,11 @@ function requireSame(first: PartFile, other: PartFile): void {
   if (formatNamed(one.format).isOfObjects) return;
   const at = [...one.columns, ...two.columns].findIndex((_, index) => one.columns[index] !== two.columns[index]);
   if (at < 0) return;
-  const named = (columns: readonly string[]) => (at < columns.length ? JSON.stringify(columns[at]) : 'missing');
+  const named = ({ columns, name }: PartFile) =>
+    at < columns.length ? `${JSON.stringify(columns[at])} in ${name}` : `missing in ${name}`;
   throw new PerilbookError(
     'INPUT_COLUMNS',
-    `The parts ${files} have different columns: column ${at + 1} is ${named(one.columns)} and ${named(two.columns)}`,
+    `The parts ${files} have different columns: column ${at + 1} is ${named(one)}, and ${named(two)}`,
     'All parts need the same columns in the same order. Run the others as an input of their own.',
     { file: other.path, column: two.columns[at] ?? one.columns[at]! },
   );

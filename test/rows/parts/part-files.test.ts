@@ -72,11 +72,11 @@ test('a part with another header or format is refused with both names and the co
     });
   };
   const columns = 'The parts a.csv and b.csv have different columns: column';
-  await refused('id,lat,lon\n', `${columns} 3 is "lng" and "lon"`);
-  await refused('id,lat\n', `${columns} 3 is "lng" and missing`);
-  await refused('id,lat,lng,site\n', `${columns} 4 is missing and "site"`);
+  await refused('id,lat,lon\n', `${columns} 3 is "lng" in a.csv, and "lon" in b.csv`);
+  await refused('id,lat\n', `${columns} 3 is "lng" in a.csv, and missing in b.csv`);
+  await refused('id,lat,lng,site\n', `${columns} 4 is missing in a.csv, and "site" in b.csv`);
   // Whoever reads the output as one table expects one order.
-  await refused('lat,lng,id\n', `${columns} 1 is "id" and "lat"`);
+  await refused('lat,lng,id\n', `${columns} 1 is "id" in a.csv, and "lat" in b.csv`);
   await refused('{"lat":1}\n', 'The parts a.csv and b.ndjson have different formats: csv and ndjson', 'b.ndjson');
 });
 
