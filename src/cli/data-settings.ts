@@ -1,9 +1,9 @@
-import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Source } from '../data/sources/source.ts';
 import { overriddenSources } from '../data/sources/source-overrides.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
-import type { DataDatabase } from '../data/tables/data-database.ts';
+import { type DataDatabase, openDataDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Flags } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
@@ -17,8 +17,20 @@ export interface DataSettings {
   readonly mirror?: string;
   readonly copy?: string;
   readonly contact?: string;
-  /** Opens the data file for writing; the command closes it. */
+  /** Opens the data file for writing, once; whoever made the settings closes it. */
   readonly open: () => DataDatabase;
+}
+
+/** The settings of a command that may open the data file; disposing of them closes it. */
+export function openDataSettings(context: CliContext, flags: Flags, file: string): DataSettings & Disposable {
+  const opened = new DisposableStack();
+  let database: DataDatabase | undefined;
+  const open = (): DataDatabase => {
+    mkdirSync(dirname(file), { recursive: true });
+    database ??= opened.use(openDataDatabase(file));
+    return database;
+  };
+  return { ...sourcesOf(context, flags), file, open, [Symbol.dispose]: () => opened.dispose() };
 }
 
 /** A misspelled name must not look like a file without data. */

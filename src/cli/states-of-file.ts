@@ -5,6 +5,7 @@ import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import { openJobInput } from '../run/parts/job-input.ts';
 import { scanRows } from '../run/scan/scan-input.ts';
+import type { Job } from '../run/settings/settings.ts';
 import type { CliContext } from './context.ts';
 import { jobOf } from './job-of-options.ts';
 
@@ -12,25 +13,28 @@ import { jobOf } from './job-of-options.ts';
 const MARGIN_METERS = Math.max(...Object.values(DEFAULT_RADII));
 
 /**
- * The states of the file's locations and those within the margin.
+ * The states of the locations in a file, or in the input of a job file, and those within the margin.
  *
  * @throws PerilbookError INPUT_* when the file cannot be read, or has no location in the US
  */
 export async function statesOfFile(context: CliContext, file: string): Promise<string[]> {
   const job = jobOf(context, file, {});
-  const rowFile = await openJobInput(job, { stdin: context.stdin, stdout: context.stdout });
-  using scanned = await scanRows(rowFile, job);
-  const { cells } = scanned;
-  const states = statesNear(cells.cells(0, cells.size).map(locationOf), MARGIN_METERS);
+  const states = await statesOfJob(context, job);
   if (states.length > 0) return states;
   throw new PerilbookError(
     'INPUT_UNREADABLE',
     `No row of "${file}" lies in the US`,
     'Check the columns of the coordinates.',
-    {
-      file,
-    },
+    { file },
   );
+}
+
+/** The states of the locations in a job's input and those within the margin; none where no location lies in the US. @throws INPUT_* */
+export async function statesOfJob(context: CliContext, job: Job): Promise<string[]> {
+  const rowFile = await openJobInput(job, { stdin: context.stdin, stdout: context.stdout });
+  using scanned = await scanRows(rowFile, job);
+  const { cells } = scanned;
+  return statesNear(cells.cells(0, cells.size).map(locationOf), MARGIN_METERS);
 }
 
 /** States in any spelling (VA, Virginia, 51), with commas between; null for the whole US. @throws PerilbookError USAGE */

@@ -18,6 +18,8 @@ export interface SetupOptions {
   readonly folder?: string;
   readonly clock?: Clock;
   readonly stdin?: string;
+  /** What is typed at each question: standard input is a terminal. */
+  readonly typed?: string;
   readonly interrupt?: AbortSignal;
   /** Whether the process that holds a claim may still be at work: true where nothing is said. */
   readonly isAlive?: () => boolean;
@@ -31,8 +33,9 @@ export interface SetupOptions {
 export async function perilbook(args: readonly string[], options: SetupOptions = {}): Promise<Ended> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
-  const stdin = new PassThrough();
-  stdin.end(options.stdin ?? '');
+  const { typed } = options;
+  const stdin = Object.assign(new PassThrough(), typed === undefined ? {} : { isTTY: true, setRawMode: () => {} });
+  if (typed === undefined) stdin.end(options.stdin ?? '');
   const collect = (into: Buffer[]) => new PassThrough().on('data', (chunk: Buffer) => into.push(chunk));
   const terminal = options.columns === undefined ? {} : { isTTY: true, columns: options.columns };
   const setup: CliContext = {
@@ -42,7 +45,10 @@ export async function perilbook(args: readonly string[], options: SetupOptions =
     stdin,
     stdout: Object.assign(collect(out), terminal),
     stderr: Object.assign(
-      collect(err).on('data', (chunk: Buffer) => options.onStderr?.(chunk.toString())),
+      collect(err).on('data', (chunk: Buffer) => {
+        options.onStderr?.(chunk.toString());
+        if (typed !== undefined && chunk.includes('[y/N]')) setImmediate(() => stdin.write(typed));
+      }),
       terminal,
     ),
     clock: options.clock ?? systemClock,

@@ -29,7 +29,22 @@ export async function getAction(
       'For example: perilbook data get natural --for FILE. perilbook data lists the sources.',
     );
   }
-  const states = await statesWanted(context, flags);
+  return await getData(context, settings, names, await statesWanted(context, flags), flags);
+}
+
+/**
+ * Shows what there is to get for some names, asks, downloads and loads.
+ *
+ * @param states null for the whole US
+ * @throws PerilbookError NEEDS_APPROVAL where nobody can be asked; INTERRUPTED on a no, or when the download is stopped
+ */
+export async function getData(
+  context: CliContext,
+  settings: DataSettings,
+  names: readonly string[],
+  states: readonly string[] | null,
+  flags: Flags,
+): Promise<number> {
   const { sources, leftOut } = chooseSources(names, states !== null, settings.sources);
   for (const { source, reason } of leftOut) say(context, `Without ${source.name}: ${reason}.`);
   const all = wantedSources(sources, states, settings);

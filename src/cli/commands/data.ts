@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { type DataDatabase, openDataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import type { Flags, RunCommand } from '../command.ts';
 import { type CliContext, dataFolder } from '../context.ts';
-import { type DataSettings, refuseMissing, sourcesOf } from '../data-settings.ts';
+import { type DataSettings, openDataSettings, refuseMissing, sourcesOf } from '../data-settings.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
 import { listAction } from './data-list.ts';
@@ -21,16 +21,9 @@ type DataAction = (
 function onData(act: DataAction): RunCommand {
   return async (loud, flags) => {
     const context = { ...loud, isQuiet: flags.quiet === true };
-    using opened = new DisposableStack();
-    const file = fileOf(context, flags);
-    let database: DataDatabase | undefined;
-    const open = (): DataDatabase => {
-      mkdirSync(dirname(file), { recursive: true });
-      database ??= opened.use(openDataDatabase(file));
-      return database;
-    };
+    using settings = openDataSettings(context, flags, fileOf(context, flags));
     const names = ((flags.names as string[] | undefined) ?? []).map(String);
-    return await act(context, { ...sourcesOf(context, flags), file, open }, names, flags);
+    return await act(context, settings, names, flags);
   };
 }
 

@@ -23,6 +23,7 @@ import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages
 import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
 import { valueName } from '../messages/value-name.ts';
+import { offerData } from '../offer-data.ts';
 import { showProgress } from '../progress/show.ts';
 import { reportFile, reportOutput, writeReport } from '../report-file.ts';
 
@@ -73,6 +74,7 @@ async function outcomeOf(
     const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
     await checkFiles(flags, job, outputs, job.parts === null ? plans : [...plans, ...(await outputsOf(job))]);
   };
+  await offerData(messages, flags, job);
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   await using owned = new AsyncDisposableStack();
   const { prepared, ended, progress } = await planAndRun();

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { parse } from 'csv-parse/sync';
+import { agencyMirror } from '../data/download/agency-mirror.ts';
+import { MovedClock } from '../moved-clock.ts';
+import { provideLocalData } from '../sample-database.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { perilbook, type SetupOptions } from './command-line.ts';
+
+const RADON = 'gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0';
+const QUESTION = /Download about .*\? \[y\/N\]/;
+
+/** A book with columns of other names, local data for all topics but radon, and a mirror that has radon alone. */
+async function scene(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const mirror = await agencyMirror(t);
+  mirror.layers.set(RADON, {
+    fields: ['CountyFIPS', 'CountyName', 'StateName', 'RadonZone'],
+    rows: ['06037', '17031'].map((CountyFIPS) => ({
+      attributes: { CountyFIPS, CountyName: 'X', StateName: 'X', RadonZone: 2 },
+    })),
+  });
+  const clock = new MovedClock('2027-03-15T12:00:00Z');
+  const data = new Database(provideLocalData(folder, clock.now()));
+  data.exec("DELETE FROM radon; DELETE FROM parts WHERE dataset = 'radon'; DELETE FROM datasets WHERE name = 'radon'");
+  data.close();
+  writeFileSync(join(folder, 'perilbook/sources.yaml'), `mirror: ${mirror.url}\n`);
+  writeFileSync(join(folder, 'book.csv'), 'north,east\n34.0522,-118.2437\n41.8781,-87.6298\n');
+  const columns = ['--lat', 'north', '--lng', 'east'];
+  return {
+    ...{ folder, mirror },
+    run: (args: readonly string[], options: SetupOptions = {}) =>
+      perilbook(['run', 'book.csv', '--topics', 'hail,radon', ...columns, ...args], {
+        ...{ folder, clock, env: { XDG_DATA_HOME: folder }, columns: 100 },
+        ...options,
+      }),
+    zones: () =>
+      (parse(readFileSync(join(folder, 'book.hazards.csv')), { columns: true }) as Record<string, string>[]).map(
+        ({ radon_zone }) => radon_zone,
+      ),
+  };
+}
+
+test('a run on a terminal fetches the data that its topics lack after a yes, and answers from it', async (t) => {
+  const { mirror, run, zones } = await scene(t);
+  const ran = await run([], { typed: 'y\r' });
+  assert.match(ran.stderr, QUESTION);
+  assert.match(ran.stderr, /States: .*CA.*IL[\s\S]*\n *radon +about 200\.0 kB[\s\S]*Licence of .*radon/);
+  assert.match(ran.stderr, /radon: loaded 2 records/);
+  assert.deepEqual(zones(), ['Zone 2', 'Zone 2'], ran.stderr);
+  const requests = mirror.requests.length;
+  assert.doesNotMatch((await run([], { typed: 'y\r' })).stderr, QUESTION);
+  assert.equal(mirror.requests.length, requests);
+});
+
+test('a no leaves the run as it was; without a terminal, and with --yes or --quiet, nothing is asked or fetched', async (t) => {
+  const { folder, mirror, run, zones } = await scene(t);
+  const plain = await run([]);
+  assert.doesNotMatch(plain.stderr, QUESTION);
+  const without = zones();
+  const refused = await run([], { typed: 'n\r' });
+  assert.match(refused.stderr, QUESTION);
+  assert.match(refused.stderr, /Nothing was downloaded/);
+  assert.deepEqual([refused.code, zones()], [plain.code, without]);
+  for (const option of ['--yes', '--quiet']) {
+    const { code, stderr } = await run([option], { typed: 'y\r' });
+    assert.doesNotMatch(stderr, QUESTION);
+    assert.equal(code, plain.code);
+  }
+  // No location of it is in a state.
+  writeFileSync(join(folder, 'book.csv'), 'north,east\n48.9,2.3\n');
+  const abroad = await run([], { typed: 'y\r' });
+  assert.doesNotMatch(abroad.stderr, QUESTION);
+  assert.match(abroad.stderr, /wrote .*1 row/);
+  assert.equal(mirror.requests.length, 0);
+});
