@@ -116,7 +116,7 @@ test('a Parquet folder has files of one source each, of a limited number of plac
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   test(`an export ended by ${signal} leaves nothing that the next one would meet`, async (t) => {
-    const { folder } = await madeStore(t, 60_000);
+    const { folder } = await madeStore(t, 25_000);
     const isStarted = () =>
       readdirSync(folder, { recursive: true }).some((name) => /\.tmp(?:\/|$)/.test(String(name).replaceAll('\\', '/')));
     for (const words of [
