@@ -195,6 +195,23 @@ test('after a load exactly the topics whose data changed are looked up again', L
   assert.equal(back.code, 0, back.stderr);
 });
 
+test('where no tract has a rating, the plan counts no place of a state without data', async (t) => {
+  const { run, change } = scene(t);
+  change(coverOnly('CA,IL', 'nri'));
+  const { stdout } = await run('plan', 'book.csv', '--topics', 'hail');
+  assert.match(stdout, /\nNo data here for hail at 1 place in CO\./);
+  assert.match(stdout, /\nNo outlines of tracts are here: places get the rating of their county\.\n/);
+  assert.doesNotMatch(stdout, /3 of 3 places get/);
+});
+
+test('of one place in the store it says is', async (t) => {
+  const { folder, run } = scene(t);
+  writeFileSync(join(folder, 'one.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  assert.equal((await run('run', 'one.csv', '--topics', 'hail')).code, 0);
+  const { stdout } = await run('plan', 'book.csv', '--topics', 'hail');
+  assert.match(stdout, /\n2 places to look up, free of charge; 1 is in the store\.\n/);
+});
+
 test('topics whose data is not here are unavailable, with the command that gets them', LONG, async (t) => {
   const { clock, run, change, output } = scene(t);
   change(coverOnly('CA,IL', 'nri'));

@@ -1,5 +1,6 @@
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
+import { countyRatingLines } from '../../data/tables/county-ratings.ts';
 import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import { getCommand } from '../../library/get-command.ts';
@@ -10,7 +11,7 @@ import { fittingTable } from './format.ts';
 type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;
 
 /** The datasets that a local run answers from, each with its topics, and the topics that none of them answers. */
-export function localSourceLines({ job, summary }: Prepared, folder: string, width: number): string[] {
+export function localSourceLines({ job, summary, connection }: Prepared, folder: string, width: number): string[] {
   const source = summary.source as LocalSource;
   const { topics_without_data: without, topics_without_records: uncounted, places_without_data: states } = source;
   return [
@@ -26,7 +27,7 @@ export function localSourceLines({ job, summary }: Prepared, folder: string, wid
         ]
       : []),
     ...placesMessages(states, job, folder),
-    ...countyRatingLine(source.places_with_county_ratings, summary.cells),
+    ...countyRatedLines(connection, source.places_with_county_ratings, summary.cells),
     ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
     ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
     ...(job.details === 'keep' ? ['details: keep has no effect: the records stay in the local data.'] : []),
@@ -52,8 +53,11 @@ function sourceName(source: string): string {
   return [...new Set(names)].join('; ');
 }
 
-function countyRatingLine(places: number, cells: number): string[] {
+/** Without a count where no tract has a rating: then no area was looked for, and some places may lie where no county has one either. */
+function countyRatedLines(connection: Prepared['connection'], places: number, cells: number): string[] {
   if (places === 0) return [];
+  const ratings = connection.kind === 'local' ? connection.data.countyRatings : null;
+  if (ratings?.isEverywhere) return countyRatingLines(ratings);
   const all = `${grouped(places)} of ${counted(cells, 'place')}`;
   return [`${all} get the rating of their county: their tracts have none here, or no outline.`];
 }
@@ -97,6 +101,7 @@ const MOST_NAMED = 5;
 export function localVerdict({ plan, summary }: Prepared): string {
   if (summary.cells === 0) return 'No row can be looked up.';
   if (plan.order.length === 0) return 'All answers are in the store.';
-  const rest = summary.cells_cached > 0 ? `; ${grouped(summary.cells_cached)} are in the store` : '';
+  const { cells_cached: cached } = summary;
+  const rest = cached > 0 ? `; ${grouped(cached)} ${cached === 1 ? 'is' : 'are'} in the store` : '';
   return `${counted(plan.order.length, 'place')} to look up, free of charge${rest}.`;
 }
