@@ -15,7 +15,7 @@ import { perilbook } from './command-line.ts';
 /** A service of its own with one account, a book of 60 cells, and the command line between them. */
 async function openCounter(t: TestContext, creditsPerMonth: number) {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
-  const clock = new FastClock('2026-03-15T12:00:00Z', 200);
+  const clock = new FastClock('2026-03-15T12:00:00Z', 50);
   const database = openSmallData(t, join(folder, 'service.db'), clock);
   const accounts = openAccountsOf(t, join(folder, 'service.db'));
   const subscription = customSubscription(creditsPerMonth, 100_000);

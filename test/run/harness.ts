@@ -195,7 +195,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
   };
 }
 
-function clockOf({ clock, start = '2026-03-15T12:00:00Z', factor = 200 }: HarnessOptions): HarnessClock {
+function clockOf({ clock, start = '2026-03-15T12:00:00Z', factor = 50 }: HarnessOptions): HarnessClock {
   if (clock === undefined) return new FastClock(start, factor);
   return 'now' in clock ? clock : new FastClock(clock.start, clock.factor, clock.origin);
 }

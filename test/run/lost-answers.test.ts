@@ -25,7 +25,7 @@ const wordsOf = (ended: RunResult) =>
 const JOB = { topics: ['wildfire' as const], concurrency: 1 };
 
 test('lost answers use up the plan: no credit more is spent, no budget is spoken of, and the next run goes on', async (t) => {
-  const harness = await openHarness(t, { factor: 200 });
+  const harness = await openHarness(t, { factor: 50 });
   harness.writeInput(places(12));
   const baseUrl = await losingFirst(t, harness, 3);
   const ended = await harness.run(JOB, { baseUrl });
@@ -41,7 +41,7 @@ test('lost answers use up the plan: no credit more is spent, no budget is spoken
 });
 
 test('within the retries that the plan states, a lost bundle is bought again', async (t) => {
-  const harness = await openHarness(t, { factor: 200 });
+  const harness = await openHarness(t, { factor: 50 });
   harness.writeInput(places(2));
   const baseUrl = await losingFirst(t, harness, 1);
   const ended = await harness.run({ topics: 'natural', concurrency: 1 }, { baseUrl });
@@ -51,7 +51,7 @@ test('within the retries that the plan states, a lost bundle is bought again', a
 });
 
 test('with a budget of the user’s own it is the budget that is reached', async (t) => {
-  const harness = await openHarness(t, { factor: 200 });
+  const harness = await openHarness(t, { factor: 50 });
   harness.writeInput(places(10));
   const baseUrl = await losingFirst(t, harness, 1);
   const ended = await harness.run({ ...JOB, budget: 5 }, { baseUrl });
@@ -74,7 +74,7 @@ test('a budget that is too small for one location', async (t) => {
 });
 
 test('under an approved plan, it is the plan that is used up', async (t) => {
-  const harness = await openHarness(t, { factor: 200 });
+  const harness = await openHarness(t, { factor: 50 });
   harness.writeInput(places(10));
   const baseUrl = await losingFirst(t, harness, 3);
   const ended = await harness.run(JOB, { baseUrl, approve: true });
@@ -91,7 +91,7 @@ for (const [what, head, attempts] of [
   ['a length that is given twice', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\n', 1],
 ] as const) {
   test(`${what}: each charge is in the ledger as unknown, and ${attempts} of a location`, async (t) => {
-    const harness = await openHarness(t, { factor: 200 });
+    const harness = await openHarness(t, { factor: 50 });
     harness.writeInput(places(3));
     const baseUrl = await serveRaw(t, async (socket, request) => {
       const [, path = ''] = request.split(' ');

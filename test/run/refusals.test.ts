@@ -28,7 +28,7 @@ const FOREIGN: readonly (readonly [string, number, unknown])[] = [
 
 for (const [name, status, body] of casesOf(FOREIGN, ([, status]) => String(Math.floor(status / 10)))) {
   test(`a refusal that passes is no fact about a location: ${status}, ${name}`, async (t) => {
-    const harness = await openHarness(t, { factor: 2_000 });
+    const harness = await openHarness(t, { factor: 100 });
     harness.writeInput(places(6));
     let asked = 0;
     const baseUrl = await standBetween(t, harness.url, (_, answer) =>
@@ -51,7 +51,7 @@ for (const [status, does] of [
   [451, /legal reasons \(451 SOME_CODE\).*provider/],
 ] as const) {
   test(`${status} ends the run at once, with what to do, and nothing is called rejected`, async (t) => {
-    const harness = await openHarness(t, { factor: 500 });
+    const harness = await openHarness(t, { factor: 50 });
     harness.writeInput(places(40));
     let refused = 0;
     const baseUrl = await standBetween(t, harness.url, (_, answer) => {
@@ -74,7 +74,7 @@ for (const [status, code] of [
   [404, 'LocationNotCovered'],
 ] as const) {
   test(`a refusal of the location is a fact about it: ${status} ${code}`, async (t) => {
-    const harness = await openHarness(t, { factor: 500 });
+    const harness = await openHarness(t, { factor: 50 });
     harness.writeInput(places(6));
     let asked = 0;
     const baseUrl = await standBetween(t, harness.url, (_, answer) =>
@@ -92,7 +92,7 @@ for (const [status, code] of [
 }
 
 test('a run in which every location is rejected ends with exit code 3, again too, until the rejections are forgotten', async (t) => {
-  const harness = await openHarness(t, { factor: 500 });
+  const harness = await openHarness(t, { factor: 50 });
   harness.writeInput(places(6));
   let isOutside = true;
   const baseUrl = await standBetween(t, harness.url, (_, answer) =>

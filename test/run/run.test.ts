@@ -183,7 +183,7 @@ test('a topic that stays unavailable makes rows partial, is free, and is tried a
 });
 
 test('a service that is down pauses the run: resumable, nothing recorded as a fact', async (t) => {
-  const harness = await openHarness(t, { factor: 500 });
+  const harness = await openHarness(t, { factor: 50 });
   harness.writeInput(places(40));
   const ended = await harness.run({ topics: ['wildfire', 'hail'] }, { baseUrl: 'http://127.0.0.1:9' });
   assert.deepEqual([ended.stop?.reason, ended.state], ['service_down', 'paused']);
@@ -193,7 +193,7 @@ test('a service that is down pauses the run: resumable, nothing recorded as a fa
 });
 
 test('a service that is down pauses the run of a single cell too: nobody answered', async (t) => {
-  const harness = await openHarness(t, { factor: 500 });
+  const harness = await openHarness(t, { factor: 50 });
   harness.writeInput(places(1));
   const ended = await harness.run({ topics: ['wildfire'] }, { baseUrl: 'http://127.0.0.1:9' });
   assert.deepEqual([ended.stop?.reason, ended.state], ['service_down', 'paused']);
@@ -236,5 +236,6 @@ test('an answer is bought again only when it is stale', async (t) => {
   assert.equal((await harness.run(job)).summary.credits_spent, 1, 'alternativeFuels after a day');
   harness.clock.moveTo('2027-03-20T12:00:00Z');
   assert.equal((await harness.run(job)).summary.credits_spent, 2, 'wildfire after a year, reactors never');
+  await harness.clock.sleep(2_000);
   assert.equal((await harness.run({ ...job, time_to_live: { alternativeFuels: '1s' } })).summary.credits_spent, 1);
 });

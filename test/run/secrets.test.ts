@@ -69,7 +69,7 @@ const repeating: readonly (readonly [what: string, status: number, body: (key: s
 
 for (const [what, status, body] of repeating) {
   test(`a service that ${what}: no file and no message contains the key`, async (t) => {
-    const harness = await openHarness(t, { factor: 2_000 });
+    const harness = await openHarness(t, { factor: 100 });
     harness.writeInput(places(2));
     const key = harness.key();
     let asked = 0;

@@ -36,7 +36,7 @@ for (const [name, perMonth, extra] of [
 }
 
 test('a minute that is smaller than a bundle: the topics are bought one by one', async (t) => {
-  const harness = await openHarness(t, { subscription: customSubscription(1_000, 10), factor: 200 });
+  const harness = await openHarness(t, { subscription: customSubscription(1_000, 10), factor: 50 });
   harness.writeInput(places(2));
   const planned = await harness.plan({ topics: natural });
   const ended = await harness.run({ topics: natural });
