@@ -67,8 +67,8 @@ export async function openBenchHarness({
   answersLateMs = 0,
 }: BenchHarnessOptions): Promise<BenchHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
-  const database = openDataDatabase(join(folder, 'service.db'));
-  const accounts = openAccounts(accountsFileFor(join(folder, 'service.db')));
+  const database = openDataDatabase(join(folder, 'data.db'));
+  const accounts = openAccounts(accountsFileFor(join(folder, 'data.db')));
   for (const delivery of deliveries()) importDataset(database, delivery, clock);
   const port = sqliteAccounts(accounts, clock);
   const { name: account } = await port.createAccount({ name: 'bench', subscription, signedUpAt: SIGNED_UP });

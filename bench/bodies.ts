@@ -42,8 +42,8 @@ const WAYS: readonly Way[] = [{ name: 'as runs do' }, { name: 'with details kept
 export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bodies-'));
   try {
-    makeSampleDatabase(join(folder, 'service.db'));
-    const child = fork(join(import.meta.dirname, 'service-process.ts'), [join(folder, 'service.db')]);
+    makeSampleDatabase(join(folder, 'data.db'));
+    const child = fork(join(import.meta.dirname, 'service-process.ts'), [join(folder, 'data.db')]);
     try {
       const { url, bareUrl, key } = await answerOf<Served>(child);
       const [houston] = DENSE_CENTRES;

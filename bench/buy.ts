@@ -47,8 +47,8 @@ const SERVICE_PARTS: readonly Part[] = [
 export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-buy-'));
   try {
-    makeData(join(folder, 'service.db'));
-    const service = fork(join(import.meta.dirname, 'service-process.ts'), [join(folder, 'service.db')]);
+    makeData(join(folder, 'data.db'));
+    const service = fork(join(import.meta.dirname, 'service-process.ts'), [join(folder, 'data.db')]);
     try {
       return await measure(folder, service, await answerOf<Served>(service));
     } finally {

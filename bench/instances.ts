@@ -27,7 +27,7 @@ export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-instances-'));
   await using server = await launchPostgres({ fsync: true, settings: { autovacuum: 'on' } });
   try {
-    const file = join(folder, 'service.db');
+    const file = join(folder, 'data.db');
     makeSampleDatabase(file);
     const rows: string[][] = [];
     for (const instances of sized([1, 3], [1])) {

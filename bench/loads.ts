@@ -84,7 +84,7 @@ function triRow(row: number, facility: number): string {
 /** In the process that is measured. */
 if (process.argv[1] === import.meta.filename) {
   const file = process.argv[2]!;
-  const database = openDataDatabase(join(file, '../service.db'));
+  const database = openDataDatabase(join(file, '../data.db'));
   const begun = performance.now();
   const { rows, records } = await loadFiles(database, 'tri', [file], {}, systemClock);
   database.close();

@@ -71,7 +71,7 @@ const CASES: readonly Case[] = [
 export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-local-'));
   try {
-    const file = join(folder, 'service.db');
+    const file = join(folder, 'data.db');
     makeSampleDatabase(file);
     const child = fork(join(import.meta.dirname, 'service-process.ts'), [file]);
     try {

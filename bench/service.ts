@@ -43,7 +43,7 @@ const only = process.env.BENCH_CASE ?? sized('', 'single natural');
 export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bench-'));
   try {
-    const file = join(folder, 'service.db');
+    const file = join(folder, 'data.db');
     console.log(`sample database made in ${makeSampleDatabase(file).toFixed(1)} s\n`);
     const goals: Goal[] = [];
     // As `bin/perilbook.cjs` starts it.

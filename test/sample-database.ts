@@ -37,7 +37,7 @@ export function copySampleDatabase(file: string, topics = TOPIC_SLUGS): void {
  * natural topics alone, 15 MB and without readings that each run must renew.
  */
 export function provideSampleData(store: string, topics: readonly TopicSlug[] = NATURAL_SLUGS): void {
-  copySampleDatabase(join(dirname(store), 'sample-service.db'), topics);
+  copySampleDatabase(join(dirname(store), 'sample-data.db'), topics);
 }
 
 function builtDatabase(topics: readonly TopicSlug[]): string {
@@ -85,7 +85,7 @@ function fingerprintOfSource(): string {
 /** Puts the sample's data, as if it were real, where a run with this `XDG_DATA_HOME` looks for local data. The readings are as old
  * as `measuredAt`. */
 export function provideLocalData(home: string, measuredAt?: number): string {
-  const file = join(home, 'perilbook/service.db');
+  const file = join(home, 'perilbook/data.db');
   copySampleDatabase(file);
   const database = new Database(file);
   try {

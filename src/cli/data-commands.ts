@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { json, log, quiet } from './message-options.ts';
 
 const db = {
-  db: { type: 'string', describe: 'the data file (default: service.db in the data folder)' },
+  db: { type: 'string', describe: 'the data file (default: data.db in the data folder)' },
 } as const;
 
 const sources = {

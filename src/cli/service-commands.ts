@@ -4,11 +4,11 @@ import { yargsJobOptions } from './job-options.ts';
 import { json, log } from './message-options.ts';
 
 const files = {
-  db: { type: 'string', describe: "the service's data file (default: service.db in the data folder)" },
+  db: { type: 'string', describe: "the service's data file (default: data.db in the data folder)" },
   accounts: {
     type: 'string',
     describe:
-      'file of accounts, keys and charges (default: beside the data file, service-accounts.db for service.db), or postgres://role@host/database for instances on several machines',
+      'file of accounts, keys and charges (default: beside the data file, data-accounts.db for data.db), or postgres://role@host/database for instances on several machines',
   },
 } as const;
 

@@ -38,13 +38,13 @@ const PARTS = new WeakMap<AnswerSource, SourceParts>();
  * The agencies' data on this machine, as `perilbook data get` loaded it. Its answers are free. `lookup` holds the file open until
  * the source is disposed of.
  *
- * @param options.file the data file; default: `~/.local/share/perilbook/service.db`
+ * @param options.file the data file; default: `~/.local/share/perilbook/data.db`
  */
 export function local(options: { readonly file?: string } = {}): AnswerSource & Disposable {
   requireType('options', options, isObject, 'Pass { file }, or nothing.');
   const { file } = options;
   requireType('file', file ?? '', isText, 'Pass the path of the data file, or leave it out.');
-  const dataFile = file === undefined ? join(defaultFolders().dataFolder, 'service.db') : resolve(file);
+  const dataFile = file === undefined ? join(defaultFolders().dataFolder, 'data.db') : resolve(file);
   const places = new LocalPlaces(dataFile);
   const source = Object.freeze({ kind: 'local' as const, [Symbol.dispose]: () => places[Symbol.dispose]() });
   PARTS.set(source, { settings: { service: 'local' }, env: {}, dataFile, places });

@@ -69,7 +69,7 @@ function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
  * store is a database. */
 function embeddedDatabaseFile(context: Pick<JobFolders, 'dataFolder'>, job: Job): string {
   const folder = isPostgresAddress(job.store) ? context.dataFolder : dirname(job.store);
-  return join(folder, 'sample-service.db');
+  return join(folder, 'sample-data.db');
 }
 
 /** One account for each name, anniversary and subscription. None is ever changed: that could end the quota of a run that is

@@ -31,7 +31,7 @@ export function requireAreas(context: ConnectionContext, job: Job): void {
 
 function openWithAreas(context: ConnectionContext, job: Job): DataDatabase {
   const level = job.areas!.find!;
-  const file = join(context.dataFolder, 'service.db');
+  const file = join(context.dataFolder, 'data.db');
   const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
   if (!existsSync(file)) throw missing(`There are no ${NAMES[level]} boundaries on this machine`, hint, file);
   using opened = new DisposableStack();

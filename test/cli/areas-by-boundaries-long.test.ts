@@ -26,7 +26,7 @@ function setUp(t: TestContext, records: readonly AreaRecord[], sample = false) {
   mkdirSync(join(folder, 'perilbook'));
   writeFileSync(join(folder, 'book.csv'), BOOK);
   if (records.length > 0) {
-    using database = openDataDatabase(join(folder, 'perilbook/service.db'));
+    using database = openDataDatabase(join(folder, 'perilbook/data.db'));
     importDataset(database, { kind: 'areas', info: info('areas', sample), records }, systemClock);
   }
   const options = { folder, env: { XDG_DATA_HOME: folder } };
@@ -99,8 +99,8 @@ test('with sample data, a file without codes costs what the one with codes costs
   const folder = temporaryFolder(t);
   const options = { folder, env: { XDG_DATA_HOME: folder } };
   for (const store of ['a', 'b']) provideSampleData(join(folder, store, 'store.db'));
-  copySampleDatabase(join(folder, 'perilbook/service.db'));
-  using database = openDataReadOnly(join(folder, 'perilbook/service.db'));
+  copySampleDatabase(join(folder, 'perilbook/data.db'));
+  using database = openDataReadOnly(join(folder, 'perilbook/data.db'));
   const find = createCellAreaFinder(database, 'county', 4);
   const random = randomOf(3, 'book');
   const places = Array.from({ length: 400 }, () => ({
@@ -134,8 +134,8 @@ test('with real tracts, the service counts the same credits with codes and witho
     const { code, stderr } = await perilbook(['data', 'load', loader, realFile(file)], options);
     assert.deepEqual([code, loaded.test(stderr)], [0, true], stderr);
   }
-  const data = openDatabase(t, join(folder, 'perilbook/service.db'));
-  const accounts = openAccountsOf(t, join(folder, 'perilbook/service.db'));
+  const data = openDatabase(t, join(folder, 'perilbook/data.db'));
+  const accounts = openAccountsOf(t, join(folder, 'perilbook/data.db'));
   const find = createCellAreaFinder(data, 'tract', 4);
   const random = randomOf(4, 'book');
   const places = Array.from({ length: 300 }, () => ({

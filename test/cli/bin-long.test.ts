@@ -199,7 +199,7 @@ test('SIGKILL in the middle: the same command finishes, and what may have been c
 });
 
 function assertHoldsNot(folder: string, told: readonly string[], secrets: readonly string[]): void {
-  const files = readdirSync(folder).filter((name) => !/^(service\.db|a-key-file)/.test(name));
+  const files = readdirSync(folder).filter((name) => !/^(data\.db|a-key-file)/.test(name));
   assert.ok(files.includes('store.db') && files.includes('output.csv'));
   const everything = new Map(files.map((name) => [name, readFileSync(join(folder, name))]));
   everything.set('stdout and stderr', Buffer.from(told.join('\n')));

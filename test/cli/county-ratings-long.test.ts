@@ -114,7 +114,7 @@ test('a county rating in place of one of the tract is told at load, by data, in 
     assert.equal((await run('run', 'book.csv', '--topics', 'hail')).code, 0);
     assert.deepEqual(output().slice(0, 4), expected);
   }
-  using source = local({ file: join(folder, 'perilbook/service.db') });
+  using source = local({ file: join(folder, 'perilbook/data.db') });
   const single = await lookup({ lat: 40.25, lng: -99.25 }, ['hail'], { source });
   assert.match(String(single.note), /; rating of the county, not of the tract$/);
 

@@ -20,7 +20,7 @@ function scene(t: TestContext, { data = true } = {}) {
   const folder = temporaryFolder(t);
   const home = join(folder, 'home');
   const clock = new MovedClock(NOW);
-  const file = data ? provideLocalData(home, clock.now() - HOUR) : join(home, 'perilbook/service.db');
+  const file = data ? provideLocalData(home, clock.now() - HOUR) : join(home, 'perilbook/data.db');
   writeFileSync(
     join(folder, 'book.csv'),
     'id,lat,lng\n1,34.0522,-118.2437\n2,41.8781,-87.6298\n3,41.8781,-87.6298\n4,39.7392,-104.9903\n',
@@ -91,7 +91,7 @@ test('a job that names no service answers from local data, free of charge, and s
     /^run .* planned +charged +unknown .*\n +2 +book .* complete\n +1 +book .* complete +3 +0 +0 +0\n/,
   );
   const stats = await run('cache', 'stats');
-  assert.match(stats.stdout, new RegExp(`local ${folder}/home/perilbook/service.db +3 places, 6 answers`));
+  assert.match(stats.stdout, new RegExp(`local ${folder}/home/perilbook/data.db +3 places, 6 answers`));
   assert.match((await run('quota')).stdout, /starter/);
 });
 
@@ -127,7 +127,7 @@ test('the note of a row says of which year the air quality of its county is, whe
     output().map(({ hazard_note }) => hazard_note),
     noted(`, nri sample-1 and 1 more dataset${county}`),
   );
-  using source = local({ file: join(home, 'perilbook/service.db') });
+  using source = local({ file: join(home, 'perilbook/data.db') });
   const single = await lookup({ lat: 34.0522, lng: -118.2437 }, ['airQuality'], { source });
   assert.equal(single.note, 'local data: airQuality 2023, areas sample-1');
 

@@ -59,10 +59,10 @@ test('files that are no store and no data are told, and are no failure', async (
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'perilbook'));
   writeFileSync(join(folder, 'perilbook/store.db'), 'lat,lng\n'.repeat(1_000));
-  writeFileSync(join(folder, 'perilbook/service.db'), 'lat,lng\n'.repeat(1_000));
+  writeFileSync(join(folder, 'perilbook/data.db'), 'lat,lng\n'.repeat(1_000));
   const { code, stdout } = await perilbook([], { folder, env: { XDG_DATA_HOME: folder } });
   assert.equal(code, 0);
-  assert.match(stdout, /data +.*service\.db.*\n[\s\S]*last run +.*store\.db/);
+  assert.match(stdout, /data +.*data\.db.*\n[\s\S]*last run +.*store\.db/);
   const away = await perilbook([], {
     folder,
     env: { XDG_DATA_HOME: join(folder, 'x'), PERILBOOK_STORE: 'postgres://me@127.0.0.1:1/none' },

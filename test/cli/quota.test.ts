@@ -16,8 +16,8 @@ import { perilbook } from './command-line.ts';
 async function openCounter(t: TestContext, creditsPerMonth: number) {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
   const clock = new FastClock('2026-03-15T12:00:00Z', 50);
-  const database = openSmallData(t, join(folder, 'service.db'), clock);
-  const accounts = openAccountsOf(t, join(folder, 'service.db'));
+  const database = openSmallData(t, join(folder, 'data.db'), clock);
+  const accounts = openAccountsOf(t, join(folder, 'data.db'));
   const subscription = customSubscription(creditsPerMonth, 100_000);
   createAccount(accounts, { name: 'us', subscription, signedUpAt: Date.UTC(2025, 0, 31) }, clock);
   const key = () => createKey(accounts, 'us', ['bundle', ...TOPIC_SLUGS], clock).key;

@@ -81,22 +81,22 @@ async function said(args: readonly string[], folder: string, clock: FastClock): 
 /** A service over the real files, all by the command line; returns its address, after `book.csv` and a key are there. */
 async function serveRealData(t: TestContext, folder: string, clock: FastClock): Promise<string> {
   for (const [loader, file] of LOADS) {
-    const { stderr } = await said(['data', 'load', loader, realFile(file), '--db', 'service.db'], folder, clock);
+    const { stderr } = await said(['data', 'load', loader, realFile(file), '--db', 'data.db'], folder, clock);
     assert.match(stderr, /^Loaded /m);
   }
   await said(
-    ['service', 'account', 'create', '--account', 'book', '--subscription', 'professional', '--db', 'service.db'],
+    ['service', 'account', 'create', '--account', 'book', '--subscription', 'professional', '--db', 'data.db'],
     folder,
     clock,
   );
   const { stdout } = await said(
-    ['service', 'key', 'create', '--account', 'book', '--scopes', 'all', '--db', 'service.db'],
+    ['service', 'key', 'create', '--account', 'book', '--scopes', 'all', '--db', 'data.db'],
     folder,
     clock,
   );
   writeFileSync(join(folder, 'key'), stdout);
-  const database = openDataDatabase(join(folder, 'service.db'));
-  const accounts = openAccounts(join(folder, 'service-accounts.db'));
+  const database = openDataDatabase(join(folder, 'data.db'));
+  const accounts = openAccounts(join(folder, 'data-accounts.db'));
   const service = await startService({ data: database, accounts: sqliteAccounts(accounts, clock), port: 0 });
   t.after(async () => {
     await service.close();
@@ -122,9 +122,9 @@ test('a book of Virginia is enriched by the main job from the agencies’ own fi
   const lines = places.map(({ lat, lng }, index) => `${index + 1},${lat},${lng}`);
   writeFileSync(join(folder, 'book.csv'), `id,lat,lng\n${lines.join('\n')}\n`);
 
-  const listed = await said(['data', '--db', 'service.db'], folder, clock);
+  const listed = await said(['data', '--db', 'data.db'], folder, clock);
   assert.match(listed.stdout, /National Risk Index .* not endorsed by FEMA/);
-  const data = JSON.parse((await said(['data', '--json', '--db', 'service.db'], folder, clock)).stdout);
+  const data = JSON.parse((await said(['data', '--json', '--db', 'data.db'], folder, clock)).stdout);
   assert.equal(data.datasets.length, LOADS.length);
   assert.equal(data.sample, false);
 

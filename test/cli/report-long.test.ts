@@ -36,7 +36,7 @@ function folderWithBook(t: TestContext): string {
 async function spentIn(folder: string, clock: FastClock): Promise<{ ledger: unknown; charged: number }> {
   const words = ['quota', 'book.csv', '--store', 'store.db', '--by', 'day', '--json'];
   const { stdout } = await perilbook(words, { folder, clock });
-  const accounts = openAccounts(join(folder, 'sample-service-accounts.db'));
+  const accounts = openAccounts(join(folder, 'sample-data-accounts.db'));
   try {
     const charged = usage(
       accounts,
@@ -102,7 +102,7 @@ test('before any run the page says what is missing; nothing is bought, no servic
   assert.equal(code, 0, stderr);
   assert.ok(stdout.startsWith('<!doctype html>') && stdout.endsWith('</html>\n'));
   assert.ok(stdout.includes('No run yet') && stdout.includes('<b>6 credits</b> for 2 places'));
-  assert.equal(existsSync(join(folder, 'sample-service.db')), false);
+  assert.equal(existsSync(join(folder, 'sample-data.db')), false);
   assert.equal(existsSync(join(folder, 'out.csv')), false);
 });
 

@@ -91,7 +91,7 @@ test('overage credits and dollars by period, as they were charged: list and stat
 
 test('a statement of an account that was never used, of a day before it, and of no account', async (t) => {
   const folder = temporaryFolder(t);
-  const file = join(folder, 'service.db');
+  const file = join(folder, 'data.db');
   const clock = new StillClock();
   const service = (...args: string[]) => perilbook(['service', 'account', ...args, '--db', file], { clock, folder });
   const custom = ['--credits-per-month', '10', '--credits-per-minute', '5', '--overage-rate', '0.5'];
@@ -135,7 +135,7 @@ test('account change: an upgrade and overages work from the next call of a runni
 
 test('what cannot be meant is refused: no change, figures by halves, figures of two subscriptions', async (t) => {
   const folder = temporaryFolder(t);
-  const service = (...args: string[]) => perilbook(['service', 'account', ...args, '--db', 'service.db'], { folder });
+  const service = (...args: string[]) => perilbook(['service', 'account', ...args, '--db', 'data.db'], { folder });
   assert.equal((await service('create', '--account', 'acme')).code, 0);
   for (const [args, words] of [
     [[], /nothing to change of account "acme"/],

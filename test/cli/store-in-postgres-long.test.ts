@@ -55,7 +55,7 @@ test('a local run keeps its answers in the database, and cache import takes a st
   const stats = JSON.parse((await cli('cache', 'stats', '--store', store, '--json')).stdout);
   assert.deepEqual(
     stats.sources.map(({ source, answers }: Record<string, unknown>) => [source, answers]),
-    [[`local ${hostname()}:${join(folder, 'perilbook/service.db')}`, 4]],
+    [[`local ${hostname()}:${join(folder, 'perilbook/data.db')}`, 4]],
   );
   const imported = await cli('cache', 'import', store, '--json');
   assert.equal(imported.code, 0, imported.stderr);

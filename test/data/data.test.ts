@@ -288,7 +288,7 @@ test('the description lists the datasets, what can be answered, what is missing,
 
 test('a file that is no database, or of another version, is refused with a reason', (t) => {
   const file = databaseFile(t);
-  assert.throws(() => openDataDatabase(`${file}/nowhere/service.db`), { code: 'SERVICE_DATA' });
+  assert.throws(() => openDataDatabase(`${file}/nowhere/data.db`), { code: 'SERVICE_DATA' });
   assert.throws(() => openDataDatabase(import.meta.filename), { code: 'SERVICE_DATA' });
   const database = openDataDatabase(file);
   database.pragma('user_version = 99');

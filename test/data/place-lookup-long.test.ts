@@ -103,7 +103,7 @@ function thin(database: DataDatabase): void {
 }
 
 test('a look-up gives the fields that the service sends and the client reads, column by column', (t) => {
-  const file = join(temporaryFolder(t), 'service.db');
+  const file = join(temporaryFolder(t), 'data.db');
   copySampleDatabase(file);
   using database = openDataDatabase(file);
   database.pragma('synchronous = OFF');

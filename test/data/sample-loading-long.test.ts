@@ -55,7 +55,7 @@ test('the data of all natural topics is complete, and the rest can be added to i
 });
 
 test('two processes that need the same sample data make it once', async (t) => {
-  const file = join(temporaryFolder(t), 'service.db');
+  const file = join(temporaryFolder(t), 'data.db');
   openDatabase(t, file);
   const workers = [1, 2].map(() => {
     const workerData = { file, topics: ['radon', 'superfund'] };

@@ -96,7 +96,7 @@ export async function setDiskScene(t: TestContext): Promise<DiskScene> {
     ...{ harness, folder, path },
     stray: () =>
       readdirSync(folder)
-        .filter((name) => !before.has(name) && !/^(service\.db|disk\.db|store\.db|job\.yaml)/.test(name))
+        .filter((name) => !before.has(name) && !/^(data\.db|disk\.db|store\.db|job\.yaml)/.test(name))
         .sort(),
     run: ({ job = {}, ...run } = {}) => {
       writeFileSync(path('job.yaml'), JSON.stringify({ ...settings, ...job }));

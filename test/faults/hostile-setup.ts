@@ -87,8 +87,8 @@ export async function openHostileSetup(): Promise<HostileSetup> {
   const folder = temporaryFolder(t);
   // The service's own time is of no account here: its quota and its rate are out of reach.
   const clock = new LeapingClock(START);
-  const database = openSmallData(t, join(folder, 'service.db'), clock);
-  const accounts = openAccountsOf(t, join(folder, 'service.db'));
+  const database = openSmallData(t, join(folder, 'data.db'), clock);
+  const accounts = openAccountsOf(t, join(folder, 'data.db'));
   importDataset(database, { kind: 'sites', topic: 'park', info: info('sites:park'), records: PARKS }, clock);
   const service = await start(t, { data: database, accounts, clock });
   const signedUpAt = Date.UTC(2025, 0, 1);

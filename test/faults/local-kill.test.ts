@@ -20,7 +20,7 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
   const { folder, writeInput, database, charged } = await openHarness(t);
   writeInput(places(CELLS));
   mkdirSync(join(folder, 'perilbook'));
-  database.exec(`VACUUM INTO '${join(folder, 'perilbook/service.db')}'`);
+  database.exec(`VACUUM INTO '${join(folder, 'perilbook/data.db')}'`);
   const start = (name: string) =>
     startBin(t, ['run', 'input.csv', '--topics', 'natural', '-o', `${name}.csv`, '--store', `${name}.db`], folder);
   const began = performance.now();

@@ -31,5 +31,5 @@ export async function all<Row>(rows: AsyncIterable<EnrichedRow<Row>>): Promise<E
 
 /** The folder's data file, as if its data were the agencies'. */
 export function localFile({ folder }: Harness): string {
-  return join(folder, 'service.db');
+  return join(folder, 'data.db');
 }

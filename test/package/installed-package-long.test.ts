@@ -109,7 +109,7 @@ const sampleOf = (type: string) => (type === 'number' || type === 'count' ? '0' 
 const USER = `
 import { enrich, type Hazards, local, lookup, openStore, type PlanSummary, plan } from 'perilbook';
 
-using source = local({ file: 'data/perilbook/service.db' });
+using source = local({ file: 'data/perilbook/data.db' });
 const place = { lat: 34.0522, lng: -118.2437 };
 const { status, hazards } = await lookup(place, ['wildfire'], { source });
 const deep = await import('perilbook/' + 'dist/main.js').catch((error) => error.code);

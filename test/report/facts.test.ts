@@ -30,7 +30,7 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
   const paid = ['--budget', String(BUDGET), '--quiet'];
   const ran = await perilbook(['run', 'book.csv', ...words, ...paid], { folder, clock });
   assert.equal(ran.code, 4, ran.stderr);
-  const accounts = openAccounts(join(folder, 'sample-service-accounts.db'));
+  const accounts = openAccounts(join(folder, 'sample-data-accounts.db'));
   t.after(() => accounts.close());
   const { totalCredits } = usage(
     accounts,

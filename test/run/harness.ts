@@ -92,8 +92,8 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
   const subscription = options.subscription ?? customSubscription(100_000, 100_000);
   const clock = clockOf(options);
   // Readings of an hour ago: older ones than four hours would be unavailable.
-  const database = openSmallData(t, join(folder, 'service.db'), clock, clock.now() - 3_600_000);
-  const accounts = openAccountsOf(t, join(folder, 'service.db'));
+  const database = openSmallData(t, join(folder, 'data.db'), clock, clock.now() - 3_600_000);
+  const accounts = openAccountsOf(t, join(folder, 'data.db'));
   const account = createAccount(
     accounts,
     { name: 'harness', subscription, overages: options.overages ?? false, signedUpAt: Date.UTC(2025, 0, 31) },

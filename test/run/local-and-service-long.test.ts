@@ -67,7 +67,7 @@ test(`${PLACES} places answered from local data are what the service says of the
 
   const data = openDataDatabase(dataFile);
   releaseLater(t, () => data.close());
-  const accounts = openAccountsOf(t, join(folder, 'service.db'));
+  const accounts = openAccountsOf(t, join(folder, 'data.db'));
   const subscription = customSubscription(10_000_000, 10_000_000);
   const { name } = createAccount(accounts, { name: 'all', subscription, signedUpAt: Date.UTC(2027, 0, 1) }, clock);
   const { key: secret } = createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock);

@@ -26,7 +26,7 @@ async function scene(t: TestContext) {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const effects = { clock, random: Math.random, streams, notice: () => {} };
   const prepared = async (settings: JobFile = {}, own: Pick<RunOptions, 'progress' | 'interrupt'> = {}) => {
-    const data = readLocalData(join(folder, 'service.db'), clock.now())!;
+    const data = readLocalData(join(folder, 'data.db'), clock.now())!;
     const connection = { kind: 'local', source: 'local', sample: false, data } as const;
     const ready = await prepare(
       await openContext(job({ topics: ['hail'], ...settings }), { connection, store, effects, ...own }),
@@ -112,7 +112,7 @@ test('the time of a look-up begins with the run, as that of a purchase does', as
 test('data that is replaced after the plan ends the run; the next one goes on with the new data', async (t) => {
   const { prepared, ran, store, folder } = await scene(t);
   const { ready } = await prepared();
-  const database = new Database(join(folder, 'service.db'));
+  const database = new Database(join(folder, 'data.db'));
   // A load creates and renames tables.
   database.exec('CREATE TABLE made_by_a_load (a); DROP TABLE made_by_a_load');
   database.close();

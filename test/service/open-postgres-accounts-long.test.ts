@@ -120,7 +120,7 @@ test('the command line starts a service on PostgreSQL, and a key that is revoked
   const url = await server.database();
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-accounts-'));
   releaseLater(t, () => rmSync(folder, { recursive: true }));
-  const db = join(folder, 'service.db');
+  const db = join(folder, 'data.db');
   const data = openDatabase(t, db);
   for (const delivery of deliveries(Date.now())) importDataset(data, delivery, new StillClock(Date.now()));
   const of = ['--account', 'acme', '--accounts', url];

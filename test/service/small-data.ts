@@ -182,7 +182,7 @@ export function releaseLater(t: TestContext, release: () => unknown): void {
 export function databaseFile(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'perilbook-service-'));
   releaseLater(t, () => rmSync(directory, { recursive: true, force: true }));
-  return join(directory, 'service.db');
+  return join(directory, 'data.db');
 }
 
 /** Opens a data file with `deliveries(measuredAt)`, loaded now. */

@@ -82,7 +82,7 @@ test('perilbook ui: answers from local data where it is here, free of charge', {
   const { folder, writeInput, database, charged } = await openHarness(t);
   writeInput(places(2));
   mkdirSync(join(folder, 'perilbook'));
-  database.exec(`VACUUM INTO '${join(folder, 'perilbook/service.db')}'`);
+  database.exec(`VACUUM INTO '${join(folder, 'perilbook/data.db')}'`);
   const bin = startBin(t, ['ui', 'input.csv'], folder);
   await bin.said('token=');
   const page = await visit(bin.text());

@@ -36,7 +36,7 @@ async function listCommand(context: CliContext, flags: Flags): Promise<number> {
 }
 
 function fileOf(context: CliContext, { db }: Flags): string {
-  return resolve(context.workingFolder, (db as string | undefined) ?? `${dataFolder(context)}/service.db`);
+  return resolve(context.workingFolder, (db as string | undefined) ?? `${dataFolder(context)}/data.db`);
 }
 
 /** The commands of `perilbook data`: the agencies' data on this machine. */

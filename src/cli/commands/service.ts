@@ -72,7 +72,7 @@ interface ServiceFiles {
 
 function filesOf(context: CliContext, { db, accounts }: Flags): ServiceFiles {
   const pathOf = (file: unknown, otherwise: string) => resolve(context.workingFolder, (file as string) ?? otherwise);
-  const data = pathOf(db, `${dataFolder(context)}/service.db`);
+  const data = pathOf(db, `${dataFolder(context)}/data.db`);
   if (typeof accounts === 'string' && isPostgresAddress(accounts)) {
     return { data, accounts: { kind: 'postgres', url: accounts } };
   }

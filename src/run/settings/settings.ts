@@ -140,7 +140,7 @@ export function makeJob(said: readonly JobFile[], surroundings: JobFolders): Job
       encoding: settings.encoding === undefined ? undefined : encodingNamed(settings.encoding),
     }),
     service,
-    dataFile: join(surroundings.dataFolder, 'service.db'),
+    dataFile: join(surroundings.dataFolder, 'data.db'),
     account,
     accounts: accountsOf(account, service, settings.service, settings.overages),
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),

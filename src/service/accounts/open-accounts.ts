@@ -22,7 +22,7 @@ export type AccountsDatabase = SqliteDatabase & { readonly [holdsAccounts]: true
 /** Longest wait for another process's transaction, in milliseconds. Transactions take milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Where accounts are kept when no file is named: `service.db` has `service-accounts.db` beside it. */
+/** Where accounts are kept when no file is named: `data.db` has `data-accounts.db` beside it. */
 export function accountsFileFor(dataFile: string): string {
   const { dir, name, ext } = parse(dataFile);
   return format({ dir, name: `${name}-accounts`, ext });

@@ -30,7 +30,7 @@ function airZip(days: number, year = 2025, county = 'Accomack'): Buffer {
   return Buffer.from(zipSync({ [`annual_aqi_by_county_${year}.csv`]: strToU8(`${header}\n${row}\n`) }));
 }
 
-const LISTED = `Loaded into /perilbook/service.db (SIZE):
+const LISTED = `Loaded into /perilbook/data.db (SIZE):
   for         dataset     rows  size   vintage  age         states  source
   airQuality  airQuality     1  318 B     2025  3 days 0 h  US      EPA Air Quality System, annual AQI by county (annual_aqi_by_county_2025.csv)
   radon       radon          3  81 B      1993  3 days 0 h  US      EPA Map of Radon Zones (radon-US.csv)
@@ -190,7 +190,7 @@ test('a database that was made anew is filled from the files that are here', asy
   await run(['get', 'air-quality', '--yes']);
   mirror.downloads();
   for (const name of readdirSync(join(folder, 'perilbook'))) {
-    if (name.startsWith('service.db')) rmSync(join(folder, 'perilbook', name));
+    if (name.startsWith('data.db')) rmSync(join(folder, 'perilbook', name));
   }
   assert.equal((await run(['update'])).code, 0);
   assert.equal((await datasetsOf(options))[0]!.rows, 1);
@@ -346,7 +346,7 @@ test('data lists what is loaded by topic, and the command that gets what is miss
   );
   assert.equal(mirror.requests.length, asked);
 
-  rmSync(join(folder, 'perilbook/service.db'));
+  rmSync(join(folder, 'perilbook/data.db'));
   const other = await perilbook(['data', '--db', 'other.db'], options);
   assert.deepEqual([other.code, other.stdout], [2, '']);
   assert.match(other.stderr, /There is no file .*other\.db\n {2}Check the name that --db gives/);
@@ -412,7 +412,7 @@ test('data remove takes away what a source brought, and not what was loaded sinc
 
   await run(['get', 'air-quality', '--yes']);
   for (const name of readdirSync(join(folder, 'perilbook'))) {
-    if (name.startsWith('service.db')) rmSync(join(folder, 'perilbook', name));
+    if (name.startsWith('data.db')) rmSync(join(folder, 'perilbook', name));
   }
   assert.match((await run(['remove', 'air-quality'])).stderr, /removed its downloads/, 'without a data file');
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
@@ -421,7 +421,7 @@ test('data remove takes away what a source brought, and not what was loaded sinc
 test('sample data beside real data is named', async (t) => {
   const { run, options, folder } = await setUp(t);
   mkdirSync(join(folder, 'perilbook'), { recursive: true });
-  const database = openDataDatabase(join(folder, 'perilbook/service.db'));
+  const database = openDataDatabase(join(folder, 'perilbook/data.db'));
   const made = { name: 'radon', source: 'made up', vintage: 'x', licence: '', sample: true } as const;
   importDataset(database, { kind: 'radon', info: made, records: [{ countyGeoid: '51001', zone: 1 }] }, options.clock);
   database.close();

@@ -30,7 +30,7 @@ test('data get natural --for FILE fills an empty folder from real rows, and data
   assert.match(got.stderr, /States: MD, VA, WV\n/);
   assert.ok(mirror.downloads() > 15);
 
-  const file = join(folder, 'home/perilbook/service.db');
+  const file = join(folder, 'home/perilbook/data.db');
   const database = new Database(file, { readonly: true });
   t.after(() => database.close());
   const rows: Record<string, string>[] = parse(readFileSync(realFile('nri/NRI_Table_Counties_Virginia.csv')), {

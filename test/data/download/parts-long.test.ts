@@ -86,7 +86,7 @@ async function setUp(t: TestContext) {
     /** The number of records of the only dataset. */
     rows: async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout).datasets[0]?.rows ?? null,
     open: () => {
-      const database = openDataDatabase(join(folder, 'perilbook/service.db'));
+      const database = openDataDatabase(join(folder, 'perilbook/data.db'));
       t.after(() => database.close());
       return database;
     },

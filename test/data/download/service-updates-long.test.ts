@@ -62,10 +62,10 @@ async function setUp(t: TestContext) {
   const clock = new TimerClock('2026-06-01T12:30:00Z');
   mkdirSync(join(folder, 'perilbook'));
   writeFileSync(join(folder, 'perilbook/sources.yaml'), `mirror: ${mirror.url}\n`);
-  const database = openDataDatabase(join(folder, 'perilbook/service.db'));
+  const database = openDataDatabase(join(folder, 'perilbook/data.db'));
   for (const delivery of deliveries(clock.now())) importDataset(database, delivery, clock);
   database.close();
-  const accounts = openAccounts(join(folder, 'perilbook/service-accounts.db'));
+  const accounts = openAccounts(join(folder, 'perilbook/data-accounts.db'));
   createAccount(accounts, { name: 'a', subscription: SUBSCRIPTIONS.professional, overages: false }, clock);
   const { key } = createKey(accounts, 'a', ['bundle'], clock);
   accounts.close();
