@@ -131,29 +131,27 @@ async function* yearsIn(
   const [state, county, year] = [columns.need('State'), columns.need('County'), columns.need('Year')];
   const fields = Object.entries(AQI_COLUMNS).map(([field, name]) => [field, columns.need(name)] as const);
   const days = mostDays(columns, rows);
-  const yearsOf = ({ line, cells }: TableRecord): readonly YearRow[] => {
-    const found = countyNamed(cells[state] ?? '', cells[county] ?? '');
+  const yearOf = ({ line, cells }: TableRecord): YearRow | string => {
+    const named = countyNamed(cells[state] ?? '', cells[county] ?? '');
+    if ('problem' in named) return named.problem;
     const figures = fields.map(([field, place]) => [field, numberIn(cells[place])] as const);
     const summary = { year: Number(cells[year]), ...(Object.fromEntries(figures) as YearFigures) };
     const missing = [...figures, ['year', numberIn(cells[year])] as const].find(([, figure]) => figure === null);
+    if (missing !== undefined) return `the figure ${missing[0]} is missing`;
     const most = days.get(cells[year]!)!;
-    const problem =
-      'problem' in found
-        ? found.problem
-        : missing !== undefined
-          ? `the figure ${missing[0]} is missing`
-          : most < FEWEST_DAYS_OF_A_YEAR && !anyYear
-            ? `the year ${summary.year} is not over: no county has more than ${most} days of it`
-            : isPlausible(summary)
-              ? null
-              : 'the figures are out of range';
-    if (problem !== null || 'problem' in found) {
-      report.reject(problem ?? '', line, cells);
-      return [];
+    if (most < FEWEST_DAYS_OF_A_YEAR && !anyYear) {
+      return `the year ${summary.year} is not over: no county has more than ${most} days of it`;
     }
-    return [{ geoid: found.geoid, summary, file: basename(file), line, cells }];
+    if (!isPlausible(summary)) return 'the figures are out of range';
+    return { geoid: named.geoid, summary, file: basename(file), line, cells };
   };
-  yield rows.flatMap(yearsOf);
+  yield rows.flatMap((record) => {
+    const row = yearOf(record);
+    // A row that is used is counted once the newest year of its county is known.
+    if (typeof row !== 'string') return [row];
+    report.reject(row, record.line, record.cells);
+    return [];
+  });
 }
 
 function isPlausible({ year, maxAqi, medianAqi, ...days }: YearFigures & { readonly year: number }): boolean {

@@ -83,13 +83,8 @@ async function* readingsIn(
 ): AsyncGenerator<readonly ReadingRecord[], void, void> {
   const readingsOf = ({ line, cells }: TableRecord): readonly ReadingRecord[] => {
     const reading = readingOf(cells, monitors);
-    if (typeof reading === 'string') {
-      report.reject(reading, line, cells.join('|'));
-      return [];
-    }
-    seeTime(reading.measuredAt);
-    report.load();
-    return [reading];
+    if (typeof reading !== 'string') seeTime(reading.measuredAt);
+    return report.take(typeof reading === 'string' ? reading : [reading], line, cells.join('|'));
   };
   for await (const records of tableRecords(file, '|')) yield records.flatMap(readingsOf);
 }

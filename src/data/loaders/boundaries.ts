@@ -33,7 +33,7 @@ function startAreas(level: BoundaryLevel): StartLoad {
       info: describeLoad('areas', files, options, publication, () => yearIn(files[0]!)),
       records: inFeatureFiles<AreaRecord>(files, report, {
         featuresOf: (file) => featuresIn(file, {}, report),
-        recordOf: (feature) => areaOf(feature, level, seen, report),
+        recordsOf: (feature) => areasOf(feature, level, seen, report),
       }),
     };
   };
@@ -44,39 +44,30 @@ function yearIn(file: string): string {
   return /(?:^|\D)(20\d\d)(?:\D|$)/.exec(basename(file))?.[1] ?? '';
 }
 
-function areaOf(
-  feature: FileFeature,
+function areasOf(
+  { geometry, properties }: FileFeature,
   level: BoundaryLevel,
   seen: Set<string>,
   report: LoadReporter,
-): AreaRecord | null {
-  const { line, geometry, properties } = feature;
-  const reject = (reason: string) => {
-    report.reject(reason, line, properties);
-    return null;
-  };
+): readonly AreaRecord[] | string {
   const code = codeOf(properties, level);
-  if ('problem' in code) return reject(code.problem);
+  if ('problem' in code) return code.problem;
   const { geoid } = code;
   const type = (geometry as { type?: unknown } | null)?.type;
   if ((type !== 'Polygon' && type !== 'MultiPolygon') || boxOfGeometry(geometry) === null) {
-    return reject('it is not a polygon in degrees');
+    return 'it is not a polygon in degrees';
   }
-  if (seen.has(geoid)) return reject(`the ${level} is listed twice`);
+  if (seen.has(geoid)) return `the ${level} is listed twice`;
   seen.add(geoid);
-  if (isFormer(geoid)) report.note(FORMER_CODES_NOTE);
+  if (FORMER_COUNTIES.test(geoid)) report.note(FORMER_CODES_NOTE);
   const name = textOf(properties, 'NAMELSAD', 'NAMELSAD20', 'NAME', 'NAME20') || geoid;
-  return { geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon };
+  return [{ geoid, level, name, state: stateOf(geoid), geometry: geometry as Polygon | MultiPolygon }];
 }
 
 /** Former codes: Connecticut's eight counties (2022), Shannon SD, Wade Hampton AK (2015), Bedford city VA (2013). */
 const FORMER_COUNTIES = /^(090(01|03|05|07|09|11|13|15)|46113|02270|51515)/;
 const FORMER_CODES_NOTE =
   'Some codes are from before 2022, and the ratings of December 2025 use newer ones. Load boundaries of 2022 or later.';
-
-function isFormer(geoid: string): boolean {
-  return FORMER_COUNTIES.test(geoid);
-}
 
 function codeOf(properties: FileFeature['properties'], level: BoundaryLevel): CodeFinding {
   const state = textOf(properties, 'STATEFP', 'STATEFP20', 'STATE_FIPS', 'STATE');

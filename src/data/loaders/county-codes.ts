@@ -1,7 +1,7 @@
 import { censusNames } from '../../geo/us-atlas.ts';
 import { stateNamed, stateOf } from '../tables/states.ts';
 
-/** A census code of 5 or 11 digits, or why there is none. */
+/** The census code of a county (5 digits) or a tract (11), or why there is none. */
 export type CodeFinding = { readonly geoid: string } | { readonly problem: string };
 
 /** What else a row says about its place; a repaired code must agree with it. */
@@ -39,14 +39,11 @@ export function readGeoid(text: string, level: 'county' | 'tract', stated: State
 /** The code of a tract from its county's code and its own. Only six digits are unambiguous: `201` may be tract 201
  * (020100) or have lost its zeros (000201). */
 export function readTractOfCounty(county: string, tract: string, stated: StatedPlace): CodeFinding {
-  const found = readGeoid(county, 'county', stated);
-  if ('problem' in found) return found;
+  const code = readGeoid(county, 'county', stated);
+  if ('problem' in code) return code;
   if (!/^\d{6}$/.test(tract.trim())) return { problem: 'the tract is not written with six digits' };
-  return { geoid: found.geoid + tract.trim() };
+  return { geoid: code.geoid + tract.trim() };
 }
-
-/** The code of a named county, or why there is none. */
-export type CountyFinding = { readonly geoid: string } | { readonly problem: string };
 
 /** Independent cities have county codes from 510; EPA writes their names with "City" at the end. */
 const FIRST_CITY = 510;
@@ -78,14 +75,16 @@ let gazetteer: ReadonlyMap<string, string> | undefined;
 
 /** The county of a table without codes. `state` is spelled in any way that `stateNamed` reads. Case, spaces, accents
  * and a final "County", "Parish" or "Borough" do not matter; a city and a county of the same name are distinct. */
-export function countyNamed(state: string, name: string): CountyFinding {
+export function countyNamed(state: string, name: string): CodeFinding {
   gazetteer ??= readGazetteer();
-  const known = stateNamed(state);
-  if (known === null) return { problem: `"${state.trim()}" is not a US state` };
+  const abbreviation = stateNamed(state);
+  if (abbreviation === null) return { problem: `"${state.trim()}" is not a US state` };
   const county = plain(name);
   const geoid =
-    gazetteer.get(`${known}/${county}`) ??
-    gazetteer.get(`${known}/${county.replace(/(county|parish|borough|censusarea|municipality|municipio)$/, '')}`);
+    gazetteer.get(`${abbreviation}/${county}`) ??
+    gazetteer.get(
+      `${abbreviation}/${county.replace(/(county|parish|borough|censusarea|municipality|municipio)$/, '')}`,
+    );
   return geoid === undefined ? { problem: `${state.trim()} has no county of this name` } : { geoid };
 }
 

@@ -238,8 +238,8 @@ async function partsOfZip(file: string): Promise<ShapefileParts> {
 /** How features become records. */
 export interface FeatureUse<T> {
   readonly featuresOf: (file: string) => AsyncIterable<readonly FileFeature[]>;
-  /** The record of a feature; null when it was rejected, `later` when it becomes part of a record of `atEnd`. */
-  readonly recordOf: (feature: FileFeature) => T | null | 'later';
+  /** The record of a feature, none when it becomes part of a record of `atEnd`, or why it is rejected. */
+  readonly recordsOf: (feature: FileFeature) => readonly T[] | string;
   /** The records that need all features to be read. */
   readonly atEnd?: () => Iterable<T>;
   /** What `atEnd` reads from; disposed of when no more records are wanted. */
@@ -250,14 +250,11 @@ export interface FeatureUse<T> {
 export async function* inFeatureFiles<T>(
   files: readonly string[],
   report: LoadReporter,
-  { featuresOf, recordOf, atEnd = () => [], buffer }: FeatureUse<T>,
+  { featuresOf, recordsOf, atEnd = () => [], buffer }: FeatureUse<T>,
 ): AsyncGenerator<readonly T[], void, void> {
   using _ = buffer;
-  const recordsOf = (feature: FileFeature): readonly T[] => {
-    const record = recordOf(feature);
-    if (record !== null) report.load();
-    return record === null || record === 'later' ? [] : [record];
-  };
-  for await (const features of inTurn(files, report, featuresOf)) yield features.flatMap(recordsOf);
+  for await (const features of inTurn(files, report, featuresOf)) {
+    yield features.flatMap((feature) => report.take(recordsOf(feature), feature.line, feature.properties));
+  }
   for (const record of atEnd()) yield [record];
 }

@@ -42,22 +42,16 @@ export function featureLoader(target: FeatureTarget, form: FeatureFormat): Loade
         info: describeLoad(datasetOf(target), files, options, form, vintage.text),
         records: inFeatureFiles<SiteRecord>(files, report, {
           featuresOf: (file) => featuresIn(file, options, report, form.csv),
-          recordOf(feature) {
-            const { id, line, geometry, properties } = feature;
+          recordsOf(feature) {
+            const { id, geometry, properties } = feature;
             const problem = form.refuse?.(properties) ?? geometryProblem(geometry);
             const record = problem ?? recordOf(feature as FileFeature & SiteRecord);
-            if (typeof record === 'string') {
-              report.reject(record, line, properties);
-              return null;
-            }
+            if (typeof record === 'string') return record;
             vintage.see(properties);
-            if (groups?.add(record)) return 'later';
+            if (groups?.add(record)) return [];
             const key = record.key ?? (form.key === undefined ? undefined : keyIn(properties, form.key));
-            return {
-              ...(id === undefined ? {} : { id }),
-              ...(key === undefined ? {} : { key }),
-              ...{ geometry: record.geometry, properties: record.properties },
-            };
+            const ids = { ...(id === undefined ? {} : { id }), ...(key === undefined ? {} : { key }) };
+            return [{ ...ids, geometry: record.geometry, properties: record.properties }];
           },
           ...(groups === null ? {} : { atEnd: () => groups.records(), buffer: groups }),
         }),

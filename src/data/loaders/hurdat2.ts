@@ -34,30 +34,24 @@ async function* fixesIn(
   let storm = null as Storm | null;
   let announced = 0;
   let isShort = false;
-  const fixesOf = ({ line, cells }: TableRecord): readonly FixOfStorm[] => {
+  const fixesOf = ({ cells }: TableRecord): readonly FixOfStorm[] | string => {
     const first = cells[0]!.trim();
     if (ANY_HEADER.test(first)) {
-      storm = stormOf(first, cells);
       announced = numberIn(cells[2]) ?? 0;
-      const problem = storm === null ? 'a storm of an unknown basin' : isRepeated(storm.sid) ? REPEATED : null;
-      if (problem === null) report.load();
-      else {
-        storm = null;
-        report.reject(problem, line, cells);
-      }
-      return [];
+      const header = stormOf(first, cells);
+      const isNew = header !== null && !isRepeated(header.sid);
+      storm = isNew ? header : null;
+      return isNew ? [] : header === null ? 'a storm of an unknown basin' : REPEATED;
     }
     announced -= 1;
     isShort = cells.length < FEWEST_FIELDS;
+    if (storm === null) return 'a fix without a storm';
     const fix = isShort ? `the line has fewer than ${FEWEST_FIELDS} fields` : fixOf(cells);
-    if (storm === null || typeof fix === 'string') {
-      report.reject(storm === null ? 'a fix without a storm' : (fix as string), line, cells);
-      return [];
-    }
-    report.load();
-    return [[storm, fix]];
+    return typeof fix === 'string' ? fix : [[storm, fix]];
   };
-  for await (const records of tableRecords(file)) yield records.flatMap(fixesOf);
+  for await (const records of tableRecords(file)) {
+    yield records.flatMap((record) => report.take(fixesOf(record), record.line, record.cells));
+  }
   if (announced > 0 || isShort) {
     const missing = announced > 0 ? `${announced} lines of its last storm are missing` : 'its last line is too short';
     throw invalidFile(file, `it is cut: ${missing} (${storm?.name ?? ''})`, 'Download it again.');

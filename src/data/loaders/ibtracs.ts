@@ -14,38 +14,29 @@ function fixesIn(
   { report, isRepeated }: TrackReading,
 ): AsyncGenerator<readonly FixOfStorm[], void, void> {
   return tableRows(file, (columns) => {
-    const places = new Map([
-      ...['SID', 'SEASON', 'BASIN', 'NAME', 'ISO_TIME', 'LAT', 'LON'].map(
-        (name) => [name, columns.need(name)] as const,
-      ),
-      ...['TRACK_TYPE', 'WMO_WIND', 'USA_WIND', 'WMO_PRES', 'USA_PRES'].map(
-        (name) => [name, columns.find(name)] as const,
-      ),
-    ]);
-    return ({ line, cells }): readonly FixOfStorm[] => {
+    const places = new Map<string, number>();
+    for (const name of ['SID', 'SEASON', 'BASIN', 'NAME', 'ISO_TIME', 'LAT', 'LON'])
+      places.set(name, columns.need(name));
+    for (const name of ['TRACK_TYPE', 'WMO_WIND', 'USA_WIND', 'WMO_PRES', 'USA_PRES'])
+      places.set(name, columns.find(name));
+    const fixesOf = (cells: readonly string[]): readonly FixOfStorm[] | string => {
       const cell = (column: string) => cells[places.get(column)!]?.trim() ?? '';
+      if (cell('LAT') === 'degrees_north') return 'the row of units';
+      if (cell('TRACK_TYPE').toLowerCase().startsWith('spur')) return 'a spur beside the main track';
       const place = pointOf(cell('LAT'), within180(cell('LON')));
-      const reason =
-        cell('LAT') === 'degrees_north'
-          ? 'the row of units'
-          : cell('TRACK_TYPE').toLowerCase().startsWith('spur')
-            ? 'a spur beside the main track'
-            : typeof place !== 'string' && isRepeated(cell('SID'))
-              ? REPEATED
-              : null;
-      if (reason !== null || typeof place === 'string') {
-        report.reject(reason ?? (place as string), line, cells);
-        return [];
-      }
-      report.load();
+      if (typeof place === 'string') return place;
+      if (isRepeated(cell('SID'))) return REPEATED;
       const [sid, name, season] = [cell('SID'), cell('NAME'), Number(cell('SEASON'))];
       const fix = {
-        ...{ lng: place[0], lat: place[1], time: isoTime(cell('ISO_TIME')) },
+        lng: place[0],
+        lat: place[1],
+        time: isoTime(cell('ISO_TIME')),
         windKnots: numberIn(cell('WMO_WIND')) ?? numberIn(cell('USA_WIND')),
         pressureMb: numberIn(cell('WMO_PRES')) ?? numberIn(cell('USA_PRES')),
       };
       return [[{ sid, name, season, basin: basinOf(cell('BASIN')) }, fix]];
     };
+    return ({ line, cells }) => report.take(fixesOf(cells), line, cells);
   });
 }
 

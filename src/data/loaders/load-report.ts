@@ -44,6 +44,16 @@ export class LoadReporter {
     this.#loaded += 1;
   }
 
+  /** Counts what becomes of a row. @param result its records, or why it has none */
+  take<T>(result: readonly T[] | string, line: number, row: unknown): readonly T[] {
+    if (typeof result === 'string') {
+      this.reject(result, line, row);
+      return [];
+    }
+    this.load();
+    return result;
+  }
+
   /** @param file of a row that was read before, if it is not in the file that was opened last */
   reject(reason: string, line: number, row: unknown, file: string = this.#files.at(-1) ?? ''): void {
     this.#refused += 1;

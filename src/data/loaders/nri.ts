@@ -106,23 +106,19 @@ function ratingsIn(
     const codeOf = codeReader(columns, level);
     const version = columns.find('NRI_VER');
     const fields = columns.names.length;
-    return ({ line, cells }): readonly NaturalRatingRecord[] => {
-      const reject = (reason: string) => {
-        report.reject(reason, line, cells);
-        return [];
-      };
-      if (cells.length !== fields) return reject('the row has another number of fields than the header');
+    const ratingsOf = (cells: readonly string[]): readonly NaturalRatingRecord[] | string => {
+      if (cells.length !== fields) return 'the row has another number of fields than the header';
       const code = codeOf(cells);
-      if ('problem' in code) return reject(code.problem);
+      if ('problem' in code) return code.problem;
       const ratings = hazards.map((hazard) => ratingOf(code.geoid, hazard, cells, columns));
       const problem = ratings.find((rating) => typeof rating === 'string');
-      if (problem !== undefined) return reject(problem);
-      if (seen.has(code.geoid)) return reject(`the ${level} is listed twice`);
+      if (problem !== undefined) return problem;
+      if (seen.has(code.geoid)) return `the ${level} is listed twice`;
       seen.add(code.geoid);
       if (version >= 0 && cells[version] !== '') seeVersion(cells[version]!);
-      report.load();
       return ratings as NaturalRatingRecord[];
     };
+    return ({ line, cells }) => report.take(ratingsOf(cells), line, cells);
   });
 }
 

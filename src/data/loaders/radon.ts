@@ -1,6 +1,6 @@
 import type { RadonRecord } from '../tables/records.ts';
 import { type Columns, tableRows } from './agency-table.ts';
-import { CONNECTICUT_NOTE, type CountyFinding, countiesServedBy, countyNamed, readGeoid } from './county-codes.ts';
+import { CONNECTICUT_NOTE, type CodeFinding, countiesServedBy, countyNamed, readGeoid } from './county-codes.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 
@@ -32,31 +32,22 @@ function zonesIn(
   return tableRows(file, (columns) => {
     const zoneAt = columns.need('RadonZone', 'Radon Zone', 'Zone');
     const countyOf = countyReader(columns);
-    return ({ line, cells }): readonly RadonRecord[] => {
+    const zonesOf = (cells: readonly string[]): readonly RadonRecord[] | string => {
       const county = countyOf(cells);
       const zone = /^\s*(?:Zone\s*)?([123])(?:\.0)?\s*$/i.exec(cells[zoneAt] ?? '')?.[1];
-      const problem =
-        'problem' in county
-          ? county.problem
-          : zone === undefined
-            ? 'the zone is not 1, 2 or 3'
-            : seen.has(county.geoid)
-              ? 'the county is listed twice'
-              : null;
-      if (problem !== null || 'problem' in county) {
-        report.reject(problem ?? '', line, cells);
-        return [];
-      }
+      if ('problem' in county) return county.problem;
+      if (zone === undefined) return 'the zone is not 1, 2 or 3';
+      if (seen.has(county.geoid)) return 'the county is listed twice';
       seen.add(county.geoid);
-      report.load();
       const counties = countiesServedBy(county.geoid);
       if (counties.length > 1) report.note(CONNECTICUT_NOTE);
       return counties.map((countyGeoid) => ({ countyGeoid, zone: Number(zone) as 1 | 2 | 3 }));
     };
+    return ({ line, cells }) => report.take(zonesOf(cells), line, cells);
   });
 }
 
-function countyReader(columns: Columns): (cells: readonly string[]) => CountyFinding {
+function countyReader(columns: Columns): (cells: readonly string[]) => CodeFinding {
   const fips = columns.find('CountyFIPS', 'FIPS', 'GEOID');
   if (fips >= 0) {
     return (cells) => readGeoid(cells[fips] ?? '', 'county', { stateFips: '', stateAbbreviation: '' });
