@@ -87,9 +87,9 @@ export interface RowPiece {
 /** Two columns of `count` rows. Valid until the next batch is asked for. */
 export interface DegreeBatch {
   readonly count: number;
-  /** NaN where a row has no plain number there: its texts tell what it has. */
-  readonly lats: Float64Array;
-  readonly lngs: Float64Array;
+  /** NaN or null where a row has no plain number there: its texts tell what it has. */
+  readonly lats: ArrayLike<number | null>;
+  readonly lngs: ArrayLike<number | null>;
   /** One of the rows with its texts. */
   readonly rowAt: (index: number) => Row;
 }

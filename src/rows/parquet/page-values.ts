@@ -5,13 +5,11 @@ import { Damage } from './thrift.ts';
 import { decodeValues } from './value-encodings.ts';
 
 /** A data page, decoded. Levels are null where the column has none. */
-export interface DecodedPage<T> {
+interface DecodedPage<T> {
   readonly values: number;
   readonly repetitions: Uint32Array | null;
   readonly definitions: Uint32Array | null;
-  /** How many values are there. */
-  readonly present: number;
-  /** The value at an index among them, in the form that was asked for: made when it is taken, because the texts of a whole
+  /** The value at an index among those that are there, in the form that was asked for: made when it is taken, because the texts of a whole
    * page, held until its last row, were most of the memory of a scan and a fifth of its time. */
   readonly valueAt: (index: number) => T;
   /** Frees the memory of a page whose values are numbers, which nothing may refer to any more. V8 does so late: a scan held 60 MB of
@@ -57,7 +55,7 @@ function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (pag
     if (definitions) for (const level of definitions) if (level !== node.maxDefinition) count--;
     const { valueAt, stored } = valuesOf(page, at, leaf, count);
     const release = () => detach([stored, definitions, repetitions]);
-    return { values: page.values, repetitions, definitions, present: count, valueAt, release };
+    return { values: page.values, repetitions, definitions, valueAt, release };
   };
 
   function valuesOf(
@@ -122,12 +120,37 @@ export async function* decodedPages<T>(at: GroupReader, node: SchemaNode, form: 
   }
 }
 
-/** @throws Damage where there is none */
-export async function nextPage<T>(
-  pages: AsyncGenerator<DecodedPage<T>>,
-  { name }: SchemaNode,
-): Promise<DecodedPage<T>> {
-  const { done, value } = await pages.next();
-  if (done) throw new Damage(`column ${name} has fewer values than it promises`);
-  return value;
+/** The next values of a column. */
+export type ValueSource<T> = (count: number) => Promise<readonly T[]>;
+
+/** A column with one value a row at most: `missing` where there is none. @throws Damage */
+export function flatSource<T>(
+  at: GroupReader,
+  node: SchemaNode,
+  form: (value: StoredValue) => T,
+  missing: T,
+): ValueSource<T> {
+  const pages = decodedPages(at, node, form);
+  let page: DecodedPage<T> | null = null;
+  let entry = 0;
+  let next = 0;
+  return async (count) => {
+    const values = new Array<T>(count);
+    for (let row = 0; row < count; ) {
+      if (page === null || entry === page.values) {
+        const { done, value } = await pages.next();
+        if (done) throw new Damage(`column ${node.name} has fewer values than it promises`);
+        page = value;
+        entry = 0;
+        next = 0;
+      }
+      const { definitions, valueAt } = page;
+      for (const end = Math.min(page.values, entry + count - row); entry < end; entry++) {
+        const isThere = definitions === null || definitions[entry] === node.maxDefinition;
+        values[row++] = isThere ? valueAt(next++) : missing;
+      }
+      if (entry === page.values) page.release();
+    }
+    return values;
+  };
 }

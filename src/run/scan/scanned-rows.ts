@@ -108,7 +108,7 @@ class PieceRows {
   addDegrees({ count, lats, lngs, rowAt }: DegreeBatch): void {
     this.#makeRoom(count);
     for (let index = 0; index < count; index++) {
-      const location = { lat: lats[index]!, lng: lngs[index]! };
+      const location = { lat: lats[index] ?? Number.NaN, lng: lngs[index] ?? Number.NaN };
       // Neither is 0, so that it is no missing place. All others are checked by their texts.
       if (!(isPlain(location.lat) && isPlain(location.lng) && isCovered(location))) {
         this.#addRow(rowAt(index));
