@@ -25,13 +25,14 @@ export const ADDED: readonly AddedColumn[] = [
 export type RowFill = (rows: readonly Row[]) => Promise<readonly (readonly Field[])[]>;
 
 /** A request whose fields depend on the rows: on their numbers, problems, and the texts of some columns. */
-export type RowRequest = Omit<WriteRequest, 'placed'> & {
+export type RowRequest = Partial<Omit<WriteRequest, 'placed' | 'output'>> & {
+  readonly output: string;
   readonly columns?: readonly number[];
-  readonly fill: RowFill;
+  readonly fill?: RowFill;
 };
 
 /** Writes a file with fields by row, which are read beside the writing: each row is a place. */
-export async function writeRows(book: RowFile, { columns = [], fill, ...request }: RowRequest) {
+export async function writeRows(book: RowFile, { columns = [], fill = fillProblems, ...request }: RowRequest) {
   const rows = book.read(columns)[Symbol.asyncIterator]();
   const next = rowsInTurn(rows);
   let row = 0;
@@ -43,7 +44,7 @@ export async function writeRows(book: RowFile, { columns = [], fill, ...request 
     },
   };
   try {
-    return await book.write({ ...request, placed });
+    return await book.write({ dropFrom: null, added: ADDED, ...request, placed });
   } finally {
     await rows.return?.();
   }
@@ -74,6 +75,6 @@ export async function enrich(
   const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
   writeFileSync(input, content);
   const book = await openRowFile(input);
-  await writeRows(book, { output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems, ...request });
+  await writeRows(book, { output, columns: [0, 1], ...request });
   return readFileSync(output, 'latin1');
 }

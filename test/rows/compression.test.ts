@@ -9,7 +9,7 @@ import { compressionOfOutput } from '../../src/rows/files/compression.ts';
 import { compressedOutput } from '../../src/rows/files/row-output.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { LONG } from '../tier.ts';
-import { ADDED, allRows, fillProblems, temporaryFolder, writeRows } from './book-fixture.ts';
+import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 const ROWS = 400;
@@ -153,7 +153,7 @@ test('the output is compressed as its name says, or as an input whose name ends 
     const [input, output] = [join(folder, from), join(folder, to)];
     writeFileSync(input, pack(Buffer.from('lat,lng\n1,2\n')));
     const book = await openRowFile(input);
-    const { bytes } = await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED, fill: fillProblems });
+    const { bytes } = await writeRows(book, { output });
     const written = readFileSync(output);
     assert.equal(compressionOf(written) ?? 'plain', form, `${from} to ${to}`);
     assert.equal(unpack[form](written).toString(), 'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n');
@@ -166,7 +166,7 @@ test('compressed standard input is unpacked, standard output is plain', async ()
   const stdout = new PassThrough();
   const book = await openRowFile('-', {}, { stdin: Readable.from([gzipSync('lat,lng\n1,2\n')]), stdout });
   assert.deepEqual((await allRows(book, [1]))[0]?.fields, ['2']);
-  await writeRows(book, { output: '-', columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
+  await writeRows(book, { output: '-' });
   stdout.end();
   assert.match(Buffer.concat(await stdout.toArray()).toString(), /^lat,lng,hazard_status.*\n1,2,ok,,1.5\n$/);
 });

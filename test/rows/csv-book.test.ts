@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { stringify } from 'csv-stringify/sync';
 import { guessUtf16 } from '../../src/rows/files/utf16.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { collected } from '../collected.ts';
 import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
-import { ADDED, allRows, enrich, fillProblems, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
+import { ADDED, allRows, enrich, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 
@@ -23,38 +22,6 @@ test('golden files come out to the byte', async (t) => {
       assert.equal(await enrich(folder, input, { dropFrom }), readFileSync(join(golden, name, 'out.csv'), 'latin1'));
     });
   }
-});
-
-const cell = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 8 }), fc.stringMatching(/^[a",;\r\n ]{0,8}$/));
-const shape = fc.record({
-  rows: fc
-    .integer({ min: 2, max: 5 })
-    .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 8 })),
-  delimiter: fc.constantFrom(',', ';', '\t', '|'),
-  end: fc.constantFrom('\n', '\r\n', '\r'),
-  bom: fc.boolean(),
-  finalEnd: fc.boolean(),
-  quoted: fc.boolean(),
-});
-
-test('taking the added fields away gives back the file to the byte', async () => {
-  await fc.assert(
-    fc.asyncProperty(shape, async ({ rows, delimiter, end, bom, finalEnd, quoted }) => {
-      const records = rows.map((row) =>
-        stringify([row], { delimiter, quoted, record_delimiter: '\n', eof: false, quoted_match: /[\r\n]/ }),
-      );
-      // A first name that no sniffing can take for another format, and no record without a byte.
-      const header = ['a0', ...rows[0]!.slice(1).map((_, i) => `a${i + 1}`)].join(delimiter);
-      const all = [header, ...records];
-      const mark = bom ? '\ufeff' : '';
-      const source = mark + all.join(end) + (finalEnd ? end : '');
-      const suffix = `${delimiter}ok${delimiter}"µ""${delimiter} "${delimiter}-0.25`;
-      const expected = `${mark}${header}${delimiter}${NAMES.replaceAll(',', delimiter)}${end}${records.map((r) => r + suffix).join(end)}${finalEnd ? end : ''}`;
-      const output = await enrich(folder, source, { fill: fillWith(['ok', `µ"${delimiter} `, -0.25]) });
-      assert.equal(Buffer.from(output, 'latin1').toString(), expected);
-    }),
-    { numRuns: times({ short: 40, long: 300 }) },
-  );
 });
 
 test('any text keeps all its bytes, and each record gets its fields once', async () => {
@@ -146,7 +113,7 @@ test('records that are longer than the window are read whole', async () => {
     [2, 3, 400_004],
   );
   const output = join(folder, 'long-out.csv');
-  await writeRows(book, { output, columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
+  await writeRows(book, { output });
   assert.equal(
     readFileSync(output, 'latin1').replaceAll(',ok,,1.5', '').replace(`,${NAMES}`, ''),
     readFileSync(file, 'latin1'),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { ADDED, allRows, fillProblems, temporaryFolder, writeRows } from './book-fixture.ts';
+import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
@@ -22,7 +22,7 @@ test('columns are named by their numbers, and the output has no header line eith
     { number: 1, line: 1, fields: ['30.5', '-90'] },
     { number: 2, line: 2, fields: ['31.5', '-91'] },
   ]);
-  const { rows } = await writeRows(book, { output, columns: [1], dropFrom: null, added: ADDED, fill: fillProblems });
+  const { rows } = await writeRows(book, { output });
   assert.equal(rows, 2);
   assert.equal(readFileSync(output, 'utf8'), '\ufeff7,30.5,-90,ok,,1.5\n8,31.5,-91,ok,,1.5\n');
 });
@@ -30,7 +30,7 @@ test('columns are named by their numbers, and the output has no header line eith
 test('blank lines and a line that declares the delimiter come before the first row', async () => {
   const book = await rowFileOf('sep=;\r\n\r\n1;2\r\n');
   assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 3, fields: ['1', '2'] }]);
-  await writeRows(book, { output, columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
+  await writeRows(book, { output });
   assert.equal(readFileSync(output, 'utf8'), 'sep=;\r\n\r\n1;2;ok;;1.5\r\n');
 });
 
@@ -54,6 +54,6 @@ test('without column numbers the error asks for them', async () => {
 
 test('a single row without a line end is a row', async () => {
   const book = await rowFileOf('30.5,-90');
-  await writeRows(book, { output, columns: [0, 1], dropFrom: null, added: ADDED, fill: fillProblems });
+  await writeRows(book, { output });
   assert.equal(readFileSync(output, 'utf8'), '30.5,-90,ok,,1.5');
 });

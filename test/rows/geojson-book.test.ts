@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { noRealData, realFile } from '../real-data.ts';
-import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
+import { allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 const MEMBERS = '"hazard_status":"ok","hazard_note":null,"hail_score":1.5';
-const request = { columns: [0, 1], dropFrom: null, added: ADDED, fill: fillWith(['ok', null, 1.5]) };
+const request = { fill: fillWith(['ok', null, 1.5]) };
 
 const SOURCE = `{ "type": "FeatureCollection", "name": "x",
 "features": [

@@ -17,7 +17,7 @@ const folder = temporaryFolder();
 
 async function convert(input: string, output: string, request: Partial<RowRequest> = {}) {
   const book = await openRowFile(join(folder, input));
-  const all = { columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating, ...request };
+  const all = { added: ALL_TYPES, fill: alternating, ...request };
   return await writeRows(book, { output: join(folder, output), ...all });
 }
 

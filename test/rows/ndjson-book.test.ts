@@ -17,7 +17,7 @@ async function enrichJson(content: string, request: Partial<RowRequest> = {}): P
   writeFileSync(file, content);
   const book = await openRowFile(file);
   assert.equal(book.format, 'ndjson');
-  await writeRows(book, { output, columns: [0], dropFrom: null, added: ADDED, fill: fillWith(FIELDS), ...request });
+  await writeRows(book, { output, fill: fillWith(FIELDS), ...request });
   return readFileSync(output, 'utf8');
 }
 

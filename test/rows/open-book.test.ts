@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { OpenOptions } from '../../src/rows/file-formats.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { ADDED, allRows, fillProblems, temporaryFolder, writeRows } from './book-fixture.ts';
+import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
 
@@ -90,7 +90,7 @@ test('a file that changed between two passes is refused', async () => {
   appendFileSync(join(folder, 'in.csv'), '3,4\n');
   await assert.rejects(allRows(book, [0]), { code: 'INPUT_UNREADABLE', message: /has changed/ });
   const output = join(folder, 'changed-out.csv');
-  const write = writeRows(book, { output, columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
+  const write = writeRows(book, { output });
   await assert.rejects(write, { code: 'INPUT_UNREADABLE', message: /has changed/ });
   rmSync(join(folder, 'in.csv'));
   await assert.rejects(allRows(book, [0]), { code: 'INPUT_UNREADABLE', message: /has changed/ });
@@ -115,7 +115,7 @@ test('standard input and output stand for a dash, and the input can be read twic
     (await allRows(book, [1])).map((row) => row.fields),
     [['2']],
   );
-  const result = await writeRows(book, { output: '-', columns: [0], dropFrom: null, added: ADDED, fill: fillProblems });
+  const result = await writeRows(book, { output: '-' });
   stdout.end();
   const text = Buffer.concat(await stdout.toArray()).toString();
   assert.equal(text, 'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n');

@@ -16,7 +16,7 @@ import { beforeEach, test } from 'node:test';
 import { checkOutput } from '../../src/rows/files/output-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { LONG } from '../tier.ts';
-import { ADDED, fillProblems, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
+import { fillProblems, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const root = temporaryFolder();
 const EXPECTED = 'lat,lng,hazard_status,hazard_note,hail_score\n1,2,ok,,1.5\n';
@@ -34,14 +34,7 @@ beforeEach(() => {
 
 async function write(request: Partial<RowRequest> = {}) {
   const book = await openRowFile(input);
-  return await writeRows(book, {
-    output,
-    columns: [0, 1],
-    dropFrom: null,
-    added: ADDED,
-    fill: fillProblems,
-    ...request,
-  });
+  return await writeRows(book, { output, ...request });
 }
 
 test('the output replaces an old one and keeps its permissions', async () => {
@@ -151,7 +144,7 @@ test('a slow reader of standard output is waited for, and one that leaves is nam
     },
   });
   const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: slow });
-  const request = { output: '-', columns: [0], dropFrom: null, added: ADDED, fill: fillProblems };
+  const request = { output: '-' };
   const { bytes } = await writeRows(book, request);
   assert.equal(taken, bytes);
   assert.equal(most, 1);
@@ -172,7 +165,7 @@ test('an abort just before a write to standard output is heard, though its reade
     stop.abort(new Error('stopped'));
     return fillProblems(rows);
   };
-  const request = { output: '-', columns: [0], dropFrom: null, added: ADDED, fill, signal: stop.signal };
+  const request = { output: '-', fill, signal: stop.signal };
   await assert.rejects(writeRows(book, request), /stopped/);
 });
 
@@ -181,13 +174,6 @@ test('an abort is heard while the reader of standard output stands still', async
   const stop = new AbortController();
   const book = await openRowFile(input, {}, { stdin: process.stdin, stdout: stuck });
   setTimeout(() => stop.abort(new Error('stopped')), 20);
-  const write = writeRows(book, {
-    output: '-',
-    columns: [0],
-    dropFrom: null,
-    added: ADDED,
-    fill: fillProblems,
-    signal: stop.signal,
-  });
+  const write = writeRows(book, { output: '-', signal: stop.signal });
   await assert.rejects(write, /stopped/);
 });

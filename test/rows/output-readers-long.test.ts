@@ -18,7 +18,7 @@ const folder = temporaryFolder();
 async function enriched(input: string, output: string): Promise<string> {
   const file = join(folder, output);
   const rowFile = await openRowFile(join(folder, input));
-  await writeRows(rowFile, { output: file, columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating });
+  await writeRows(rowFile, { output: file, added: ALL_TYPES, fill: alternating });
   return file;
 }
 

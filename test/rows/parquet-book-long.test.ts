@@ -87,7 +87,7 @@ test('added columns have their types, nulls are nulls, and the original columns 
   const output = join(folder, 'types-out.parquet');
   await madeParquet(`${TABLE}(0, 3000) t(i)`, file, 'row_group_size 2048, compression zstd');
   const book = await openRowFile(file);
-  const result = await writeRows(book, { output, columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating });
+  const result = await writeRows(book, { output, added: ALL_TYPES, fill: alternating });
   assert.deepEqual(result, { rows: 3000, bytes: statSync(output).size });
   const added = await askedDuckdb(
     `select ${hazardNames}, count(*) as n from read_parquet(${quoted(output)}) group by all order by all`,
@@ -128,8 +128,6 @@ test('any values of the added columns are read back', async () => {
   const book = await openRowFile(file);
   await writeRows(book, {
     output,
-    columns: [0],
-    dropFrom: null,
     added: ALL_TYPES,
     fill: async (rows) => rows.map(({ number }) => fieldsOf(number)),
   });
@@ -194,7 +192,7 @@ test('a value that its column cannot hold is an error, and nothing is written', 
     ['ok', null, 'yesterday', null, 1],
     ['ok', null, null, 'high', 1],
   ]) {
-    const request = { output, columns: [], dropFrom: null, added: ALL_TYPES, fill: fillWith(fields) };
+    const request = { output, added: ALL_TYPES, fill: fillWith(fields) };
     await assert.rejects(writeRows(book, request), { code: 'SERVICE_DATA' });
     assert.equal(existsSync(output), false);
   }

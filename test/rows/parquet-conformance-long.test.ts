@@ -45,13 +45,7 @@ for (const name of files) {
     const output = join(folder, `${name.replaceAll('/', '-')}.out`);
     try {
       const book = await openRowFile(file);
-      const result = await writeRows(book, {
-        output,
-        columns: [],
-        dropFrom: null,
-        added: ALL_TYPES,
-        fill: alternating,
-      });
+      const result = await writeRows(book, { output, added: ALL_TYPES, fill: alternating });
       assert.equal(result.bytes, statSync(output).size);
     } catch (error) {
       assert.ok(error instanceof PerilbookError && error.code === 'INPUT_UNREADABLE', String(error));

@@ -32,7 +32,7 @@ async function digest(bytes: Buffer): Promise<'read' | 'refused'> {
       rows += batch.length;
       if (rows > 100_000) return 'read';
     }
-    await writeRows(book, { output, columns: [0], dropFrom: null, added: ALL_TYPES, fill: alternating });
+    await writeRows(book, { output, added: ALL_TYPES, fill: alternating });
     return 'read';
   } catch (error) {
     assert.ok(error instanceof PerilbookError, error instanceof Error ? error.stack : String(error));

@@ -85,7 +85,7 @@ function findingOf(row: Row): string {
 async function assertBytesComeBack(file: string, options?: OpenOptions): Promise<void> {
   const output = join(folder, 'out.plain');
   const book = await openRowFile(realFile(file), options);
-  await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED.slice(0, 1), fill: fillWith(['#MARK#']) });
+  await writeRows(book, { output, added: ADDED.slice(0, 1), fill: fillWith(['#MARK#']) });
   const packed = readFileSync(realFile(file));
   const unpack = { gzip: gunzipSync, zstd: zstdDecompressSync, none: (bytes: Buffer) => bytes };
   const original = unpack[compressionOf(packed) ?? 'none'](packed).toString('latin1');
@@ -112,6 +112,33 @@ test('real files, by kind: what becomes of their rows', { skip: noRealData }, as
     else assert.deepEqual(outcome, known.outcome, `${known.file}: ${said}`);
   }
   for (const line of lines.sort()) t.diagnostic(line);
+});
+
+test('latitude and longitude are found by their names, and come before other pairs', { skip: noRealData }, async () => {
+  for (const [file, ...names] of [
+    ['sites/alt_fuel_stations_MA.csv', 'Latitude', 'Longitude'],
+    ['portfolios/LA_cooling_centers.csv', 'LATITUDE', 'LONGITUDE'],
+    ['sites/nuclear_power_plants.csv', 'Latitude', 'Longitude'],
+    ['storms/2020_hail.csv', 'slat', 'slon'],
+  ] as const) {
+    const { columns } = await openRowFile(realFile(file));
+    const { lat, lng } = findLocationColumns(columns);
+    assert.deepEqual([columns[lat], columns[lng]], names);
+  }
+});
+
+test('csv-spectrum is read as its JSON says', { skip: noRealData }, async () => {
+  for (const file of readdirSync(realFile('csv/csvs'))) {
+    const book = await openRowFile(realFile(`csv/csvs/${file}`));
+    const rows = await allRows(book, [...book.columns.keys()]);
+    const objects = rows.map((row) => Object.fromEntries(book.columns.map((name, i) => [name, row.fields[i]])));
+    const json = JSON.parse(readFileSync(realFile(`csv/json/${file.replace('.csv', '.json')}`), 'utf8'));
+    const expected = [json].flat();
+    // In this copy the telephone number was changed in the JSON and not in the CSV.
+    if (file === 'location_coordinates.csv') expected[0]['Contact Phone Number'] = '2095257564';
+    assert.deepEqual(objects, expected, file);
+    await assertBytesComeBack(`csv/csvs/${file}`);
+  }
 });
 
 test('calls to NYC 311 are the same rows in each form', { skip: noRealData }, async () => {

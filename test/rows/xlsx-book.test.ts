@@ -65,7 +65,7 @@ test('the sheet gets the added columns, and everything else stays byte for byte'
   const content = made();
   const output = join(folder, 'out.xlsx');
   const book = await open(content);
-  const { rows } = await writeRows(book, { output, columns: [1, 2], dropFrom: null, added: ADDED, fill: FILL });
+  const { rows } = await writeRows(book, { output, fill: FILL });
   assert.equal(rows, 3);
   const [before, after] = [partsOf(content), partsOf(readFileSync(output))];
   const name = 'xl/worksheets/sheet1.xml';
@@ -90,7 +90,7 @@ test('the sheet gets the added columns, and everything else stays byte for byte'
 
 test('an enriched workbook is refreshed in its place', async () => {
   const [first, second] = [join(folder, 'first.xlsx'), join(folder, 'second.xlsx')];
-  await writeRows(await open(made()), { output: first, columns: [1], dropFrom: null, added: ADDED, fill: FILL });
+  await writeRows(await open(made()), { output: first, fill: FILL });
   const again = await openRowFile(first);
   assert.deepEqual(again.columns.slice(4), ['hazard_status', 'hazard_note', 'hail_score']);
   await writeRows(again, {
@@ -116,7 +116,7 @@ test('new columns never stand on cells that have no column name', async () => {
     rows: PORTFOLIO.rows.replace('<c r="D9" s="3"', '<c r="D9"><v>1</v></c><c r="H9" s="3"'),
   };
   const output = join(folder, 'out.xlsx');
-  await writeRows(await open(made([stray])), { output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
+  await writeRows(await open(made([stray])), { output, fill: FILL });
   const cells = cellsOf(partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!);
   assert.deepEqual([cells.H9, cells.I1, cells.I9], [45292.75, 'hazard_status', 'ok']);
 });
@@ -140,7 +140,7 @@ test('a sheet is chosen by name or number; hidden ones are passed over; titles a
   // A row and a cell without a reference stand behind the ones before them.
   assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 5, fields: ['38', '-97'] }]);
   const output = join(folder, 'out.xlsx');
-  await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
+  await writeRows(book, { output, fill: FILL });
   const cells = cellsOf(partsOf(readFileSync(output))['xl/worksheets/sheet3.xml']!, ['', 'Lat', 'Lng']);
   assert.deepEqual([cells.B1, cells.C4, cells.C5], [undefined, 'hazard_status', 'ok']);
   await assert.rejects(open(content, { sheet: 'Portfoliio' }), /no sheet "Portfoliio"; did you mean Portfolio\?/);
@@ -166,7 +166,7 @@ test('tags with a prefix, other quotes, comments and CDATA are read and written'
   const book = await open(content);
   assert.deepEqual(book.columns, ['<lat>']);
   const output = join(folder, 'out.xlsx');
-  await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED.slice(2), fill: fillWith([2]) });
+  await writeRows(book, { output, added: ADDED.slice(2), fill: fillWith([2]) });
   const sheet = partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!;
   assert.ok(
     sheet.includes('</x:c><x:c r="B1" t="inlineStr"><x:is><x:t xml:space="preserve">hail_score</x:t></x:is></x:c>'),
@@ -223,7 +223,7 @@ test('from Excel to CSV, NDJSON and Parquet, and from CSV to Excel', async () =>
   const book = await open(made());
   const write = async (name: string, from = book, numbers?: ReadonlySet<number>) => {
     const output = join(folder, name);
-    const request = { output, columns: [], dropFrom: null, added: ADDED, fill: FILL, ...(numbers ? { numbers } : {}) };
+    const request = { output, fill: FILL, ...(numbers ? { numbers } : {}) };
     await writeRows(from, request);
     return output;
   };
@@ -255,7 +255,7 @@ test('a text that is longer than a cell may be is cut with a word, and every row
   const long = `${'a'.repeat(32_740)}${'🏠'.repeat(4_000)}`;
   writeFileSync(csv, `name,lat\n${long},38\nshort,39\n`);
   const fill = fillWith(['ok', 'n'.repeat(40_000), 1.5]);
-  const request = { columns: [], dropFrom: null, added: ADDED, fill };
+  const request = { added: ADDED, fill };
   for (const from of [csv, join(folder, 'short.xlsx')]) {
     if (from !== csv) writeFileSync(from, made());
     assert.ok((await writeRows(await openRowFile(from), { ...request, output })).rows >= 2);
@@ -299,7 +299,7 @@ test('a formula without a stored value is not an empty cell', async () => {
   ]);
   // New columns do not replace a formula beside the table.
   const output = join(folder, 'out.xlsx');
-  await writeRows(book, { output, columns: [], dropFrom: null, added: ADDED, fill: FILL });
+  await writeRows(book, { output, fill: FILL });
   const sheet = partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!;
   assert.ok(sheet.includes('<c r="E5"><f>B5</f></c><c r="F5"'), sheet);
 });
