@@ -21,7 +21,7 @@ const measuring = globSync('*.ts', { cwd: FOLDER })
   .filter((file) => /^export (async )?function run\(/m.test(readFileSync(join(FOLDER, file), 'utf8')))
   .map((file) => file.replace('.ts', ''));
 
-test('the benchmarks run, at a tiny size, and print their tables', { timeout: 300_000 }, (t) => tryOut(t, measuring));
+test('the benchmarks run, at a tiny size, and print their tables', { timeout: 900_000 }, (t) => tryOut(t, measuring));
 
 async function tryOut(t: TestContext, names: readonly string[]): Promise<void> {
   const args = [join(FOLDER, 'main.ts'), '--tiny', ...names];

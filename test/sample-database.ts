@@ -46,7 +46,7 @@ function builtDatabase(topics: readonly TopicSlug[]): string {
   if (existsSync(built)) return built;
   mkdirSync(KEPT, { recursive: true });
   // A lock of SQLite's ends with the process that holds it, however that ends.
-  const lock = new Database(join(KEPT, 'lock'), { timeout: 120_000 });
+  const lock = new Database(join(KEPT, 'lock'), { timeout: 300_000 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     if (!existsSync(built)) {

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { type Bin, gateBefore, type Passage, startBin } from './bin-process.ts';
 import { ROOT } from './command-line.ts';
 
-const timeout = 90_000;
+const timeout = 300_000;
 
 test('--version and --help answer on stdout', { timeout }, async (t) => {
   const folder = temporaryFolder(t);

@@ -113,7 +113,7 @@ function runArgs(url: string, topics: string): string[] {
 
 test('a book of Virginia is enriched by the main job from the agencies’ own files', {
   skip: noRealData || LONG.skip,
-  timeout: 180_000,
+  timeout: 300_000,
 }, async (t) => {
   const folder = temporaryFolder(t);
   const clock = new FastClock('2026-03-15T12:00:00Z', 20);

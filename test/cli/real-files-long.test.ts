@@ -94,7 +94,7 @@ const ROWS = 4_216;
 
 test('fuelling stations of Massachusetts come back byte for byte, each with a true status, each cell paid once', {
   skip: noRealData,
-  timeout: 180_000,
+  timeout: 300_000,
 }, async (t) => {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));

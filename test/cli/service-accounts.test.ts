@@ -31,7 +31,7 @@ test('a database that is not there is no empty one: it is refused, and not made'
 });
 
 test('overage credits and dollars by period, as they were charged: list and statement', {
-  timeout: 30_000,
+  timeout: 300_000,
 }, async (t) => {
   const { service, key, file, accounts, clock } = await setUp(t, {
     subscription: customSubscription(20, 1_000, 0.04),

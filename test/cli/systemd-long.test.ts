@@ -11,7 +11,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { startBin } from './bin-process.ts';
 import { ROOT } from './command-line.ts';
 
-const timeout = 60_000;
+const timeout = 300_000;
 const UNITS = join(ROOT, 'docs/operator/systemd');
 
 const lacks = (command: string) =>

@@ -107,7 +107,7 @@ export function runShellBlocks(document: string, folder: string): number {
     cwd: folder,
     env,
     encoding: 'utf8',
-    timeout: 240_000,
+    timeout: 300_000,
   });
   assert.equal(ended.status, 0, `${document}:\n${ended.stdout}\n${ended.stderr}`);
   return blocks.length;

@@ -9,7 +9,7 @@ import { buy } from './buyer.ts';
 const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 
 test('two runs that buy by tract through different cells of it ask once: the second takes the answer of the first', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const harness = await openHarness(t);
   const spots = places(60);

@@ -28,7 +28,7 @@ import {
   setDiskScene,
 } from './disk-scene.ts';
 
-const timeout = 90_000;
+const timeout = 300_000;
 const NO_SHELL_LIMITS = process.platform === 'win32' && 'no ulimit';
 const OUTPUT = 'OUTPUT_UNWRITABLE';
 const STORE = 'STORE_UNUSABLE';

@@ -8,7 +8,7 @@ import { pathTo, request, setUp, subscriptionOf } from '../service/small-data.ts
 const PLENTY = subscriptionOf(1_000_000, 1_000_000);
 
 test('calls beside another writer of the accounts wait for it: all are answered, each is charged once', {
-  timeout: 30_000,
+  timeout: 300_000,
 }, async (t) => {
   const { service, key, file, accounts, clock } = await setUp(t, { subscription: PLENTY });
   const workerData = { file, holdMs: 15, pauseMs: 3 };

@@ -67,8 +67,8 @@ export const ENDS: Readonly<Record<string, End>> = {
   misdirected: { exit: EXIT.usage, statuses: ['deferred'], requests: SOCKETS, paid: 0 },
 };
 
-/** No run may hang: the longest of these takes some seconds. */
-const LONGEST_MS = 60_000;
+/** No run may hang: the longest of these takes some seconds, a minute where four share a busy core. */
+const LONGEST_MS = 300_000;
 
 /** What came of one trial, for whoever prints it. */
 export interface TrialFigures {

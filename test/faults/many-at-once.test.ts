@@ -8,7 +8,7 @@ import { gateBefore, startBin } from '../cli/bin-process.ts';
 import { column, openHarness, places } from '../run/harness.ts';
 import { manyTrial } from './many-trial.ts';
 
-const timeout = 120_000;
+const timeout = 300_000;
 
 test('four processes, one new store, one key, books that overlap: nothing twice, no limit crossed', {
   timeout,

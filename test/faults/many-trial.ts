@@ -78,7 +78,7 @@ export async function manyTrial(t: TestContext, seed: number, options: ManyOptio
       const child: ChildTask = { ...task, input: `${index}.csv`, output: `${index}.out.csv`, topics: topicsOf(index) };
       try {
         const { stdout } = await run(process.execPath, [CHILD, JSON.stringify({ ...child, store: 'many.db' })], {
-          timeout: 120_000,
+          timeout: 300_000,
         });
         return JSON.parse(stdout) as ChildEnd;
       } catch (error) {

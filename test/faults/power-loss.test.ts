@@ -9,7 +9,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { cutPower, lostUnsynced, writeLedger } from './power-loss.ts';
 
 test('a power cut at any moment: what was claimed before a call was sent is in the ledger, what was answered is kept', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const folder = temporaryFolder(t);
   const random = randomOf(1, 'power');
@@ -35,7 +35,7 @@ const strace = spawnSync('strace', ['-V']).status === 0;
 
 test('each commit is synced before it is told (seen by strace)', {
   skip: !strace && 'no strace here',
-  timeout: 60_000,
+  timeout: 300_000,
 }, (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'work'));

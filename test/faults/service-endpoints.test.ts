@@ -26,7 +26,7 @@ function raw(port: number, text: string): Promise<string> {
   });
 }
 
-test('every key of one scope against every endpoint: 38 scopes by 39 endpoints', { timeout: 120_000 }, async (t) => {
+test('every key of one scope against every endpoint: 38 scopes by 39 endpoints', { timeout: 300_000 }, async (t) => {
   const { accounts, clock, service } = await setUp(t, { subscription: PLENTY });
   let [pairs, credits] = [0, 0];
   for (const scope of ['bundle', ...TOPIC_SLUGS]) {
@@ -69,7 +69,7 @@ test('a revocation by another handle works on the next request of an open connec
 });
 
 test('odd requests: never a 5xx, never an answer that is not asked for, never a charge', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const errors: unknown[] = [];
   const { service, key, accounts, clock } = await setUp(t, { service: { onError: (error) => errors.push(error) } });

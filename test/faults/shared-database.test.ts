@@ -6,7 +6,7 @@ import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
 import { type Disturbed, sharedTrial } from './shared-database-trial.ts';
 
 const server = await startPostgres();
-const timeout = 180_000;
+const timeout = 300_000;
 
 test('workers that share a database spend the quota to the credit, within the minute, and buy nothing twice', {
   timeout,

@@ -11,7 +11,7 @@ import { column, type Harness, openHarness, places } from '../run/harness.ts';
 import { buy } from './buyer.ts';
 import { SOCKETS as SOCKETS_OF_DISK, setDiskScene } from './disk-scene.ts';
 
-const timeout = 60_000;
+const timeout = 300_000;
 const CELLS = 100;
 const SOCKETS = 4;
 /** The service counts a charge up to some milliseconds after its answer: as many calls again as are in flight. */

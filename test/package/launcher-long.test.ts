@@ -63,7 +63,7 @@ test('on an old Node a checkout starts its own, with the same arguments and exit
   assert.deepEqual([ended.status, ended.stdout, ended.stderr], [4, `${passed.join('\n')}\n`, '']);
 });
 
-test('kill reaches the Node that was started, and its exit code is the end', { timeout: 30_000 }, async (t) => {
+test('kill reaches the Node that was started, and its exit code is the end', { timeout: 300_000 }, async (t) => {
   const { folder, args } = oldNode(t);
   bringNode(folder, "trap 'exit 130' TERM; echo ready; for i in $(seq 500); do sleep 0.02; done");
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

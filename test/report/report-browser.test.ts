@@ -13,7 +13,7 @@ import { handMadeBook } from './hand-made-book.ts';
 import { largeFacts } from './large-facts.ts';
 import { textOfPages } from './pdf-text.ts';
 
-const options = { skip: noBrowser, timeout: 120_000 };
+const options = { skip: noBrowser, timeout: 300_000 };
 
 interface Opened {
   readonly page: Page;

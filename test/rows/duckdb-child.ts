@@ -34,7 +34,7 @@ const PROGRAM = `
     process.stdout.write(JSON.stringify(answers) + '\\n');
   }
 `;
-const LONGEST_MS = 10_000;
+const LONGEST_MS = 60_000;
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 let running: Child | null = null;

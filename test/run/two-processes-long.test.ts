@@ -45,7 +45,7 @@ test('two processes, one store, one key, overlapping cells: nothing is bought tw
   };
   const child = async (name: string, topics: string[]): Promise<ChildEnd> => {
     const words = JSON.stringify({ ...task, input: `${name}.csv`, output: `${name}.out.csv`, topics });
-    const { stdout } = await run(process.execPath, [CHILD, words], { timeout: 90_000 });
+    const { stdout } = await run(process.execPath, [CHILD, words], { timeout: 300_000 });
     return JSON.parse(stdout) as ChildEnd;
   };
   const [a, b] = await Promise.all([child('a', ['wildfire', 'hail']), child('b', ['hail', 'tornado'])]);

@@ -6,7 +6,7 @@ import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-cor
 import { noBrowser, startBrowser } from '../browser.ts';
 import type { UiScene } from './ui-scene.ts';
 
-export const options = { skip: noBrowser, timeout: 120_000 };
+export const options = { skip: noBrowser, timeout: 300_000 };
 
 export interface Opened {
   readonly context: BrowserContext;
@@ -22,7 +22,7 @@ export async function openPage(
 ): Promise<Opened> {
   const browser = await startBrowser(t);
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...wanted });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   context.on('console', (message) => complaints.push(`console: ${message.text()}`));
   context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`));

@@ -11,7 +11,7 @@ import { places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
-const timeout = 60_000;
+const timeout = 300_000;
 
 const PATHS = ['/', '/assets/app.js', '/api/about', '/api/runs', '/api/books/0000000000000000/result'];
 

@@ -8,7 +8,7 @@ import { column, openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { visitor, WILDFIRE, yes } from './ui-scene.ts';
 
-const timeout = 90_000;
+const timeout = 300_000;
 const CELLS = 40;
 
 /** The bin over a service on the wall clock. */

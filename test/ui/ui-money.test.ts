@@ -4,7 +4,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, places } from '../run/harness.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
-const timeout = 60_000;
+const timeout = 300_000;
 const CELLS = 40;
 
 const count = (text: string, status: string) => column(text, 'hazard_status').filter((one) => one === status).length;

@@ -7,7 +7,7 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { places } from '../run/harness.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
-const timeout = 60_000;
+const timeout = 300_000;
 
 /* An error that nobody caught would end the process of `perilbook ui`; here it fails the test that is running. */
 

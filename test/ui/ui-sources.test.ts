@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { column, places } from '../run/harness.ts';
 import { allSources, openUi, WILDFIRE, yes } from './ui-scene.ts';
 
-const timeout = 60_000;
+const timeout = 300_000;
 const CELLS = 12;
 
 test('each source answers what was chosen: local data and the sample cost the paid account nothing', {

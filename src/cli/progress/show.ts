@@ -71,6 +71,8 @@ function lineShow(context: CliContext): ProgressShow {
   };
   const timer = setInterval(() => {
     const seen = view();
+    // Before the first row the program makes its sample data or opens the file: "0 rows" would look like an empty file.
+    if (progress.phase === 'reading' && progress.rows === 0) return;
     if (steadyTime(context.clock) - saidAt >= ELSEWHERE_MS) sayLine(progressLine(seen));
   }, LOOK_MS);
   timer.unref();
