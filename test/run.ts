@@ -7,9 +7,8 @@
  * more than a second of processor time. A file that imports tier.ts runs in both, with more cases in the long one.
  *
  * Four things make them faster. Files of the short tier share processes (see `grouped`); files of another tier, and files that are
- * named, have a process each. One process more runs than there are cores, since some wait; twice as many were no faster, and tests
- * with a clock that runs a thousand times faster than ours then met time limits. With groups it is two more: the tests of a group wait
- * one after the other, and three processes kept two cores busy for 439 of 612 seconds. Compiled modules are kept from one process to
+ * named, have a process each. Two processes more run than there are cores, since tests wait: for answers, for the minute, for a process that
+ * was stopped. With one more, two cores were busy for 439 of 612 seconds; with twice as many it was no faster. Compiled modules are kept from one process to
  * the next: loading the program costs 0.8 s of processor time without, 0.4 with. And temporary files are in memory where the machine
  * has room for them, since a test that buys waits for two syncs of the disk a call. That the syncs are made is tested apart
  * (test/faults/power-loss.test.ts).
@@ -55,7 +54,7 @@ const temporary = mkdtempSync(join(hasRoomInMemory() ? MEMORY_DISK : tmpdir(), '
 chmodSync(temporary, 0o755);
 const isGrouped = named.length === 0 && tier === 'short';
 const files = named.length > 0 ? named : isGrouped ? grouped(TIERS.short!) : TIERS[tier]!;
-const processes = availableParallelism() + (isGrouped ? 2 : 1);
+const processes = availableParallelism() + 2;
 const child = spawn(process.execPath, ['--test', `--test-concurrency=${processes}`, ...files], {
   cwd: ROOT,
   env: {

@@ -14,7 +14,7 @@ import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 
 /** FUZZ_RUNS asks for more. fast-check prints the seed of what fails. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? times({ long: 1_500, soak: 50_000 }));
+const RUNS = Number(process.env.FUZZ_RUNS ?? times({ long: 600, soak: 50_000 }));
 
 const CALLS: readonly Call[] = [
   WILDFIRE,

@@ -15,7 +15,7 @@ import { times } from '../tier.ts';
 import { openDuckdb, textsOf } from '../warehouse/duckdb.ts';
 import { FLORIDA_ROWS, floridaPortfolio } from './florida-portfolio.ts';
 
-const ROWS = times({ short: 1_000, long: FLORIDA_ROWS });
+const ROWS = times({ short: 1_000, long: 4_000, soak: FLORIDA_ROWS });
 
 const BUDGET = 300;
 

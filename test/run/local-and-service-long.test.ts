@@ -25,7 +25,7 @@ import { coverOnly, openAccountsOf, releaseLater, start } from '../service/small
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
 
-const PLACES = times({ long: 1_000, soak: 4_000 });
+const PLACES = times({ long: 400, soak: 4_000 });
 const NOW = '2027-03-15T12:00:00Z';
 
 /** Alaska on both sides of the 180th meridian, Hawaii, Puerto Rico, Guam, DC, a state line, the coast, Canada, Mexico, the sea. */

@@ -126,7 +126,7 @@ test('three instances behind a balancer', { timeout: 900_000 }, async (t) => {
   });
 
   await t.test('share one quota to the credit', async () => {
-    const quota = 4_997;
+    const quota = 1_997;
     const key = await keyOf('quota', quota, PLENTY);
     const paths = Array.from({ length: quota }, (_, index) =>
       index % 30 === 0 ? pathTo('/v1/bundle/standard') : SINGLE,

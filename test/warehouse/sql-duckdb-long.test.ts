@@ -7,7 +7,7 @@ import { coordinateNumbers, coordinateTexts } from './coordinates.ts';
 import { openDuckdb, textsOf } from './duckdb.ts';
 import { compareWithRun, writeRowsCsv } from './warehouse-trial.ts';
 
-const ROWS = times({ long: 20_000, soak: 1_000_000 });
+const ROWS = times({ long: 5_000, soak: 1_000_000 });
 
 test('DuckDB: both statements give the columns of a run, for texts of any notation', async (t) => {
   const folder = temporaryFolder(t);

@@ -11,7 +11,7 @@ import { coordinateNumbers, coordinateTexts } from './coordinates.ts';
 import { compareWithRun, type Engine, writeRowsCsv } from './warehouse-trial.ts';
 
 const server = await sharedPostgres();
-const ROWS = times({ long: 20_000, soak: 1_000_000 });
+const ROWS = times({ long: 5_000, soak: 1_000_000 });
 /** An array of this many texts goes in one message. */
 const ROWS_A_MESSAGE = 20_000;
 
