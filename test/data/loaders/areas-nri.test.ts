@@ -6,7 +6,7 @@ import { readGeoid } from '../../../src/data/loaders/county-codes.ts';
 import { FEMA_SENTENCE, NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { square } from '../../service/small-data.ts';
-import { fileOf, loading, rejects } from './loading.ts';
+import { fileOf, geojson, loading, reasons, rejects } from './loading.ts';
 
 /** A table of the index, with a BOM and CRLF as FEMA writes it, and columns in another order than the topics. */
 function nriTable(rows: readonly Record<string, string>[], version: 'March 2023' | 'December 2025', level = 'county') {
@@ -137,11 +137,11 @@ test('a table that is not the index is refused, and the stored data is unchanged
 });
 
 function boundaries(features: readonly [properties: Record<string, unknown>, geometry: Polygon | null][]): string {
-  return JSON.stringify({
-    type: 'FeatureCollection',
-    crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::4269' } },
-    features: features.map(([properties, geometry]) => ({ type: 'Feature', properties, geometry })),
-  });
+  const crs = { type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::4269' } };
+  return geojson(
+    features.map(([properties, geometry]) => ({ properties, geometry })),
+    { crs },
+  );
 }
 
 test('one level of areas is replaced without the other', async (t) => {
@@ -156,10 +156,8 @@ test('one level of areas is replaced without the other', async (t) => {
   ]);
   const result = await load('areas', fileOf(t, 'cb_2022_us_tract.geojson', tracts));
   assert.deepEqual([result.rows, result.loaded, result.level, result.vintage], [6, 3, 'tract', '2022']);
-  assert.deepEqual(
-    rejects(result).map(([reason]) => reason),
-    ['the tract is listed twice', 'it is not a polygon in degrees', 'it has no code of a tract'],
-  );
+  const expected = ['the tract is listed twice', 'it is not a polygon in degrees', 'it has no code of a tract'];
+  assert.deepEqual(reasons(result), expected);
   const counties = boundaries([[{ GEO_ID: '0500000US51079', NAME: 'Greene' }, square(-79, 38, 1)]]);
   await load('counties', fileOf(t, 'counties.geojson', counties));
   const levels = () => describeData(database).datasets.map(({ name, level, rows }) => [name, level, rows]);

@@ -5,7 +5,7 @@ import { zipSync } from 'fflate';
 import { featuresIn, geojsonFeatures } from '../../../src/data/loaders/feature-files.ts';
 import { LoadReporter } from '../../../src/data/loaders/load-report.ts';
 import { point } from '../../service/small-data.ts';
-import { all, featuresOf, fileOf, loading, rejects } from './loading.ts';
+import { all, featuresOf, fileOf, geojson, loading, rejects } from './loading.ts';
 import { shapefileOf } from './shapefile-writer.ts';
 
 function read(file: string): Promise<unknown[]> {
@@ -40,25 +40,13 @@ test('a GeoJSON file that ends early, or is not in degrees, and a file that is n
 });
 
 test('a shapefile is read the same from files and from a zip; an unknown coordinate system is refused', async (t) => {
-  const shapes = shapefileOf(
-    [
-      { lng: -78.5, lat: 38.25, name: 'one' },
-      { lng: -78.25, lat: 38.5, name: 'two é' },
-    ],
-    'GEOGCS["GCS_North_American_1983"]',
-  );
-  const zip = fileOf(
-    t,
-    'parks.zip',
-    Buffer.from(
-      zipSync({
-        'x/parks.shp': shapes.shp,
-        'x/parks.dbf': shapes.dbf,
-        'x/parks.prj': shapes.prj,
-        'x/parks.cpg': Buffer.from('UTF-8'),
-      }),
-    ),
-  );
+  const [one, two] = [
+    { lng: -78.5, lat: 38.25, name: 'one' },
+    { lng: -78.25, lat: 38.5, name: 'two é' },
+  ];
+  const { shp, dbf, prj } = shapefileOf([one, two], 'GEOGCS["GCS_North_American_1983"]');
+  const parts = { 'x/parks.shp': shp, 'x/parks.dbf': dbf, 'x/parks.prj': prj, 'x/parks.cpg': Buffer.from('UTF-8') };
+  const zip = fileOf(t, 'parks.zip', Buffer.from(zipSync(parts)));
   assert.deepEqual(await read(zip), [
     { line: 1, geometry: { type: 'Point', coordinates: [-78.5, 38.25] }, properties: { NAME: 'one' } },
     { line: 2, geometry: { type: 'Point', coordinates: [-78.25, 38.5] }, properties: { NAME: 'two é' } },
@@ -67,11 +55,8 @@ test('a shapefile is read the same from files and from a zip; an unknown coordin
   assert.equal((await load('parks', zip)).records, 2);
   assert.equal(featuresOf(database, 'sites_park').length, 2);
   const projected = shapefileOf([{ lng: 1, lat: 2, name: 'x' }], 'PROJCS["Web Mercator",GEOGCS["x"]]');
-  const bad = fileOf(
-    t,
-    'bad.zip',
-    Buffer.from(zipSync({ 'a.shp': projected.shp, 'a.dbf': projected.dbf, 'a.prj': projected.prj })),
-  );
+  const other = { 'a.shp': projected.shp, 'a.dbf': projected.dbf, 'a.prj': projected.prj };
+  const bad = fileOf(t, 'bad.zip', Buffer.from(zipSync(other)));
   await assert.rejects(load('parks', bad), /unknown coordinate system \(Web Mercator\)/);
   await assert.rejects(load('parks', fileOf(t, 'none.zip', 'no zip')), { code: 'SERVICE_DATA' });
   await assert.rejects(load('parks', fileOf(t, 'lone.shp', 'x')), /side by side/);
@@ -160,17 +145,8 @@ test('the table of a shapefile is read in the encoding of its .cpg, however it i
     const [first] = await read(fileOf(t, 'a.zip', Buffer.from(zipSync(parts))));
     return (first as { properties: { NAME: string } }).properties.NAME;
   };
-  for (const cpg of [
-    '',
-    '1252',
-    'ANSI 1252',
-    'CP1252',
-    'windows-1252',
-    'ISO 8859-1',
-    'ISO-8859-1',
-    '88591',
-    'latin1',
-  ]) {
+  const latin = ['1252', 'ANSI 1252', 'CP1252', 'windows-1252', 'ISO 8859-1', 'ISO-8859-1', '88591', 'latin1'];
+  for (const cpg of ['', ...latin]) {
     assert.equal(await nameIn(cpg, [0xf1]), 'Peña', cpg);
   }
   for (const cpg of ['UTF-8', 'utf8', '65001', '\ufeffUTF-8\r\n']) {
@@ -216,29 +192,26 @@ test('the same sites as CSV and as GeoJSON have properties of the same types; th
   );
   const fromCsv = featuresOf(database, 'sites_park');
   const features = [
-    { type: 'Feature', id: 11, ...point(-71, 42, { Name: 'A', ZIP: 2139, Acres: 1.5, Unit: 7 }) },
-    { type: 'Feature', id: 'b', ...point(-71, 42.1, { Name: 'B', ZIP: '02140', Acres: '12', Unit: '7A' }) },
+    { id: 11, ...point(-71, 42, { Name: 'A', ZIP: 2139, Acres: 1.5, Unit: 7 }) },
+    { id: 'b', ...point(-71, 42.1, { Name: 'B', ZIP: '02140', Acres: '12', Unit: '7A' }) },
   ];
-  await load('parks', fileOf(t, 'parks.geojson', JSON.stringify({ type: 'FeatureCollection', features })));
+  await load('parks', fileOf(t, 'parks.geojson', geojson(features)));
   const fromGeojson = featuresOf(database, 'sites_park');
   const expected = [
     { Name: 'A', ZIP: '02139', Acres: 1.5, Unit: '7' },
     { Name: 'B', ZIP: '02140', Acres: 12, Unit: '7A' },
   ];
-  assert.deepEqual(
-    fromCsv.map(({ properties }) => properties),
-    expected,
-  );
-  assert.deepEqual(
-    fromGeojson.map(({ properties }) => properties),
-    expected,
-  );
+  for (const features of [fromCsv, fromGeojson]) {
+    assert.deepEqual(
+      features.map(({ properties }) => properties),
+      expected,
+    );
+  }
   assert.deepEqual(
     fromGeojson.map(({ id }) => id),
     [11, 'b'],
   );
-  const quake = { type: 'Feature', id: 'us7000abcd', ...point(-120, 38, { type: 'earthquake', mag: 4.5 }) };
-  const quakes = { type: 'FeatureCollection', features: [quake] };
-  await load('earthquakes', fileOf(t, 'quakes.geojson', JSON.stringify(quakes)));
+  const quakes = geojson([{ id: 'us7000abcd', ...point(-120, 38, { type: 'earthquake', mag: 4.5 }) }]);
+  await load('earthquakes', fileOf(t, 'quakes.geojson', quakes));
   assert.equal(featuresOf(database, 'records_earthquake')[0].id, 'us7000abcd');
 });

@@ -44,6 +44,23 @@ export function rejects({ rejected }: LoadResult): [reason: string, count: numbe
   return rejected.map(({ reason, count, firstLine }) => [reason, count, firstLine]);
 }
 
+/** The reasons alone. */
+export const reasons = (result: LoadResult): string[] => rejects(result).map(([reason]) => reason);
+
+/** Features as GeoJSON text. @param more other members of the collection */
+export function geojson(features: readonly object[], more: object = {}): string {
+  const all = features.map((feature) => ({ type: 'Feature', ...feature }));
+  return JSON.stringify({ type: 'FeatureCollection', features: all, ...more });
+}
+
+/** A line as GeoJSON, from its positions as Well-Known Text has them: `-90.2 32.4, -90.1 32.5`. Several parts are a MultiLineString. */
+export function lines(...parts: readonly string[]) {
+  const all = parts.map((part) => part.split(', ').map((position) => position.split(' ').map(Number)));
+  return all.length === 1
+    ? { type: 'LineString', coordinates: all[0]! }
+    : { type: 'MultiLineString', coordinates: all };
+}
+
 /** The features of a layer's table, in their order. */
 // biome-ignore lint/suspicious/noExplicitAny: features are looked into freely
 export function featuresOf(database: DataDatabase, table: string): any[] {

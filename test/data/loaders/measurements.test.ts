@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { countyNamed } from '../../../src/data/loaders/county-codes.ts';
 import { readLand } from '../../../src/data/sample/land.ts';
 import { categoryOfConcentration, ozoneMicrograms } from '../../../src/data/topics/air-quality-index.ts';
-import { fileOf, loading, rejects } from './loading.ts';
+import { fileOf, loading, reasons, rejects } from './loading.ts';
 
 const AQI_HEADER =
   '"State","County","Year","Days with AQI","Good Days","Moderate Days","Unhealthy for Sensitive Groups Days",' +
@@ -117,16 +117,13 @@ test('AirNow: readings need the locations of monitors, and ozone is stored in mi
     const { database, load } = loading(t);
     const result = await load('airnow', hourly, { sites: fileOf(t, 'sites.dat', sites) });
     assert.deepEqual([result.rows, result.loaded, result.vintage], [9, 3, '2025-11-20 17:00 UTC']);
-    assert.deepEqual(
-      rejects(result).map(([reason]) => reason),
-      [
-        'the parameter is not ozone, PM2.5 or PM10',
-        'the file of the sites has no location of the monitor',
-        'PM10 is not in UG/M3',
-        'the value is missing',
-        'the time is not written MM/DD/YY, HH:MM',
-      ],
-    );
+    assert.deepEqual(reasons(result), [
+      'the parameter is not ozone, PM2.5 or PM10',
+      'the file of the sites has no location of the monitor',
+      'PM10 is not in UG/M3',
+      'the value is missing',
+      'the time is not written MM/DD/YY, HH:MM',
+    ]);
     const rows = database
       .prepare('SELECT pollutant, monitor, lat, lng, concentration, measured_at FROM reading_boxes')
       .raw()

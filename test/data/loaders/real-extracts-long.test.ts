@@ -7,7 +7,7 @@ import { loadFiles } from '../../../src/data/loaders/load-files.ts';
 import { createAreaFinder } from '../../../src/data/tables/area-finder.ts';
 import { noRealData, realFile } from '../../real-data.ts';
 import { pathTo, setUp, subscriptionOf } from '../../service/small-data.ts';
-import { featuresOf, loading, rejects } from './loading.ts';
+import { featuresOf, loading, reasons as reasonsOf } from './loading.ts';
 
 const skip = existsSync(realFile('agencies')) ? noRealData : 'no extracts are here';
 
@@ -122,10 +122,7 @@ test('of the incidents, those that burn and those of the past lie at X and Y', {
   ] as const) {
     const { database, load } = loading(t);
     const result = await load(loader, filesOf('wfigs_current.csv'));
-    assert.deepEqual(
-      rejects(result).map(([reason]) => reason),
-      reasons,
-    );
+    assert.deepEqual(reasonsOf(result), reasons);
     const features = featuresOf(database, `records_wildfire_${kind}`);
     assert.deepEqual(
       features.map(({ properties }) => properties.IncidentName),

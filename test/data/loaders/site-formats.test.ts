@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
-import { featuresOf, fileOf, loading, rejects } from './loading.ts';
+import { featuresOf, fileOf, geojson, lines, loading, reasons, rejects } from './loading.ts';
 
 test('TRI: one facility of all its chemicals, whatever the names of the columns', async (t) => {
   const { database, load } = loading(t);
@@ -146,30 +146,23 @@ test('of a list of power plants only the nuclear ones are reactors', async (t) =
 
 test('lines and towers: HIFLD columns are read in any case, and projected lines are noted', async (t) => {
   const { database, load } = loading(t);
-  const line = (coordinates: number[][]) => ({
-    type: 'Feature',
-    properties: { ID: '1', VOLTAGE: -999999 },
-    geometry: { type: 'LineString', coordinates },
-  });
-  const collection = {
-    type: 'FeatureCollection',
-    features: [
-      line([
-        [-80, 30],
-        [-80.1, 30.1],
-      ]),
-      line([
-        [-8905559, 3503549],
-        [-8905559, 3503550],
-      ]),
-      { type: 'Feature', properties: {}, geometry: null },
-    ],
-  };
-  const lines = await load('transmission-lines', fileOf(t, 'lines.geojson', JSON.stringify(collection)));
-  assert.deepEqual(
-    rejects(lines).map(([reason]) => reason),
-    ['its coordinates are not degrees of longitude and latitude', 'it has no geometry'],
-  );
+  const properties = { ID: '1', VOLTAGE: -999999 };
+  const features = [
+    {
+      properties,
+      geometry: lines('-80 30, -80.1 30.1'),
+    },
+    {
+      properties,
+      geometry: lines('-8905559 3503549, -8905559 3503550'),
+    },
+    { properties: {}, geometry: null },
+  ];
+  const result = await load('transmission-lines', fileOf(t, 'lines.geojson', geojson(features)));
+  assert.deepEqual(reasons(result), [
+    'its coordinates are not degrees of longitude and latitude',
+    'it has no geometry',
+  ]);
   assert.equal(featuresOf(database, 'sites_highVoltageLine')[0].properties.VOLTAGE, -999999);
   const towers = 'LICENSEE,LAT_DMS,LON_DMS,LATDEC,LONDEC\nX,"41-52-41.2 N","87-1-1 W",41.878,-87.017\n';
   assert.equal((await load('cell-towers', fileOf(t, 't.csv', towers))).records, 1);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { featuresOf, fileOf, loading, rejects } from './loading.ts';
+import { point, square } from '../../service/small-data.ts';
+import { featuresOf, fileOf, geojson, lines, loading, reasons, rejects } from './loading.ts';
 
 const ROW = '619,2005,1,7,2005-01-07,17:17:00,3,MS,28,1,1,0,0,0.05,0,32.37,-90.22,32.40,-90.20,0.6,100,1,1,1,49,0,0,0';
 const HEADER_24 =
@@ -14,13 +15,7 @@ test('tornadoes: no header, a header of too few names, the modern header', async
     const result = await load('tornado', fileOf(t, 'torn.csv', text));
     assert.deepEqual([result.rows, result.records, result.vintage], [1, 1, '2005']);
     const [track] = featuresOf(database, 'records_tornado');
-    assert.deepEqual(track.geometry, {
-      type: 'LineString',
-      coordinates: [
-        [-90.22, 32.37],
-        [-90.2, 32.4],
-      ],
-    });
+    assert.deepEqual(track.geometry, lines('-90.22 32.37, -90.2 32.4'));
     assert.deepEqual([track.properties.mag, track.properties.date, track.properties.f1], [1, '2005-01-07', 49]);
   }
 });
@@ -74,19 +69,8 @@ test('tornadoes: parts without a row of the whole track are one tornado; parts w
   assert.deepEqual([result.loaded, result.records], [4, 2]);
   const [, parts] = featuresOf(database, 'records_tornado');
   assert.deepEqual(parts.properties.om, 291657);
-  assert.deepEqual(parts.geometry, {
-    type: 'MultiLineString',
-    coordinates: [
-      [
-        [-93.119, 31.617],
-        [-92.759, 31.752],
-      ],
-      [
-        [-92.759, 31.752],
-        [-92.7, 31.8],
-      ],
-    ],
-  });
+  const expected = lines('-93.119 31.617, -92.759 31.752', '-92.759 31.752, -92.7 31.8');
+  assert.deepEqual(parts.geometry, expected);
 });
 
 test('hail of 2026: the names of the header count, a number that is text, and no header', async (t) => {
@@ -143,11 +127,7 @@ test('HURDAT2: a storm is one track with its highest wind and lowest pressure; u
   assert.deepEqual([result.rows, result.loaded, result.records], [10, 9, 3]);
   assert.deepEqual(rejects(result), [['the position is not written like 32.0N, 78.2W', 1, 10]]);
   const [arthur, crossing, lone] = featuresOf(database, 'records_hurricane');
-  assert.deepEqual(arthur.geometry.coordinates, [
-    [-78.2, 32],
-    [-77.8, 31.2],
-    [-77.4, 30.5],
-  ]);
+  assert.deepEqual(arthur.geometry, lines('-78.2 32, -77.8 31.2, -77.4 30.5'));
   assert.deepEqual(arthur.properties, {
     sid: 'AL012014',
     name: 'ARTHUR',
@@ -159,19 +139,7 @@ test('HURDAT2: a storm is one track with its highest wind and lowest pressure; u
     start: '2014-06-28T18:00:00Z',
     end: '2014-06-28T00:00:00Z',
   });
-  assert.deepEqual(crossing.geometry, {
-    type: 'MultiLineString',
-    coordinates: [
-      [
-        [-179, 20],
-        [-180, 20.5],
-      ],
-      [
-        [180, 20.5],
-        [179, 21],
-      ],
-    ],
-  });
+  assert.deepEqual(crossing.geometry, lines('-179 20, -180 20.5', '180 20.5, 179 21'));
   assert.equal(crossing.properties.min_pressure_mb, null);
   assert.deepEqual([lone.geometry.type, lone.properties.max_wind_kt, lone.properties.category], ['Point', null, null]);
 });
@@ -235,10 +203,7 @@ test('IBTrACS: the row of units, spurs, blanks of one space, the basin as HURDAT
 2019300N10000,2019,2,WP,OTHER,2019-10-24 12:00:00,15,150, , ,PROVISIONAL, 
 `;
   const result = await load('ibtracs', fileOf(t, 'ibtracs.csv', text));
-  assert.deepEqual(
-    rejects(result).map(([reason]) => reason),
-    ['the row of units', 'a spur beside the main track'],
-  );
+  assert.deepEqual(reasons(result), ['the row of units', 'a spur beside the main track']);
   const [dorian, other] = featuresOf(database, 'records_hurricane');
   assert.deepEqual(
     [dorian.properties.basin, dorian.properties.max_wind_kt, dorian.properties.category],
@@ -259,30 +224,21 @@ test('earthquakes: CSV and GeoJSON are read, without blasts', async (t) => {
   const [quake] = featuresOf(database, 'records_earthquake');
   assert.deepEqual(quake.geometry.coordinates, [-122.8, 38.8, 2.1]);
   assert.deepEqual([quake.properties.mag, quake.properties.place], [1.53, '7 km NW of The Geysers, CA']);
-  const geojson = {
-    type: 'FeatureCollection',
-    features: [
-      {
-        type: 'Feature',
-        id: 'a',
-        properties: { mag: 2, time: 1 },
-        geometry: { type: 'Point', coordinates: [-120, 36, 5] },
-      },
-    ],
-  };
-  assert.equal((await load('earthquakes', fileOf(t, 'all.geojson', JSON.stringify(geojson)))).records, 1);
+  const other = geojson([{ id: 'a', ...point(-120, 36, { mag: 2, time: 1 }) }]);
+  assert.equal((await load('earthquakes', fileOf(t, 'all.geojson', other))).records, 1);
 });
 
 test('earthquakes of several queries: an event of two of them is loaded once', async (t) => {
   const { load } = loading(t);
-  const quake = (properties: object) => ({ properties, geometry: { type: 'Point', coordinates: [-120, 36, 5] } });
   const [first, second] = [
-    [quake({ net: 'nc', code: '1', mag: 2 }), quake({ net: 'nc', code: '2' })],
-    [quake({ net: 'nc', code: '2', updated: 7 }), quake({ id: 'nc1' }), quake({ mag: 1 }), quake({ mag: 1 })],
-  ].map((features, index) => {
-    const all = features.map((feature) => ({ type: 'Feature', ...feature }));
-    return fileOf(t, `${index}.geojson`, JSON.stringify({ type: 'FeatureCollection', features: all }));
-  });
+    [
+      { net: 'nc', code: '1', mag: 2 },
+      { net: 'nc', code: '2' },
+    ],
+    [{ net: 'nc', code: '2', updated: 7 }, { id: 'nc1' }, { mag: 1 }, { mag: 1 }],
+  ].map((quakes, index) =>
+    fileOf(t, `${index}.geojson`, geojson(quakes.map((properties) => point(-120, 36, properties)))),
+  );
   const result = await load('earthquakes', [first!, second!]);
   assert.equal(result.records, 4, 'two by their ids, two that have none');
   assert.deepEqual(
@@ -293,28 +249,8 @@ test('earthquakes of several queries: an event of two of them is loaded once', a
 
 test('fires: incidents are points, perimeters are outlines', async (t) => {
   const { load } = loading(t);
-  const fire = (geometry: unknown) => ({
-    type: 'Feature',
-    properties: { attr_IncidentName: 'X', attr_IncidentSize: null },
-    geometry,
-  });
-  const collection = JSON.stringify({
-    type: 'FeatureCollection',
-    features: [
-      fire({ type: 'Point', coordinates: [-120, 40] }),
-      fire({
-        type: 'Polygon',
-        coordinates: [
-          [
-            [-120, 40],
-            [-119, 40],
-            [-119, 41],
-            [-120, 40],
-          ],
-        ],
-      }),
-    ],
-  });
+  const properties = { attr_IncidentName: 'X', attr_IncidentSize: null };
+  const collection = geojson([point(-120, 40, properties), { properties, geometry: square(-120, 40, 1) }]);
   const file = fileOf(t, 'fires.geojson', collection);
   assert.equal((await load('wildfire-incidents', file)).dataset, 'records:wildfire.current');
   assert.equal((await load('wildfire-history', file)).dataset, 'records:wildfire.historical');
@@ -325,22 +261,17 @@ test('fires: incidents are points, perimeters are outlines', async (t) => {
 test('fires: prescribed ones, ones that are out and cases that are given up are no wildfires', async (t) => {
   const { load } = loading(t);
   for (const prefix of ['', 'attr_']) {
-    const fire = (name: string, more: Record<string, unknown> = {}) => ({
-      type: 'Feature',
-      properties: Object.fromEntries(
-        Object.entries({ IncidentName: name, IncidentTypeCategory: 'WF', FireOutDateTime: null, ...more }).map(
-          ([field, value]) => [prefix + field, value],
-        ),
-      ),
-      geometry: { type: 'Point', coordinates: [-120, 40] },
-    });
+    const fire = (IncidentName: string, more: Record<string, unknown> = {}) => {
+      const fields = { IncidentName, IncidentTypeCategory: 'WF', FireOutDateTime: null, ...more };
+      return point(-120, 40, Object.fromEntries(Object.entries(fields).map(([name, value]) => [prefix + name, value])));
+    };
     const features = [
       fire('Burns', { FireDiscoveryDateTime: Date.UTC(2022, 3, 28, 16) }),
       fire('Chicken Coop Woodland', { IncidentTypeCategory: 'RX' }),
       fire('Maud', { FireOutDateTime: 1_644_098_399_000 }),
       fire('OAK - DO NOT USE'),
     ];
-    const file = fileOf(t, 'fires.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+    const file = fileOf(t, 'fires.geojson', geojson(features));
     const current = await load('wildfire-incidents', file);
     assert.deepEqual(rejects(current), [
       ['a prescribed fire', 1, 1],

@@ -13,7 +13,7 @@ import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { noRealData, realFile } from '../../real-data.ts';
 import { point as featureAt, info, StillClock, square } from '../../service/small-data.ts';
 import { LONG } from '../../tier.ts';
-import { all, featuresOf, fileOf, loading } from './loading.ts';
+import { all, featuresOf, fileOf, geojson, lines, loading } from './loading.ts';
 
 const SPC =
   'om,yr,mo,dy,date,time,tz,st,stf,stn,mag,inj,fat,loss,closs,slat,slon,elat,elon,len,wid,ns,sn,sg,f1,f2,f3,f4\n';
@@ -32,16 +32,9 @@ const TABLES = {
   portfolio: 'LocNumber,Latitude,Longitude\n1,38,-78\n',
 };
 
-const line = {
-  type: 'LineString',
-  coordinates: [
-    [-80, 30],
-    [-80.1, 30.1],
-  ],
-};
+const line = lines('-80 30, -80.1 30.1');
 const point = { type: 'Point', coordinates: [-80, 30] };
-const collection = (properties: object, geometry: object, more: object = {}) =>
-  JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties, geometry }], ...more });
+const collection = (properties: object, geometry: object, more?: object) => geojson([{ properties, geometry }], more);
 
 test('every loader has a signature', () => {
   assert.deepEqual(Object.keys(SIGNATURES).sort(), [...LOADERS.keys()].sort());
@@ -294,8 +287,8 @@ test('--states adds to the states that are there, and replaces the rows of its o
 test('boundaries and ratings of a second state do not replace those of the first in silence', async (t) => {
   const { database, load } = loading(t);
   const tracts = (...codes: string[]) => {
-    const features = codes.map((GEOID) => ({ type: 'Feature', properties: { GEOID }, geometry: square(-78, 38, 0.5) }));
-    return fileOf(t, 'tracts.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
+    const features = codes.map((GEOID) => ({ properties: { GEOID }, geometry: square(-78, 38, 0.5) }));
+    return fileOf(t, 'tracts.geojson', geojson(features));
   };
   const codes = () => database.prepare('SELECT geoid FROM areas_tract ORDER BY geoid').pluck().all();
   const outline = () => database.prepare("SELECT outline FROM areas_tract WHERE geoid = '11001000100'").pluck().get();
@@ -319,38 +312,15 @@ test('boundaries and ratings of a second state do not replace those of the first
 
 test('a line across a border is in the files of both states, and is loaded once', async (t) => {
   const { database, load } = loading(t);
-  const across = {
-    type: 'LineString',
-    coordinates: [
-      [-120.5, 39.2],
-      [-119.5, 39.2],
-    ],
+  const across = lines('-120.5 39.2, -119.5 39.2');
+  const west = lines('-121 39, -121.1 39');
+  const east = lines('-117 39, -117.1 39');
+  const file = (name: string, ...geometries: object[]) => {
+    const features = geometries.map((geometry) => ({ properties: { VOLTAGE: 1 }, geometry }));
+    return fileOf(t, `${name}.geojson`, geojson(features));
   };
-  const west = {
-    type: 'LineString',
-    coordinates: [
-      [-121, 39],
-      [-121.1, 39],
-    ],
-  };
-  const east = {
-    type: 'LineString',
-    coordinates: [
-      [-117, 39],
-      [-117.1, 39],
-    ],
-  };
-  const lines = (name: string, ...geometries: object[]) =>
-    fileOf(
-      t,
-      `${name}.geojson`,
-      JSON.stringify({
-        type: 'FeatureCollection',
-        features: geometries.map((geometry) => ({ type: 'Feature', properties: { VOLTAGE: 1 }, geometry })),
-      }),
-    );
-  await load('transmission-lines', lines('ca', west, across), { states: ['CA'] });
-  await load('transmission-lines', lines('nv', across, east), { states: ['NV'] });
+  await load('transmission-lines', file('ca', west, across), { states: ['CA'] });
+  await load('transmission-lines', file('nv', across, east), { states: ['NV'] });
   assert.equal(featuresOf(database, 'sites_highVoltageLine').length, 3);
 });
 
