@@ -3,15 +3,15 @@ import { PerilbookError } from '../errors.ts';
 import { isZip } from '../formats/bytes/unpack.ts';
 import { csvRowFile } from './csv/csv-row-file.ts';
 import type { CsvOptions } from './csv/dialect.ts';
-import { writeNewCsv } from './csv/new-csv.ts';
+import { newCsvWriter } from './csv/new-csv.ts';
 import { extensionOf, withoutCompression } from './files/compression.ts';
 import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
 import type { InputFile } from './files/input-file.ts';
+import type { WriteNewFile } from './files/row-output.ts';
 import { geojsonRowFile, isGeojson } from './json/geojson-row-file.ts';
 import { isNdjson, ndjsonRowFile } from './json/ndjson-row-file.ts';
-import { writeNewGeojson } from './json/new-geojson.ts';
-import { writeNewNdjson } from './json/new-ndjson.ts';
-import type { NewTable, RowFile, TableTarget, WriteResult } from './port.ts';
+import { writeNewGeojson, writeNewNdjson } from './json/new-json.ts';
+import type { RowFile } from './port.ts';
 import type { XlsxOptions } from './xlsx/xlsx-row-file.ts';
 
 /** What a user may say of an input that its content would otherwise decide. */
@@ -34,8 +34,7 @@ export interface FormatMaking {
   readonly typesOf: 'values' | 'columns' | 'none';
   /** Each of its columns needs a name of its own. */
   readonly hasDistinctNames: boolean;
-  /** @param source the file that the rows are from; null for none */
-  write(table: NewTable, target: TableTarget, source: InputFile | null): Promise<WriteResult>;
+  readonly write: WriteNewFile;
 }
 
 interface FileFormat {
@@ -137,11 +136,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
 ];
 
 function delimited(delimiter: ',' | '\t'): FormatMaking {
-  return {
-    typesOf: 'none',
-    hasDistinctNames: false,
-    write: (table, target, source) => writeNewCsv(delimiter, table, target, source),
-  };
+  return { typesOf: 'none', hasDistinctNames: false, write: newCsvWriter(delimiter) };
 }
 
 /** The format of that name, which is one of the table. */

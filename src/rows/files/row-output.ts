@@ -1,11 +1,15 @@
 import { createGzip, createZstdCompress } from 'node:zlib';
 import type { Compression } from '../../formats/bytes/unpack.ts';
-import type { TableTarget, WriteResult } from '../port.ts';
+import type { Value } from '../../formats/typed-value.ts';
+import type { NewTable, TableTarget, WriteResult } from '../port.ts';
 import { type ByteBuffer, byteBuffer } from './byte-buffer.ts';
 import { compressionOfOutput } from './compression.ts';
 import type { InputFile } from './input-file.ts';
 import { type InputIdentity, type OutputFile, openOutput, writeWhole } from './output-file.ts';
 import { utf16Output } from './utf16-files.ts';
+
+/** Writes a table as a new file. @param source the file that the rows are from; null for none */
+export type WriteNewFile = (table: NewTable, target: TableTarget, source: InputFile | null) => Promise<WriteResult>;
 
 /** Writes rows whole or not at all, from small pieces; `write` gives their number. `encoded` compresses or converts them. */
 export async function writeRows(
@@ -24,23 +28,45 @@ export async function writeRows(
   return { rows, bytes: output.written() };
 }
 
-/**
- * Writes text that was read from `input`, compressed as the names say.
- *
- * @param input null for text that comes from no file
- * @param isUtf8 for text of another format than the input's; a copy of it keeps its UTF-16
- */
+/** Writes text that was read from `input`, in its encoding, compressed as the names say. */
 export async function writeTextRows(
   target: TableTarget,
-  input: InputFile | null,
+  input: InputFile,
   write: (gathered: ByteBuffer) => Promise<number>,
-  isUtf8 = false,
 ): Promise<WriteResult> {
   const compression = compressionOfOutput(target.output, input);
-  return await writeRows(target, input?.identity ?? null, write, (file) => {
-    const packed = compression ? compressedOutput(file, compression) : file;
-    return input?.utf16 && !isUtf8 ? utf16Output(packed, input.utf16) : packed;
+  return await writeRows(target, input.identity, write, (file) => {
+    const packed = compressedOutput(file, compression);
+    return input.utf16 ? utf16Output(packed, input.utf16) : packed;
   });
+}
+
+/**
+ * Writes a table as new text in UTF-8, compressed as the names say.
+ *
+ * @param source the file that the rows are from; null for none
+ * @param begin writes what stands before the rows, and gives what writes one of them
+ * @param end is written behind the rows
+ */
+export async function writeNewText(
+  { batches }: NewTable,
+  target: TableTarget,
+  source: InputFile | null,
+  begin: (gathered: ByteBuffer) => (values: readonly Value[], row: number) => void,
+  end = '',
+): Promise<WriteResult> {
+  const compression = compressionOfOutput(target.output, source);
+  const write = async (gathered: ByteBuffer) => {
+    const writeRow = begin(gathered);
+    let rows = 0;
+    for await (const batch of batches()) {
+      for (const values of batch) writeRow(values, rows++);
+      await gathered.flushIfFull();
+    }
+    gathered.addText(end);
+    return rows;
+  };
+  return await writeRows(target, source?.identity ?? null, write, (file) => compressedOutput(file, compression));
 }
 
 const BYTES_A_CHUNK = 256 * 1024;
@@ -48,8 +74,9 @@ const BYTES_A_CHUNK = 256 * 1024;
  * 164 MB; zstd at its usual level takes no time of its own beside the writing (3.5 s, 66 MB). */
 const GZIP_LEVEL = 5;
 
-/** An output that compresses what it is given; zlib does so on a thread of its own. */
-export function compressedOutput(output: OutputFile, compression: Compression): OutputFile {
+/** An output that compresses what it is given, unless null is given; zlib does so on a thread of its own. */
+export function compressedOutput(output: OutputFile, compression: Compression | null): OutputFile {
+  if (compression === null) return output;
   const engine =
     compression === 'gzip'
       ? createGzip({ level: GZIP_LEVEL, chunkSize: BYTES_A_CHUNK })

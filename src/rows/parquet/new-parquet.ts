@@ -1,7 +1,6 @@
 import { fieldOf } from '../../formats/typed-value.ts';
-import type { InputFile } from '../files/input-file.ts';
-import { writeRows } from '../files/row-output.ts';
-import type { NewTable, TableColumn, TableTarget, WriteResult } from '../port.ts';
+import { type WriteNewFile, writeRows } from '../files/row-output.ts';
+import type { TableColumn } from '../port.ts';
 import { columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';
 import { binary, i32, i64, list, struct, THRIFT, type ThriftStruct } from './thrift.ts';
@@ -14,11 +13,7 @@ const MOST_ROWS_A_GROUP = ROWS_A_GROUP + 65_536;
 const CHARACTERS_A_GROUP = 64 * 1024 * 1024;
 
 /** Writes a table as a new Parquet file. */
-export async function writeNewParquet(
-  { columns, batches }: NewTable,
-  target: TableTarget,
-  source: InputFile | null,
-): Promise<WriteResult> {
+export const writeNewParquet: WriteNewFile = async ({ columns, batches }, target, source) => {
   return await writeRows(target, source?.identity ?? null, async (gathered) => {
     const sink = parquetSink(gathered);
     await sink.write(Buffer.from('PAR1'));
@@ -58,7 +53,7 @@ export async function writeNewParquet(
     await sink.finish(newFooter(columns, rowsInAll, groups));
     return rowsInAll;
   });
-}
+};
 
 function rowGroup({ chunks, size, unpackedSize }: AddedChunks, rows: number, start: number, ordinal: number) {
   return {

@@ -1,11 +1,16 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../errors.ts';
+import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { formatNamed, type OpenOptions } from '../file-formats.ts';
-import { unreadable } from '../files/input-file.ts';
+import { type InputFile, openInput, unreadable } from '../files/input-file.ts';
+import { openOutput, writeWhole } from '../files/output-file.ts';
+import { unpackedInput } from '../files/streamed-input.ts';
 import { openRowFile } from '../open-row-file.ts';
-import type { Row, RowFile, RowPieces, RowSource } from '../port.ts';
-import { EMPTY, openEmptyPart } from './empty-part.ts';
+import type { Row, RowFile, RowPieces, RowSource, WriteRequest, WriteResult } from '../port.ts';
 import type { PartPlace } from './list-parts.ts';
+
+/** The format of a part without any bytes, which has no columns. */
+export const EMPTY = 'empty';
 
 /** A part whose format and columns are known. It is opened for each pass: an open file keeps up to a mebibyte of its head. */
 export interface PartFile extends PartPlace {
@@ -158,4 +163,30 @@ function requireSame(first: PartFile, other: PartFile): void {
     'All parts need the same columns in the same order. Run the others as an input of their own.',
     { file: other.path, column: two.columns[at] ?? one.columns[at]! },
   );
+}
+
+/** A part without any bytes, compressed or not: writers of part files leave them. Null for any other file. */
+async function openEmptyPart(path: string, size: number): Promise<RowFile | null> {
+  // Only a small file can be the compressed form of nothing.
+  if (size > LARGEST_OF_NOTHING) return null;
+  const input = await openInput(path);
+  if ((await unpackedInput(input)).head.length > 0) return null;
+  return {
+    format: EMPTY,
+    columns: [],
+    async *read() {},
+    write: (request) => copy(input, request),
+  };
+}
+
+/** gzip's header may hold a file name. */
+const LARGEST_OF_NOTHING = 4_096;
+
+async function copy(input: InputFile, { output, signal }: WriteRequest): Promise<WriteResult> {
+  const file = await openOutput(output, input.identity, undefined, signal);
+  await writeWhole(file, signal, async () => {
+    await using pass = await input.startPass();
+    for await (const chunk of chunksFrom(pass, 0)) await file.write(chunk);
+  });
+  return { rows: 0, bytes: file.written() };
 }

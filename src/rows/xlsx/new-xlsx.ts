@@ -2,9 +2,7 @@ import { PerilbookError } from '../../errors.ts';
 import type { Value } from '../../formats/typed-value.ts';
 import { cellXml } from '../../formats/xlsx/cell-values.ts';
 import { columnLetters, MOST_COLUMNS, MOST_ROWS } from '../../formats/xlsx/sheet-parser.ts';
-import type { InputFile } from '../files/input-file.ts';
-import { writeRows } from '../files/row-output.ts';
-import type { NewTable, TableTarget, WriteResult } from '../port.ts';
+import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import { workbookWriter } from './write-sheet.ts';
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
@@ -14,47 +12,28 @@ const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
 /** What every workbook has beside its sheet. */
-const PARTS: readonly (readonly [name: string, xml: string])[] = [
-  [
-    '[Content_Types].xml',
-    `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${TYPE}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${TYPE}.styles+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${TYPE}.worksheet+xml"/></Types>`,
-  ],
-  [
-    '_rels/.rels',
-    `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-  ],
-  [
-    'xl/workbook.xml',
-    `<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}"><sheets><sheet name="Locations" sheetId="1" r:id="rId1"/></sheets></workbook>`,
-  ],
-  [
-    'xl/_rels/workbook.xml.rels',
-    `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${DOCUMENT}/styles" Target="styles.xml"/></Relationships>`,
-  ],
-  [
-    'xl/styles.xml',
-    `<styleSheet xmlns="${MAIN}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="1"><font/></fonts><fills count="2"><fill/><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`,
-  ],
-];
+const PARTS: Readonly<Record<string, string>> = {
+  '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${TYPE}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${TYPE}.styles+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${TYPE}.worksheet+xml"/></Types>`,
+  '_rels/.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+  'xl/workbook.xml': `<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}"><sheets><sheet name="Locations" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+  'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${DOCUMENT}/styles" Target="styles.xml"/></Relationships>`,
+  'xl/styles.xml': `<styleSheet xmlns="${MAIN}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="1"><font/></fonts><fills count="2"><fill/><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`,
+};
 
 /** Writes a table as a new workbook with one sheet. Texts stay texts, so that no leading zero is lost and nothing
  * runs as a formula. */
-export async function writeNewXlsx(
-  { columns, batches }: NewTable,
-  target: TableTarget,
-  source: InputFile | null,
-): Promise<WriteResult> {
+export const writeNewXlsx: WriteNewFile = async ({ columns, batches }, target, source) => {
   const names = columns.map(({ name }) => name);
   if (names.length > MOST_COLUMNS) throw tooLarge(target.output, `${names.length} columns`);
   return await writeRows(target, source?.identity ?? null, async (gathered) => {
     const result = { rows: 0 };
     const zip = workbookWriter(gathered, target.output);
-    for (const [name, xml] of PARTS) await zip.add(name, [Buffer.from(HEAD + xml)]);
+    for (const [name, xml] of Object.entries(PARTS)) await zip.add(name, [Buffer.from(HEAD + xml)]);
     await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), target.output, names, result));
     await zip.finish();
     return result.rows;
   });
-}
+};
 
 async function* sheetXml(
   batches: AsyncIterable<readonly (readonly Value[])[]>,

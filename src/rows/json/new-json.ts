@@ -1,0 +1,33 @@
+import { jsonLine } from '../../formats/json/json-members.ts';
+import { degreesOfPoint } from '../../formats/point-text.ts';
+import { fieldOf, type Value } from '../../formats/typed-value.ts';
+import { type WriteNewFile, writeNewText } from '../files/row-output.ts';
+
+/** Writes a table as a new file with an object a line. */
+export const writeNewNdjson: WriteNewFile = async (table, target, source) => {
+  const names = table.columns.map(({ name }) => name);
+  return await writeNewText(table, target, source, (gathered) => (values) => {
+    gathered.addText(`${Buffer.from(jsonLine(names, values)).toString('latin1')}\n`);
+  });
+};
+
+/** Writes a table as a collection of features (RFC 7946), one a line: its point is the geometry, null where a row has none, and all
+ * other columns are properties. */
+export const writeNewGeojson: WriteNewFile = async (table, target, source) => {
+  const point = table.columns.findIndex(({ type }) => type === 'point');
+  const names = table.columns.map(({ name }) => name).toSpliced(point, 1);
+  const featureOf = (values: readonly Value[]) =>
+    `{"type":"Feature","geometry":${geometryOf(values[point]!)},"properties":${jsonLine(names, values.toSpliced(point, 1))}}`;
+  const begin: Parameters<typeof writeNewText>[3] = (gathered) => {
+    gathered.addText('{"type":"FeatureCollection","features":[');
+    return (values, row) =>
+      gathered.addText(`${row === 0 ? '' : ','}\n${Buffer.from(featureOf(values)).toString('latin1')}`);
+  };
+  return await writeNewText(table, target, source, begin, '\n]}\n');
+};
+
+function geometryOf(point: Value): string {
+  if (point === null) return 'null';
+  const { lat, lng } = degreesOfPoint(String(fieldOf(point)));
+  return `{"type":"Point","coordinates":[${lng},${lat}]}`;
+}
