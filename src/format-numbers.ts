@@ -1,10 +1,8 @@
 /** Numbers, shares and times for people; of these, `--json` has the shares. */
 
-const GROUPED = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-
-/** 12,345 */
+/** 12,345. Intl's formatter takes 10 ms to load. */
 export function grouped(value: number): string {
-  return GROUPED.format(value);
+  return value.toFixed(0).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** `1 credit`, `2 credits`; `many` for irregular plurals. */

@@ -1,8 +1,9 @@
 /*
  * What is shown on a terminal may hold texts of files, of servers and of other people. Their control characters could clear the
- * screen, write into the clipboard or show another name than the real one. Imports nothing: main.ts needs it before anything
+ * screen, write into the clipboard or show another name than the real one. Imports next to nothing: main.ts needs it before anything
  * is loaded.
  */
+import { createRequire } from 'node:module';
 
 /** Control characters (C0, C1), direction overrides, and the line ends that only Unicode knows; not tabs and line ends. */
 const CONTROL = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
@@ -28,4 +29,13 @@ export function printableJson(value: unknown, indent?: number): string {
 
 function escaped(text: string): string {
   return text.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const load = createRequire(import.meta.url);
+
+/** The columns that a text takes on a terminal. The library's Unicode tables take 40 ms to load, and most texts need none of them. */
+export function textWidth(text: string): number {
+  if (/^[ -~\u{a1}-\u{ac}\u{ae}-\u{24f}–—‘’“”…−≥≤█░]*$/u.test(text)) return text.length;
+  const { default: stringWidth } = load('string-width') as typeof import('string-width');
+  return stringWidth(text);
 }

@@ -32,7 +32,6 @@ const LAYERS = [
 
 /** The modules that alone may import a library. */
 const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
-  yargs: ['cli'],
   undici: ['fetch', 'data'],
   bottleneck: ['fetch'],
   'p-limit': ['data'],
@@ -47,7 +46,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'd3-geo': ['report'],
   'log-update': ['cli'],
   'prom-client': ['cli', 'service'],
-  'string-width': ['cli', 'run'],
+  'string-width': ['printable.ts'],
 };
 
 interface Import {

@@ -1,15 +1,13 @@
+import type { StatementBy } from '../store/port.ts';
 import { DIALECT_NAMES } from '../warehouse/sql-dialects.ts';
-import type { Command } from './command.ts';
+import { type Command, json, log, quiet } from './command.ts';
 import { DATA_COMMAND } from './data-commands.ts';
-import { ACCOUNT_FLAGS, LATER_INPUT_FLAGS, yargsJobOptions } from './job-options.ts';
-import { json, log, quiet } from './message-options.ts';
+import { ACCOUNT_FLAGS, jobOptions, LATER_INPUT_FLAGS } from './job-options.ts';
 import { SERVICE_COMMAND } from './service-commands.ts';
 
-const job = { job: { type: 'string', describe: 'job file (.yaml) or input file; - for stdin' } } as const;
+const JOB = 'job file (.yaml) or input file; - for stdin';
 
-const inputs = {
-  job: { type: 'string', describe: 'job file (.yaml), or input: a file, - for stdin, a folder or several part files' },
-} as const;
+const INPUTS = 'job file (.yaml), or input: a file, - for stdin, a folder or several part files';
 
 const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout', conflicts: 'json' } } as const;
 
@@ -18,19 +16,19 @@ const force = {
 } as const;
 
 /** The report belongs to the outputs in help. */
-const OUTPUT = 'Output:';
+const OUTPUT = 'Output';
 
 const hidden = { hidden: true } as const;
 
 const RUN_OPTIONS = {
-  ...yargsJobOptions(),
+  ...jobOptions(),
   plan: {
     type: 'string',
-    group: 'Money and time:',
+    group: 'Money and time',
     describe: 'spend only what this approved plan allows (see plan --out)',
     ...hidden,
   },
-  yes: { alias: 'y', type: 'boolean', group: 'Money and time:', describe: 'spend what the plan costs without asking' },
+  yes: { alias: 'y', type: 'boolean', group: 'Money and time', describe: 'spend what the plan costs without asking' },
   report: { type: 'string', group: OUTPUT, describe: 'also write the HTML report to this file', ...hidden },
   force: { ...force.force, group: OUTPUT, ...hidden },
   json: { ...json.json, ...hidden },
@@ -40,13 +38,17 @@ const RUN_OPTIONS = {
 } as const;
 
 const QUOTA_OPTIONS = {
-  ...yargsJobOptions(ACCOUNT_FLAGS),
-  by: { type: 'string', describe: 'add a statement by run, job, key or day' },
+  ...jobOptions(ACCOUNT_FLAGS),
+  by: {
+    type: 'string',
+    choices: ['run', 'job', 'key', 'day'] satisfies StatementBy[],
+    describe: 'add a statement by run, job, key or day',
+  },
   ...json,
   ...csv,
 } as const;
 
-const STORE_OPTIONS = { ...yargsJobOptions(['store']), ...json } as const;
+const STORE_OPTIONS = { ...jobOptions(['store']), ...json } as const;
 
 /** All commands. `load` imports a command's code when it runs: `topics` must not wait for the web framework. */
 export const COMMANDS: readonly Command[] = [
@@ -59,9 +61,9 @@ export const COMMANDS: readonly Command[] = [
       'plan nightly.yaml --json',
       'plan nightly.yaml --out plan.json    (for approval; then: run nightly.yaml --plan plan.json)',
     ],
-    positionals: inputs,
+    argument: INPUTS,
     options: {
-      ...yargsJobOptions(),
+      ...jobOptions(),
       out: { type: 'string', describe: 'write the plan to this file, for approval' },
       ...force,
       ...json,
@@ -78,7 +80,7 @@ export const COMMANDS: readonly Command[] = [
       'run portfolio/ -o enriched/ --budget 5000    (part files: each is written under its name)',
       'run nightly.yaml --yes --quiet       (from cron)',
     ],
-    positionals: inputs,
+    argument: INPUTS,
     options: RUN_OPTIONS,
     load: async () => (await import('./commands/run.ts')).runCommand,
   },
@@ -91,9 +93,9 @@ export const COMMANDS: readonly Command[] = [
       'report portfolio.csv --topics natural --report portfolio.html',
       'report nightly.yaml --compare enriched-2026-11-20.csv',
     ],
-    positionals: inputs,
+    argument: INPUTS,
     options: {
-      ...yargsJobOptions(),
+      ...jobOptions(),
       ...json,
       report: { type: 'string', describe: 'file to write the report to; - for stdout' },
       ...force,
@@ -109,11 +111,9 @@ export const COMMANDS: readonly Command[] = [
     usage: 'ui [job]',
     describe: 'open a page in the browser, on this machine only: price, buy, watch, download',
     examples: ['ui', 'ui portfolio.csv', 'ui nightly.yaml --budget 5000'],
-    positionals: {
-      job: { type: 'string', describe: 'job file (.yaml) with the service and the account, or a file to open' },
-    },
+    argument: 'job file (.yaml) with the service and the account, or a file to open',
     options: {
-      ...yargsJobOptions(LATER_INPUT_FLAGS),
+      ...jobOptions(LATER_INPUT_FLAGS),
       port: { type: 'number', describe: 'port to listen on (default: any free port)' },
       'max-upload': { type: 'number', describe: 'largest upload in MB (default 2000)' },
     },
@@ -123,22 +123,22 @@ export const COMMANDS: readonly Command[] = [
     usage: 'status [job]',
     describe: 'list runs: their state, what they spent, when to resume',
     examples: ['status', 'status nightly.yaml --json'],
-    positionals: job,
-    options: { ...yargsJobOptions(['store', 'name']), ...json, ...csv },
+    argument: JOB,
+    options: { ...jobOptions(['store', 'name']), ...json, ...csv },
     load: async () => (await import('./commands/status.ts')).statusCommand,
   },
   {
     usage: 'quota [job]',
     describe: 'show the billing period: allowance, spent, left, reset date',
     examples: ['quota nightly.yaml', 'quota nightly.yaml --by day', 'quota set nightly.yaml --left 4200'],
-    positionals: job,
+    argument: JOB,
     options: QUOTA_OPTIONS,
     subcommands: [
       {
         usage: 'quota set [job]',
         describe: "correct it by the figure on the provider's page",
         examples: ['quota set nightly.yaml --left 4200', 'quota set --account acme --spent 800'],
-        positionals: job,
+        argument: JOB,
         options: {
           left: { type: 'number', describe: "credits left on the provider's page" },
           spent: { type: 'number', describe: "credits spent on the provider's page, by everyone" },
@@ -164,7 +164,7 @@ export const COMMANDS: readonly Command[] = [
         usage: 'job check [file]',
         describe: 'list all errors of a job file; spends nothing',
         examples: ['job check nightly.yaml', 'job check nightly.yaml --json'],
-        positionals: { file: { type: 'string', describe: 'the job file (.yaml)' } },
+        argument: 'the job file (.yaml)',
         options: json,
         load: async () => (await import('./commands/job.ts')).jobCheckCommand,
       },
@@ -220,9 +220,7 @@ export const COMMANDS: readonly Command[] = [
         usage: 'cache import [path]',
         describe: 'bring answers that were bought elsewhere into the store',
         examples: ['cache import answers                     (of cache export, or another store)'],
-        positionals: {
-          path: { type: 'string', describe: 'file or folder of cache export, or the file of another store' },
-        },
+        argument: 'file or folder of cache export, or the file of another store',
         options: STORE_OPTIONS,
         load: async () => (await import('./commands/cache.ts')).cacheCommands.import,
       },
@@ -232,7 +230,7 @@ export const COMMANDS: readonly Command[] = [
     usage: 'places [job]',
     describe: 'buy a table of distinct places (of perilbook sql); an output is optional',
     examples: ['places places.parquet --topics natural --budget 5000', 'places places.csv -o answers.parquet --yes'],
-    positionals: { job: { type: 'string', describe: 'file with lat, lng and perhaps weight, or a job file (.yaml)' } },
+    argument: 'file with lat, lng and perhaps weight, or a job file (.yaml)',
     options: RUN_OPTIONS,
     load: async () => (await import('./commands/buy-places.ts')).placesCommand,
   },
@@ -244,7 +242,7 @@ export const COMMANDS: readonly Command[] = [
       'sql --dialect bigquery --table acme.book --lat latitude --lng longitude --only places',
     ],
     options: {
-      dialect: { type: 'string', describe: `dialect: ${DIALECT_NAMES.join(', ')}` },
+      dialect: { type: 'string', choices: DIALECT_NAMES, describe: `dialect: ${DIALECT_NAMES.join(', ')}` },
       table: { type: 'string', describe: 'table of the rows, written into the SQL as it is (default portfolio)' },
       answers: { type: 'string', describe: 'table of the answers, written as it is (default answers)' },
       weight: { type: 'string', describe: 'numeric column to sum for each place (default: count its rows)' },
@@ -252,16 +250,30 @@ export const COMMANDS: readonly Command[] = [
         type: 'boolean',
         describe: 'latitude and longitude are numeric columns: leave out the checks of texts',
       },
-      only: { type: 'string', describe: 'print one statement without a semicolon: places or join' },
+      only: {
+        type: 'string',
+        choices: ['places', 'join'],
+        describe: 'print one statement without a semicolon: places or join',
+      },
       lat: {
         type: 'string',
         describe: 'latitude column; the table is not read, so it is not looked for (default lat)',
       },
       lng: { type: 'string', describe: 'longitude column (default lng)' },
-      ...yargsJobOptions(['precision', 'topics', 'prefix', 'no-counts']),
+      ...jobOptions(['precision', 'topics', 'prefix', 'no-counts']),
     },
     load: async () => (await import('./commands/sql.ts')).sqlCommand,
   },
   DATA_COMMAND,
   SERVICE_COMMAND,
+  {
+    usage: 'completion [words..]',
+    describe: 'print a completion script for the shell: bash, zsh or fish',
+    examples: ['completion >> ~/.bashrc'],
+    argument: 'a command line, of which the script completes the last word',
+    load: async () => {
+      const { printCompletion } = await import('./completions.ts');
+      return (context, flags) => printCompletion(context, flags, COMMANDS);
+    },
+  },
 ];

@@ -1,4 +1,3 @@
-import type { Options, PositionalOptions } from 'yargs';
 import type { CliContext } from './context.ts';
 
 /** The parsed command line: values by the names of options and positional arguments. */
@@ -7,17 +6,33 @@ export type Flags = Readonly<Record<string, unknown>>;
 /** Runs a command; resolves to the exit code. */
 export type RunCommand = (context: CliContext, flags: Flags) => Promise<number>;
 
+export interface CommandOption {
+  /** One letter. */
+  readonly alias?: string;
+  readonly type: 'string' | 'number' | 'boolean';
+  readonly describe: string;
+  /** The heading in help. Default: Options. */
+  readonly group?: string;
+  /** Help shows it with --all alone. */
+  readonly hidden?: boolean;
+  /** The only values. */
+  readonly choices?: readonly string[];
+  /** An option that cannot stand beside it. */
+  readonly conflicts?: string;
+}
+
 /** A command as plain data: what parsing, help and completion need. Its code is loaded when it is run. */
 export interface Command {
-  /** Its name and its positional arguments, in the notation of yargs: `cache import [path]`. */
+  /** Its name and its argument: `cache import [path]`; `[names..]` takes several. */
   readonly usage: string;
-  /** Further arguments are input files too. Not `[job..]` of yargs: it drops a `-`. */
+  /** Further arguments are input files too. */
   readonly takesFiles?: boolean;
   readonly describe: string;
   /** Default: those of the subcommands. */
   readonly examples?: readonly string[];
-  readonly positionals?: Readonly<Record<string, PositionalOptions>>;
-  readonly options?: Readonly<Record<string, Options>>;
+  /** What the argument of `usage` is. */
+  readonly argument?: string;
+  readonly options?: Readonly<Record<string, CommandOption>>;
   readonly subcommands?: readonly Command[];
   /** Absent where a subcommand must be named. */
   readonly load?: () => Promise<RunCommand>;
@@ -25,7 +40,7 @@ export interface Command {
 
 /** The words that name a command: `cache import`. */
 export function nameOfCommand({ usage }: Command): string {
-  return usage.replace(/ [<[].*$/, '');
+  return usage.replace(/ \[.*$/, '');
 }
 
 /** The last word of its name. */
@@ -33,10 +48,10 @@ export function wordOfCommand(command: Command): string {
   return nameOfCommand(command).split(' ').at(-1)!;
 }
 
-/** The command that the words name, with a subcommand if they name one of its own; null where they name none. */
-export function commandOf(words: readonly string[], commands: readonly Command[]): Command | null {
-  const command = commands.find((candidate) => words.includes(wordOfCommand(candidate)));
-  return command === undefined ? null : (commandOf(words, command.subcommands ?? []) ?? command);
+/** The command that the first words name, with a subcommand if the next words name one of its own; null where they name none. */
+export function commandOf([word, ...more]: readonly string[], commands: readonly Command[]): Command | null {
+  const command = commands.find((candidate) => wordOfCommand(candidate) === word);
+  return command === undefined ? null : (commandOf(more, command.subcommands ?? []) ?? command);
 }
 
 /** The commands that can be run, subcommands among them. */
@@ -45,10 +60,6 @@ export function runnableCommands(commands: readonly Command[]): Command[] {
     ...(command.load === undefined ? [] : [command]),
     ...runnableCommands(command.subcommands ?? []),
   ]);
-}
-
-export function examplesOf({ examples, subcommands = [] }: Command): readonly string[] {
-  return examples ?? subcommands.flatMap(examplesOf);
 }
 
 /** The names and aliases of options. */
@@ -60,3 +71,17 @@ export function optionNames(options: Command['options'] = {}): string[] {
 export function dashed(name: string): string {
   return name.length === 1 ? `-${name}` : `--${name}`;
 }
+
+/* Options that say how a command prints. */
+
+export const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
+
+export const log = {
+  log: {
+    type: 'string',
+    choices: ['text', 'json'],
+    describe: 'json: messages and progress as JSON lines on stderr (default text)',
+  },
+} as const;
+
+export const quiet = { quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' } } as const;

@@ -4,13 +4,9 @@ import { STATES } from '../data/tables/states.ts';
 import { jobFileJsonSchema } from '../run/settings/job-file.ts';
 import type { SettingsSchema } from '../run/settings/setting-issues.ts';
 import { TOPIC_NAMES } from '../run/settings/topic-choice.ts';
-import { type Command, dashed, nameOfCommand, wordOfCommand } from './command.ts';
-
-/** The values of options that take one of a few and give no setting, by the option's name. */
-export const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
-  log: ['text', 'json'],
-  by: ['run', 'job', 'key', 'day'],
-};
+import { type Command, commandOf, dashed, type Flags, nameOfCommand, optionNames, wordOfCommand } from './command.ts';
+import { type CliContext, printData } from './context.ts';
+import { EXIT } from './exit-codes.ts';
 
 /** The values of options that take a list with commas. */
 export const LIST_VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -31,27 +27,55 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The possible values of the last word. Empty where it is a file, which the shell completes; null where it is a command or an option,
- * which yargs completes.
- *
- * @param words the command line without the program's name; the last one is under the cursor
+ * `perilbook completion`: the script for the user's shell. With the words of a command line, as that script asks, the completions of the last
+ * one, a line each; none where it is a file, which the shell completes.
  */
-export function valueCompletions(words: readonly string[], commands: readonly Command[]): readonly string[] | null {
+export async function printCompletion(
+  context: CliContext,
+  { words }: Flags,
+  commands: readonly Command[],
+): Promise<number> {
+  const [, ...line] = words as readonly string[];
+  const shell = /zsh|fish/.exec(context.env.SHELL ?? '')?.[0] ?? 'bash';
+  const text = line.length === 0 ? SCRIPTS[shell]! : [...new Set(completionsOf(line, commands))].join('\n');
+  if (text !== '') printData(context, text);
+  return EXIT.complete;
+}
+
+const SCRIPTS: Readonly<Record<string, string>> = {
+  bash: `_perilbook() {
+  local IFS=$'\\n'
+  COMPREPLY=($(perilbook completion -- "\${COMP_WORDS[@]:0:COMP_CWORD+1}"))
+}
+complete -o default -o bashdefault -F _perilbook perilbook`,
+  zsh: `#compdef perilbook
+_perilbook() {
+  local -a reply=("\${(@f)$(perilbook completion -- "\${(@)words[1,CURRENT]}")}")
+  if [[ -n $reply ]]; then compadd -a reply; else _files; fi
+}
+compdef _perilbook perilbook`,
+  fish: "complete -c perilbook -a '(perilbook completion -- (commandline -opc) (commandline -ct))'",
+};
+
+/** @param words the command line without the program's name; the last one is under the cursor */
+function completionsOf(words: readonly string[], commands: readonly Command[]): readonly string[] {
   const current = words.at(-1) ?? '';
-  const command = commandBefore(words.slice(0, -1), commands);
-  if (command === null) return null;
+  const starting = (values: readonly string[] = []) => values.filter((text) => text.startsWith(current));
+  const command = commandOf(words.slice(0, -1), commands);
+  if (command === null) return starting(commands.map(nameOfCommand));
   const [, written, value] = /^--([a-z-]+)=(.*)$/.exec(current) ?? [];
-  if (written !== undefined) return valuesOf(written, value!).map((text) => `--${written}=${text}`);
+  if (written !== undefined) return valuesOf(command, written, value!).map((text) => `--${written}=${text}`);
   // Bash makes three words of --option=value.
   const hasSign = words.at(-2) === '=' || current === '=';
   const before = hasSign ? words.findLast((word) => word.startsWith('-')) : words.at(-2);
-  const option = Object.entries(command.options ?? {}).find(([name, { alias = [] }]) =>
-    [name, ...[alias].flat()].some((one) => dashed(one) === before),
+  const option = Object.entries(command.options ?? {}).find(([name, { alias = name }]) =>
+    [name, alias].some((text) => dashed(text) === before),
   );
-  if (option !== undefined && option[1].type !== 'boolean') return valuesOf(option[0], current === '=' ? '' : current);
-  if (current.startsWith('-')) return null;
-  const starting = (values: readonly string[] = []) => values.filter((text) => text.startsWith(current));
-  if (command.subcommands !== undefined && command.positionals === undefined) {
+  if (option !== undefined && option[1].type !== 'boolean') {
+    return valuesOf(command, option[0], current === '=' ? '' : current);
+  }
+  if (current.startsWith('-')) return starting(optionNames(command.options).map(dashed));
+  if (command.subcommands !== undefined && command.argument === undefined) {
     return starting(command.subcommands.map(wordOfCommand));
   }
   const name = nameOfCommand(command);
@@ -59,16 +83,12 @@ export function valueCompletions(words: readonly string[], commands: readonly Co
   return isFile ? [] : starting(NAMES[name]);
 }
 
-/** The command that the first words name. */
-function commandBefore([word, ...more]: readonly string[], commands: readonly Command[]): Command | null {
-  const command = commands.find((candidate) => wordOfCommand(candidate) === word);
-  return command === undefined ? null : (commandBefore(more, command.subcommands ?? []) ?? command);
-}
-
-function valuesOf(option: string, begun: string): string[] {
+function valuesOf({ options = {} }: Command, option: string, begun: string): string[] {
   const list = LIST_VALUES[option];
-  if (list === undefined)
-    return (OPTION_VALUES[option] ?? wordsOfSetting(option)).filter((text) => text.startsWith(begun));
+  if (list === undefined) {
+    const values = options[option]?.choices ?? wordsOfSetting(option);
+    return values.filter((text) => text.startsWith(begun));
+  }
   const at = Math.max(begun.lastIndexOf(','), begun.lastIndexOf(';')) + 1;
   const [before, current] = [begun.slice(0, at), begun.slice(at)];
   const taken = before.split(/[,;]/);

@@ -1,5 +1,4 @@
-import type { Command } from './command.ts';
-import { json, log, quiet } from './message-options.ts';
+import { type Command, json, log, quiet } from './command.ts';
 
 const db = {
   db: { type: 'string', describe: 'the data file (default: data.db in the data folder)' },
@@ -25,8 +24,6 @@ const replace = {
 
 const messages = { ...quiet, ...log, ...json } as const;
 
-const names = (describe: string) => ({ names: { type: 'string', array: true, describe } }) as const;
-
 /** `perilbook data`: without a subcommand it lists the data. */
 export const DATA_COMMAND: Command = {
   usage: 'data',
@@ -43,7 +40,7 @@ export const DATA_COMMAND: Command = {
       usage: 'data get [names..]',
       describe: 'download and load data, without an account',
       examples: ['data get natural --for portfolio.csv', 'data get all --states VA,MD --dry-run'],
-      positionals: names('topics, sources, natural or all'),
+      argument: 'topics, sources, natural or all',
       options: {
         states: { type: 'string', describe: 'of these states, e.g. VA,MD' },
         for: {
@@ -61,7 +58,7 @@ export const DATA_COMMAND: Command = {
       usage: 'data update [names..]',
       describe: 'download and load what changed',
       examples: ['data update', 'data update hurdat2'],
-      positionals: names('sources (default: all that were downloaded)'),
+      argument: 'sources (default: all that were downloaded)',
       options: { ...mirror, ...sources, ...replace, ...db, ...messages },
       load: async () => (await import('./commands/data.ts')).dataCommands.update,
     },
@@ -69,7 +66,7 @@ export const DATA_COMMAND: Command = {
       usage: 'data check [names..]',
       describe: 'check that the sources are there and have the expected format; downloads nothing',
       examples: ['data check', 'data check hurdat2'],
-      positionals: names('sources (default: all)'),
+      argument: 'sources (default: all)',
       options: { ...mirror, ...sources, ...messages },
       load: async () => (await import('./commands/data.ts')).dataCommands.check,
     },
@@ -77,7 +74,7 @@ export const DATA_COMMAND: Command = {
       usage: 'data load [names..]',
       describe: "load an agency's file, or sample data; without a name, list the loaders",
       examples: ['data load sample', 'data load hurdat2 hurdat2.txt', 'data load'],
-      positionals: names('sample, or a loader and its files'),
+      argument: 'sample, or a loader and its files',
       options: {
         states: { type: 'string', describe: 'take the rows of these states only and keep those of others; US for all' },
         lat: { type: 'string', describe: 'column of the latitude' },
@@ -95,7 +92,7 @@ export const DATA_COMMAND: Command = {
       usage: 'data remove [names..]',
       describe: 'remove downloads, and what was loaded from them',
       examples: ['data remove hurdat2', 'data remove power-plants --states VA'],
-      positionals: names('sources'),
+      argument: 'sources',
       options: {
         states: { type: 'string', describe: 'of these states only, e.g. VA,MD' },
         ...{ ...sources, ...db, ...messages },

@@ -5,31 +5,22 @@ import { definedOnly, mergeJobFiles, relativeToFile } from '../run/settings/merg
 import { readJobFile } from '../run/settings/read-job-file.ts';
 import type { Given } from '../run/settings/setting-table.ts';
 import { type Job, type JobFolders, makeJob } from '../run/settings/settings.ts';
+import type { Flags } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
 import { notANumber } from './option-values.ts';
 
 /** What a command line names: a job file, an input, or several input files. */
-type JobWords = string | readonly string[] | undefined;
-
-/** The arguments of a command that takes several input files. */
-export function jobWords({ job, _ }: Readonly<Record<string, unknown>>): JobWords {
-  const [, ...more] = _ as readonly string[];
-  return more.length === 0 ? (job as string | undefined) : [job as string, ...more];
-}
+export type JobWords = string | readonly string[] | undefined;
 
 /** The job of a command line: flags override the environment, the job file, and the defaults. @throws USAGE, JOB_FILE */
-export function jobOf(context: CliContext, said: JobWords, flags: Readonly<Record<string, unknown>>): Job {
+export function jobOf(context: CliContext, said: JobWords, flags: Flags): Job {
   const jobFile = typeof said === 'string' && isJobFile(said) ? said : undefined;
   return makeJob(saidOf(context, said, flags), { ...foldersOf(context), jobFile });
 }
 
 /** The settings of command line and environment; null if they name a job file. */
-export function saidWithoutJobFile(
-  context: CliContext,
-  target: string | undefined,
-  flags: Readonly<Record<string, unknown>>,
-): JobFile | null {
+export function saidWithoutJobFile(context: CliContext, target: string | undefined, flags: Flags): JobFile | null {
   if (isJobFile(target)) return null;
   const [fromFlags, fromEnv] = saidOf(context, target, flags);
   return mergeJobFiles(fromEnv, fromFlags);
@@ -42,11 +33,7 @@ const OF_ONE_INPUT: readonly string[] = [
 ];
 
 /** Makes jobs for inputs that are named later, with the account and the service of this command line. */
-export function jobOfAccount(
-  context: CliContext,
-  said: string | undefined,
-  flags: Readonly<Record<string, unknown>>,
-): (later: JobFile) => Job {
+export function jobOfAccount(context: CliContext, said: string | undefined, flags: Flags): (later: JobFile) => Job {
   const base = saidOf(context, said, flags).map((part) =>
     Object.fromEntries(Object.entries(part).filter(([name]) => !OF_ONE_INPUT.includes(name))),
   );
@@ -64,13 +51,12 @@ function isJobFile(target: string | undefined): target is string {
 function saidOf(
   context: CliContext,
   said: JobWords,
-  flags: Readonly<Record<string, unknown>>,
+  flags: Flags,
 ): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
   if (typeof said === 'object') {
     const [fromFlags, fromEnv] = saidOf(context, undefined, flags);
     return [fromFlags, fromEnv, { input: inputFiles(said) }];
   }
-  const target = said !== undefined && context.args.includes('-') ? dashOf(said) : said;
   const help = helpOf(flags);
   const fromFlags = gather(
     (option) => flags[option.flag] as Given | undefined,
@@ -82,21 +68,18 @@ function saidOf(
     (option) => option.env!,
     help,
   );
-  const fromFile = isJobFile(target)
-    ? relativeToFile(readJobFile(resolve(context.workingFolder, target), target), target)
-    : target === undefined
+  const fromFile = isJobFile(said)
+    ? relativeToFile(readJobFile(resolve(context.workingFolder, said), said), said)
+    : said === undefined
       ? {}
-      : { input: target };
+      : { input: said };
   return [fromFlags, fromEnv, fromFile];
 }
-
-/** yargs reads a single - as an option without a name, and its value as ''. */
-const dashOf = (word: string) => (word === '' ? '-' : word);
 
 /** Several input files. */
 function inputFiles(words: readonly string[]): string[] {
   const jobFile = words.find(isJobFile);
-  if (jobFile === undefined) return words.map(dashOf);
+  if (jobFile === undefined) return [...words];
   throw new PerilbookError(
     'USAGE',
     `The job file ${jobFile} cannot be combined with other arguments`,
@@ -105,11 +88,7 @@ function inputFiles(words: readonly string[]): string[] {
 }
 
 /** A job for commands that need only its store and account, not its input. */
-export function anyJobOf(
-  context: CliContext,
-  target: string | undefined,
-  flags: Readonly<Record<string, unknown>>,
-): Job {
+export function anyJobOf(context: CliContext, target: string | undefined, flags: Flags): Job {
   return jobOf(context, target ?? '-', flags);
 }
 
@@ -166,9 +145,7 @@ function refuseTwoAreas(before: JobFile['areas'], after: JobFile['areas']): void
   );
 }
 
-/** yargs puts the name of the command first. */
-function helpOf({ _ }: Readonly<Record<string, unknown>>): string {
-  const [command = 'run'] = (_ ?? []) as readonly string[];
+function helpOf({ command = 'run' }: Flags): string {
   return `See perilbook ${command} --help.`;
 }
 

@@ -1,4 +1,3 @@
-import type { Options } from 'yargs';
 import {
   type Given,
   helpOf,
@@ -8,6 +7,7 @@ import {
   type SettingGroup,
   type SettingName,
 } from '../run/settings/setting-table.ts';
+import type { CommandOption } from './command.ts';
 
 /** An option of the command line that gives a setting. */
 export interface JobOption extends SettingFlag {
@@ -42,8 +42,8 @@ export function settingOf({ type, value = (given) => given }: JobOption, given: 
   }
 }
 
-/** The options for yargs: those in `flags`, or all, of which help hides what few people need. */
-export function yargsJobOptions(flags?: readonly string[]): Record<string, Options> {
+/** The options of a command that reads a job: those in `flags`, or all, of which help hides what few people need. */
+export function jobOptions(flags?: readonly string[]): Record<string, CommandOption> {
   return Object.fromEntries(
     JOB_OPTIONS.filter(({ flag }) => flags === undefined || flags.includes(flag)).map(
       ({ flag, alias, type, help, group, isFrequent }) => [
@@ -51,7 +51,7 @@ export function yargsJobOptions(flags?: readonly string[]): Record<string, Optio
         {
           type: type === 'number' ? type : type === 'switch' ? 'boolean' : 'string',
           describe: help,
-          group: `${group}:`,
+          group,
           ...(alias ? { alias } : {}),
           ...(flags === undefined && !isFrequent ? { hidden: true } : {}),
         },

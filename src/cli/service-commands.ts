@@ -1,7 +1,6 @@
-import type { Command } from './command.ts';
+import { type Command, json, log } from './command.ts';
 import { mirror } from './data-commands.ts';
-import { yargsJobOptions } from './job-options.ts';
-import { json, log } from './message-options.ts';
+import { jobOptions } from './job-options.ts';
 
 const files = {
   db: { type: 'string', describe: "the service's data file (default: data.db in the data folder)" },
@@ -61,13 +60,13 @@ const CHECK: Command = {
     'service check --base-url http://127.0.0.1:8737 --key-file key',
     'service check nightly.yaml --budget 200',
   ],
-  positionals: { file: { type: 'string', describe: 'job file (.yaml) with the service and the account' } },
+  argument: 'job file (.yaml) with the service and the account',
   options: {
     lat: { type: 'string', describe: 'latitude of the place that it asks for' },
     lng: { type: 'string', describe: 'longitude of the place that it asks for' },
     'key-file': { type: 'string', describe: 'file that holds a key' },
     'narrow-key-file': { type: 'string', describe: 'a key with the scope of one topic' },
-    ...yargsJobOptions([
+    ...jobOptions([
       ...['base-url', 'budget', 'account', 'subscription', 'anniversary-day', 'reserve', 'spent-elsewhere', 'store'],
     ]),
     ...figures,

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
-import { LIST_VALUES, OPTION_VALUES } from '../../src/cli/completions.ts';
+import { LIST_VALUES } from '../../src/cli/completions.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
 /** What a shell offers for the last word: of the printed completions, those that begin with it. */
 const of = async (...words: string[]) => {
-  const { code, stdout, stderr } = await perilbook(['--get-yargs-completions', 'perilbook', ...words]);
+  const { code, stdout, stderr } = await perilbook(['completion', '--', 'perilbook', ...words]);
   assert.deepEqual([code, stderr], [0, '']);
   const current = words.at(-1) === '=' ? '' : words.at(-1)!;
   return stdout.split('\n').filter((word) => word !== '' && word.startsWith(current));
@@ -68,14 +68,14 @@ test('a completion runs no command', async (t) => {
   writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
   for (const words of [['--yes', ''], ['-'], ['--wrong', 'x', '']]) {
     const line = ['run', 'book.csv', '--topics', 'wildfire', '--store', 'store.db', '-o', 'out.csv', ...words];
-    const { code, stderr } = await perilbook(['--get-yargs-completions', 'perilbook', ...line], { folder });
+    const { code, stderr } = await perilbook(['completion', '--', 'perilbook', ...line], { folder });
     assert.deepEqual([code, stderr, readdirSync(folder)], [0, '', ['book.csv']]);
   }
 });
 
 test('every option whose values are completed is one of a command', () => {
   const options = new Set(runnableCommands(COMMANDS).flatMap((command) => Object.keys(command.options ?? {})));
-  const unknown = [...Object.keys(OPTION_VALUES), ...Object.keys(LIST_VALUES)].filter((name) => !options.has(name));
+  const unknown = Object.keys(LIST_VALUES).filter((name) => !options.has(name));
   assert.deepEqual(unknown, []);
 });
 
@@ -87,7 +87,7 @@ test('bash itself completes with the script', { skip: hasBash ? false : 'no bash
   writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`);
   chmodSync(bin, 0o755);
   const ask = (...words: string[]) => {
-    const script = `source <(perilbook completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _perilbook_yargs_completions; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const script = `source <(perilbook completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _perilbook; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const env = { PATH: `${folder}:${process.env.PATH}`, SHELL: '/bin/bash' };
     const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script, 'bash', ...words], { env, encoding: 'utf8' });
     assert.equal(stderr, '');

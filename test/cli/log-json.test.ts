@@ -72,5 +72,5 @@ test('an interrupt is an event; another format is refused', async () => {
   const data = eventsOf((await perilbook(['data', 'get', 'nothing', '--log', 'json'])).stderr).at(-1)!;
   assert.deepEqual([data.event, data.code, data.exit_code], ['error', 'USAGE', 2]);
   const { code, stderr } = await perilbook(['run', 'b.csv', '--log', 'xml']);
-  assert.deepEqual([code, /Unknown log format "xml"/.test(stderr)], [2, true]);
+  assert.deepEqual([code, /Unknown value of --log: "xml"/.test(stderr)], [2, true]);
 });

@@ -210,9 +210,9 @@ const mistakes: readonly [args: string[], says: RegExp][] = [
   [['quota', 'set', '--spent', '-1'], /--spent expects a whole number/],
   [['quota', 'set', '--left', '10001'], /more than the starter subscription's 10,000 credits/],
   [['quota', 'a.csv', 'b.csv'], /Unexpected argument: b\.csv/],
-  [['quota', '--by', 'week'], /Unknown statement: --by week/],
-  [['quota', '--csv', '--json'], /mutually exclusive/],
-  [['status', '--csv', '--json'], /mutually exclusive/],
+  [['quota', '--by', 'week'], /Unknown value of --by: "week"/],
+  [['quota', '--csv', '--json'], /--csv cannot be combined with --json/],
+  [['status', '--csv', '--json'], /--csv cannot be combined with --json/],
 ];
 
 for (const [args, says] of mistakes) {

@@ -130,6 +130,10 @@ const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
   ['plan book.csv --lat lta --lng lng', /no latitude column "lta"; did you mean "lat"\?/],
   ['plan book.csv --order-by vlaues', /no column vlaues; did you mean values\?/],
   ['plan book.csv --tract trcat', /no column trcat; did you mean tract\?/],
+  ['plan book.csv --json=maybe', /^perilbook: --json takes no value\n/],
+  ['plan book.csv -o --force', /^perilbook: --output needs a value\n/],
+  ['--topics hail plan book.csv --bugdet 5', /did you mean --budget\?/],
+  ['--yes', /^perilbook: Missing command\n/],
   ['cache', /^perilbook: Missing argument for `perilbook cache`\n {2}See perilbook cache --help/],
 ];
 

@@ -6,8 +6,6 @@ import { nameOfCommand, runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { ROOT } from '../cli/command-line.ts';
 
-/** The command that yargs has. */
-const OF_YARGS = 'completion';
 /** Options of every command; `all` goes with `help`. */
 const COMMON = ['help', 'all', 'version'];
 
@@ -27,7 +25,6 @@ function problemOf(line: string): string | null {
   const [name] = words;
   const commands = runnableCommands(COMMANDS).toSorted((a, b) => b.usage.length - a.usage.length);
   const command = commands.find((candidate) => `${words.join(' ')} `.startsWith(`${nameOfCommand(candidate)} `));
-  if (name === OF_YARGS) return words.find((word) => word.startsWith('-')) ?? null;
   if (command === undefined) {
     // A text may name a group of commands: `perilbook service`.
     return COMMANDS.some((group) => nameOfCommand(group) === name) && words.length < 3 ? null : `no command ${line}`;

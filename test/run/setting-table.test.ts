@@ -22,7 +22,7 @@ test('every option of the table is one of run, under its group and with its help
   const { options } = COMMANDS.find(({ usage }) => usage.startsWith('run '))!;
   for (const [name, { group, flags = {} }] of SETTING_LIST) {
     for (const flag of Object.keys(flags)) {
-      assert.equal(options![flag]!.group, `${group}:`, flag);
+      assert.equal(options![flag]!.group, group, flag);
       assert.equal(JOB_OPTIONS.find((option) => option.flag === flag)!.setting, name);
     }
   }

@@ -71,10 +71,16 @@ test('one statement alone has no semicolon, numeric columns need no texts, and m
   assert.match(places.stdout, /^SELECT\n/);
   assert.doesNotMatch(places.stdout, /;|REGEXP|_text/);
   const unknown = await perilbook(['sql', '--dialect', 'duckbd']);
-  assert.deepEqual([unknown.code, /Unknown dialect: duckbd; did you mean duckdb\?/.test(unknown.stderr)], [2, true]);
+  assert.deepEqual(
+    [unknown.code, /Unknown value of --dialect: "duckbd"; did you mean duckdb\?/.test(unknown.stderr)],
+    [2, true],
+  );
   assert.match(
     (await perilbook(['sql'])).stderr,
     /Missing --dialect\n.*duckdb, postgres, spark, bigquery, snowflake, trino/,
   );
-  assert.match((await perilbook(['sql', '--dialect', 'trino', '--only', 'joins'])).stderr, /Unknown statement: joins/);
+  assert.match(
+    (await perilbook(['sql', '--dialect', 'trino', '--only', 'joins'])).stderr,
+    /Unknown value of --only: "joins"/,
+  );
 });

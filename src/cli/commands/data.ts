@@ -22,8 +22,7 @@ function onData(act: DataAction): RunCommand {
   return async (loud, flags) => {
     const context = { ...loud, isQuiet: flags.quiet === true };
     using settings = openDataSettings(context, flags, fileOf(context, flags));
-    const names = ((flags.names as string[] | undefined) ?? []).map(String);
-    return await act(context, settings, names, flags);
+    return await act(context, settings, flags.names as readonly string[], flags);
   };
 }
 

@@ -7,14 +7,14 @@ import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOf, jobWords } from '../job-of-options.ts';
+import { type JobWords, jobOf } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { planMessages } from '../messages/plan-messages.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
 export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
-  const job = jobOf(context, jobWords(flags), flags);
+  const job = jobOf(context, flags.job as JobWords, flags);
   const out = flags.out as string | undefined;
   const planFile = resolve(context.workingFolder, out ?? '');
   if (out !== undefined) await checkFiles(flags, job, [planOutput(planFile)]);

@@ -3,13 +3,13 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { accountState } from '../../run/plan/account-state.ts';
 import type { JobAccount } from '../../run/settings/account-settings.ts';
 import type { JobFile } from '../../run/settings/job-file.ts';
-import type { Store } from '../../store/port.ts';
+import type { StatementBy, Store } from '../../store/port.ts';
 import type { Flags, RunCommand } from '../command.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, saidWithoutJobFile } from '../job-of-options.ts';
 import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages.ts';
-import { statementBy, statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
+import { statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
 import { openStore } from '../open-store.ts';
 
 /** `perilbook quota [JOB]`: the billing period by the ledger (the service has no endpoint for it); with `--by` a statement below. */
@@ -20,7 +20,7 @@ export const quotaSetCommand: RunCommand = (context, flags) => showQuota(context
 
 async function showQuota(context: CliContext, flags: Flags, isSet: boolean): Promise<number> {
   const target = flags.job as string | undefined;
-  const by = statementBy(flags.by) ?? (flags.csv ? 'run' : null);
+  const by = (flags.by as StatementBy | undefined) ?? (flags.csv ? 'run' : null);
   await using store = await openStore(context, anyJobOf(context, target, flags));
   const now = context.clock.now();
   const accounts = await chosenAccounts(context, target, flags, store);

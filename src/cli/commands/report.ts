@@ -16,7 +16,7 @@ import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOf, jobWords } from '../job-of-options.ts';
+import { type JobWords, jobOf } from '../job-of-options.ts';
 import { shownPath } from '../messages/format.ts';
 import { openStore } from '../open-store.ts';
 import { reportFile, reportOutput, writeReport } from '../report-file.ts';
@@ -24,7 +24,7 @@ import { reportFile, reportOutput, writeReport } from '../report-file.ts';
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
 export async function reportCommand(context: CliContext, given: Flags): Promise<number> {
   const flags = withPageNamed(given);
-  const job = jobOf(context, jobWords(flags), flags);
+  const job = jobOf(context, flags.job as JobWords, flags);
   const file = reportFile(context, flags) ?? besideOutput(job, context.workingFolder);
   if (flags.json && file === '-') {
     throw new PerilbookError(

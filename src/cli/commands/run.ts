@@ -16,7 +16,7 @@ import { type CliContext, lineWidth, runHost, say, sayJson } from '../context.ts
 import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
 import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
-import { jobOf, jobWords } from '../job-of-options.ts';
+import { type JobWords, jobOf } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
 import { shownPath } from '../messages/format.ts';
 import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
@@ -29,7 +29,7 @@ import { reportFile, reportOutput, writeReport } from '../report-file.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
-  const job = jobOf(context, jobWords(flags), flags);
+  const job = jobOf(context, flags.job as JobWords, flags);
   const report = reportFile(context, flags);
   const finish = await openFinish(context, flags, job, [
     ...(await outputsOf(job)),

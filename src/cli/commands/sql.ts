@@ -1,5 +1,4 @@
 import { PerilbookError } from '../../errors.ts';
-import { didYouMean } from '../../nearest-name.ts';
 import { DIALECT_NAMES, type SqlDialectName } from '../../warehouse/sql-dialects.ts';
 import { joinStatement, placesStatement, type StatementOptions } from '../../warehouse/statements.ts';
 import type { Flags } from '../command.ts';
@@ -9,9 +8,12 @@ import { anyJobOf } from '../job-of-options.ts';
 
 /** `perilbook sql`: prints the two statements of the warehouse's side, or one of them for a pipe. */
 export async function sqlCommand(context: CliContext, flags: Flags): Promise<number> {
+  if (flags.dialect === undefined) {
+    throw new PerilbookError('USAGE', 'Missing --dialect', `Use one of: ${DIALECT_NAMES.join(', ')}.`);
+  }
   const { topics, prefix, counts, precision, location } = anyJobOf(context, undefined, flags);
   const options: StatementOptions = {
-    dialect: dialectOf(flags),
+    dialect: flags.dialect as SqlDialectName,
     table: (flags.table as string | undefined) ?? 'portfolio',
     lat: location.lat ?? 'lat',
     lng: location.lng ?? 'lng',
@@ -20,13 +22,11 @@ export async function sqlCommand(context: CliContext, flags: Flags): Promise<num
     weight: (flags.weight as string | undefined) ?? null,
     ...{ topics, prefix, counts, precision },
   };
-  const only = flags.only as string | undefined;
-  if (only === 'places' || only === 'join') {
+  const { only } = flags;
+  if (only !== undefined) {
     printData(context, only === 'places' ? placesStatement(options) : joinStatement(options));
     return EXIT.complete;
   }
-  if (only !== undefined)
-    throw new PerilbookError('USAGE', `Unknown statement: ${only}`, 'Use --only places or --only join.');
   printData(
     context,
     `-- 1. The distinct places of ${options.table}. Save them as CSV or Parquet and run: perilbook places FILE -o ANSWERS
@@ -36,15 +36,4 @@ ${placesStatement(options)};
 ${joinStatement(options)};`,
   );
   return EXIT.complete;
-}
-
-/** @throws USAGE */
-function dialectOf({ dialect }: Flags): SqlDialectName {
-  const known = DIALECT_NAMES.find((name) => name === dialect);
-  if (known !== undefined) return known;
-  const message =
-    dialect === undefined
-      ? 'Missing --dialect'
-      : `Unknown dialect: ${dialect}${didYouMean(String(dialect), DIALECT_NAMES)}`;
-  throw new PerilbookError('USAGE', message, `Use one of: ${DIALECT_NAMES.join(', ')}.`);
 }

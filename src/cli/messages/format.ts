@@ -1,5 +1,5 @@
-import stringWidth from 'string-width';
 import { counted } from '../../format-numbers.ts';
+import { textWidth } from '../../printable.ts';
 
 /** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
 export function timeSpan(minutes: number): string {
@@ -22,7 +22,7 @@ export { shownPath } from '../../shown-path.ts';
 
 /** The spaces that pad a text to a width on the screen, where a wide character takes two columns. */
 function gap(text: string, width: number): string {
-  return ' '.repeat(Math.max(0, width - stringWidth(text)));
+  return ' '.repeat(Math.max(0, width - textWidth(text)));
 }
 
 /** Joins parts into as few lines as fit the width. A part is never cut. */
@@ -31,7 +31,7 @@ export function wrapped(parts: readonly string[], width: number, between = ' · 
   for (const part of parts) {
     const last = lines.at(-1);
     const longer = last === undefined ? part : last + between + part;
-    if (last !== undefined && stringWidth(longer) <= width) lines[lines.length - 1] = longer;
+    if (last !== undefined && textWidth(longer) <= width) lines[lines.length - 1] = longer;
     else lines.push(part);
   }
   return lines;
@@ -41,7 +41,7 @@ export function wrapped(parts: readonly string[], width: number, between = ' · 
  * never broken. */
 export function fitted(text: string, width: number): string {
   const lines = text.split('\n').flatMap((line) => {
-    if (stringWidth(line) <= width) return [line];
+    if (textWidth(line) <= width) return [line];
     const indent = /^ */.exec(line)![0];
     const more = indent === '' ? '' : `${indent}  `;
     const [first, ...others] = wrapped(line.trim().split(' '), width - more.length, ' ');
@@ -56,10 +56,10 @@ export function listed(
   indent = '  ',
   screen = Number.POSITIVE_INFINITY,
 ): string[] {
-  const width = Math.max(...pairs.map(([name]) => stringWidth(name)));
-  const room = screen - stringWidth(indent) - width - 2;
+  const width = Math.max(...pairs.map(([name]) => textWidth(name)));
+  const room = screen - textWidth(indent) - width - 2;
   return pairs.flatMap(([name, value]) => {
-    const lines = room < LEAST_ROOM || stringWidth(value) <= room ? [value] : wrapped(value.split(' '), room, ' ');
+    const lines = room < LEAST_ROOM || textWidth(value) <= room ? [value] : wrapped(value.split(' '), room, ' ');
     return lines.map((line, index) => {
       const before = index === 0 ? name : '';
       return `${indent}${before}${gap(before, width)}  ${line}`;
@@ -78,11 +78,10 @@ export function table(
   screen = Number.POSITIVE_INFINITY,
 ): string[] {
   const last = head.length - 1;
-  const widthOf = (column: number) =>
-    Math.max(stringWidth(head[column]!), ...rows.map((row) => stringWidth(row[column]!)));
+  const widthOf = (column: number) => Math.max(textWidth(head[column]!), ...rows.map((row) => textWidth(row[column]!)));
   const widths = head.map((_, column) => widthOf(column));
   const isNumber = head.map((_, column) => rows.every((row) => /^[-+$<]?[\d,.]* ?%?$/.test(row[column]!)));
-  const before = widths.slice(0, last).reduce((sum, width) => sum + width + 2, stringWidth(indent));
+  const before = widths.slice(0, last).reduce((sum, width) => sum + width + 2, textWidth(indent));
   const line = (cells: readonly string[]) =>
     indent +
     cells
@@ -95,7 +94,7 @@ export function table(
   const folded = (cells: readonly string[]): string[] => {
     const text = cells[last]!;
     const room = screen - before;
-    if (isNumber[last] || room < LEAST_ROOM || stringWidth(text) <= room) return [line(cells)];
+    if (isNumber[last] || room < LEAST_ROOM || textWidth(text) <= room) return [line(cells)];
     const [first, ...more] = wrapped(text.split(' '), room, ' ');
     return [line([...cells.slice(0, last), first!]), ...more.map((rest) => ' '.repeat(before) + rest)];
   };
@@ -112,7 +111,7 @@ export function fittingTable(
 ): string[] {
   const lines = table(head, rows, indent, screen);
   const next = dispensable.find((name) => head.includes(name));
-  if (next === undefined || lines.every((line) => stringWidth(line) <= screen)) return lines;
+  if (next === undefined || lines.every((line) => textWidth(line) <= screen)) return lines;
   const without = (cells: readonly string[]) => cells.filter((_, column) => head[column] !== next);
   return fittingTable(without(head), rows.map(without), dispensable, indent, screen);
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import stringWidth from 'string-width';
 import { creditsPerMinuteOf, SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
+import { textWidth } from '../../printable.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { FoundAreas } from '../../run/scan/find-areas.ts';
 import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
@@ -47,7 +47,7 @@ export function runPlanMessages(prepared: Prepared, folder: string, style: Outpu
 }
 
 function fittingLines(lines: readonly string[], width: number): string[] {
-  const tooWide = (line: string) => stringWidth(line) > width;
+  const tooWide = (line: string) => textWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }
 

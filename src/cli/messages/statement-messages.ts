@@ -1,23 +1,7 @@
-import { PerilbookError } from '../../errors.ts';
 import { grouped } from '../../format-numbers.ts';
-import { didYouMean } from '../../nearest-name.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import type { StatementBy, StatementRow } from '../../store/port.ts';
 import { table } from './format.ts';
-
-const STATEMENT_BY = ['run', 'job', 'key', 'day'] as const satisfies readonly StatementBy[];
-
-/** What `--by` groups a statement by. @throws USAGE */
-export function statementBy(said: unknown): StatementBy | null {
-  if (said === undefined) return null;
-  const by = STATEMENT_BY.find((name) => name === said);
-  if (by !== undefined) return by;
-  throw new PerilbookError(
-    'USAGE',
-    `Unknown statement: --by ${said}${didYouMean(String(said), STATEMENT_BY)}`,
-    `Use one of: ${STATEMENT_BY.join(', ')}.`,
-  );
-}
 
 /** The rows as `--json` prints them. */
 export function statementJson(by: StatementBy, rows: readonly StatementRow[]): unknown[] {

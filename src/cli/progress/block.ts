@@ -1,5 +1,5 @@
-import stringWidth from 'string-width';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { textWidth } from '../../printable.ts';
 import { estimate, reachedCells } from '../../run/estimate.ts';
 import type { Color } from '../messages/color.ts';
 import { timeSpan, wrapped } from '../messages/format.ts';
@@ -151,5 +151,5 @@ export function changeLine({ progress, facts }: ProgressView): string | null {
 
 /** How many rows of a terminal the lines take: a narrow terminal wraps them. */
 export function rowsTaken(lines: readonly string[], width: number): number {
-  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / width)), 0);
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(textWidth(line) / width)), 0);
 }

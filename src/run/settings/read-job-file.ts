@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import stringWidth from 'string-width';
 import type * as Yaml from 'yaml';
 import type { Document } from 'yaml';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { grouped } from '../../format-numbers.ts';
+import { textWidth } from '../../printable.ts';
 import { didYouMeanFile } from '../../rows/files/input-file.ts';
 import { yamlProblem } from '../../yaml-problems.ts';
 import { checkSettings, type JobFile } from './job-file.ts';
@@ -163,7 +163,7 @@ function shownLine(text: string, line: number, column: number): string {
   const at = Math.max(0, column - 1 - indent);
   const from = shown.length > SHOWN_LETTERS ? Math.max(0, at - SHOWN_LETTERS / 2) : 0;
   const part = shown.slice(from, from + SHOWN_LETTERS);
-  return `\n    ${part}\n    ${' '.repeat(stringWidth(part.slice(0, at - from).replaceAll('\t', ' ')))}^`;
+  return `\n    ${part}\n    ${' '.repeat(textWidth(part.slice(0, at - from).replaceAll('\t', ' ')))}^`;
 }
 
 /** The offset of a setting. An unknown one is shown at its name: its value may begin lines below. */
