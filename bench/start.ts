@@ -57,17 +57,22 @@ export function run(): Goal[] {
   }
 }
 
-/** Puts the checkout and its build into a folder; returns the build's main file. A tiny run does not build: it starts the source. */
+/** Puts the checkout and its package into a folder; returns what starts the package. A tiny run does not build: it starts the source. */
 function makePackage(folder: string): string {
   for (const name of ['bin', 'src', 'jobs', 'sample-data', 'package.json', 'build.ts']) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  if (isTiny) return join(folder, 'src/main.ts');
+  if (isTiny) return join(folder, 'bin/perilbook.cjs');
   cpSync(join(ROOT, 'tsconfig.json'), join(folder, 'tsconfig.json'));
   cpSync(join(ROOT, 'tsconfig.build.json'), join(folder, 'tsconfig.build.json'));
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: folder, stdio: 'inherit' });
-  return join(folder, 'dist/main.js');
+  // The bin prefers the source of a checkout.
+  const built = join(folder, 'package');
+  for (const name of ['bin', 'dist', 'jobs', 'sample-data', 'package.json']) {
+    cpSync(join(folder, name), join(built, name), { recursive: true });
+  }
+  return join(built, 'bin/perilbook.cjs');
 }
 
 function median(folder: string, { command: [program, ...args], fresh = [] }: Start): number {

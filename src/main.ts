@@ -1,5 +1,4 @@
 // Each part is loaded when it is needed: the first message appears before the program is loaded.
-import { enableCompileCache } from 'node:module';
 import manifest from '../package.json' with { type: 'json' };
 import { commitOfProgram } from './commit.ts';
 
@@ -7,11 +6,6 @@ if (process.argv.length === 3 && process.argv[2] === '--version') {
   process.stdout.write(`${versionText()}\n`);
   process.exit(0);
 }
-
-const cacheHome = process.env.XDG_CACHE_HOME || (process.env.HOME && `${process.env.HOME}/.cache`);
-// Compiled code is kept for the next start. In the user's own folder: in Node's default, the system's folder for temporary files,
-// another user could put code there.
-if (cacheHome) enableCompileCache(`${cacheHome}/perilbook`);
 
 const { endsInOrder, startMessage, stopMessage } = await import('./cli/startup-messages.ts');
 process.stderr.write(startMessage(process.argv.slice(2), process.stderr.isTTY));

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { PerilbookError } from '../../errors.ts';
 import { type ByteSource, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
 import { compressionOf, isZip, unpackedBytes } from '../../formats/bytes/unpack.ts';
-import { readZip, type Zip, type ZipEntry } from '../../formats/zip/zip-reader.ts';
+import type { Zip, ZipEntry } from '../../formats/zip/zip-reader.ts';
 
 /** The error for a file that cannot be read. */
 export function unreadable(file: string, error: unknown): PerilbookError {
@@ -74,6 +74,7 @@ export interface AgencyZip extends Zip {
 
 /** @throws PerilbookError SERVICE_DATA when it is no zip, was cut, or one of its files is encrypted */
 export async function agencyZip(file: string): Promise<AgencyZip> {
+  const { readZip } = await import('../../formats/zip/zip-reader.ts');
   const zip = await readZip(await agencyFile(file), (what, cause) =>
     invalidFile(
       file,

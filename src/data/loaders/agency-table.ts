@@ -1,6 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
 import { delimitedRecords, type TableRecord } from '../../formats/csv/delimited-records.ts';
-import { sheetRecords } from '../../formats/xlsx/sheet-records.ts';
 import { agencyFile, invalidFile, textBytes } from './agency-file.ts';
 
 /** The sheet with the table in EPA's workbook of landfills; of other workbooks the first is read. */
@@ -16,8 +15,10 @@ export async function* tableRecords(
   file: string,
   delimiter: ',' | '|' = ',',
 ): AsyncGenerator<readonly TableRecord[], void, void> {
-  if (/\.xlsx$/i.test(file)) yield* sheetRecords(await agencyFile(file), TABLE_SHEET);
-  else yield* delimitedRecords(textBytes(file), delimiter, (problem) => invalidFile(file, problem, DAMAGED));
+  if (/\.xlsx$/i.test(file)) {
+    const { sheetRecords } = await import('../../formats/xlsx/sheet-records.ts');
+    yield* sheetRecords(await agencyFile(file), TABLE_SHEET);
+  } else yield* delimitedRecords(textBytes(file), delimiter, (problem) => invalidFile(file, problem, DAMAGED));
 }
 
 const DAMAGED = 'Download it again, or mend that line; the stored data is unchanged.';
