@@ -10,7 +10,11 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../src/clock.ts';
-import { DENSE_CENTRES } from '../src/data/sample/cities.ts';
+import { PROXIMITY_SLUGS } from '../src/contract/topics.ts';
+import { CITIES } from '../src/data/sample/cities.ts';
+import { between, randomOf } from '../src/data/sample/random.ts';
+import { openDataDatabase } from '../src/data/tables/data-database.ts';
+import { importDataset } from '../src/data/tables/import-dataset.ts';
 import { createClient } from '../src/fetch/client.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 import { newProgress } from '../src/run/buy/progress.ts';
@@ -22,6 +26,11 @@ import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { answerOf, ordered, type Served } from './service-orders.ts';
 import { makeSampleDatabase, sized } from './size.ts';
 import { type Goal, table } from './table.ts';
+
+/** The cities around whose centre sites lie so densely that an enterprise bundle weighs 5 to 7 MB. */
+const DENSE_CENTRES = CITIES.filter(({ name }) => ['Houston', 'Los Angeles', 'New York', 'Chicago'].includes(name));
+/** Of each topic around each of them. */
+const DENSE_SITES = 850;
 
 const CALLS = Number(process.env.BENCH_BODIES ?? sized(100, 2));
 const SOCKETS = 8;
@@ -43,6 +52,7 @@ export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-bodies-'));
   try {
     makeSampleDatabase(join(folder, 'data.db'));
+    addDenseSites(join(folder, 'data.db'));
     const child = fork(join(import.meta.dirname, 'service-process.ts'), [join(folder, 'data.db')]);
     try {
       const { url, bareUrl, key } = await answerOf<Served>(child);
@@ -88,6 +98,24 @@ export async function run(): Promise<Goal[]> {
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Replaces the sites of the sample by those of four dense cities. */
+function addDenseSites(file: string): void {
+  using database = openDataDatabase(file);
+  for (const topic of PROXIMITY_SLUGS) {
+    const random = randomOf(1, topic);
+    const records = Array.from({ length: DENSE_SITES * DENSE_CENTRES.length }, (_, index) => {
+      const { lat, lng, state } = DENSE_CENTRES[index % DENSE_CENTRES.length]!;
+      // Within 5 km, and as many properties as an agency publishes.
+      const coordinates = [lng + between(random, -0.025, 0.025), lat + between(random, -0.025, 0.025)];
+      const columns = Array.from({ length: 14 }, (__, column) => [`Column_${column}`, `Value ${index} of 900`]);
+      const properties = { Name: `Sample site ${index}`, State: state, ...Object.fromEntries(columns) };
+      return { geometry: { type: 'Point' as const, coordinates }, properties };
+    });
+    const info = { name: `sites:${topic}` as const, source: 'benchmark', vintage: '', licence: '', sample: true };
+    importDataset(database, { kind: 'sites', topic, info, records }, systemClock);
   }
 }
 

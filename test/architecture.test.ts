@@ -43,7 +43,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'csv-stringify': ['rows', 'service', 'data'],
   fastify: ['service', 'ui'],
   yaml: ['run', 'data'],
-  'd3-geo': ['report'],
+  'd3-geo': ['data', 'report'],
   'log-update': ['cli'],
   'prom-client': ['cli', 'service'],
   'string-width': ['printable.ts'],

@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 let fingerprint: string | undefined;
 
 /**
- * Copies the service's database with sample data to `file`. It takes 5 s to build, so it is built once for each version of
+ * Copies the service's database with sample data to `file`. It is built once for each version of
  * the source, and kept in `node_modules/.cache`; the first process that needs it builds it, the others wait.
  */
 export function copySampleDatabase(file: string, topics = TOPIC_SLUGS): void {
@@ -34,7 +34,7 @@ export function copySampleDatabase(file: string, topics = TOPIC_SLUGS): void {
 
 /**
  * Puts the sample service's database where a run with this store looks for it, so that the run does not build it: by default for
- * natural topics alone, 15 MB and without readings that each run must renew.
+ * natural topics alone, without readings that each run must renew.
  */
 export function provideSampleData(store: string, topics: readonly TopicSlug[] = NATURAL_SLUGS): void {
   copySampleDatabase(join(dirname(store), 'sample-data.db'), topics);
@@ -67,7 +67,7 @@ export function makeSampleDatabase(file: string, topics = TOPIC_SLUGS): void {
   addSample(database, topics, systemClock);
 }
 
-/** Each version of the source leaves 100 MB. */
+/** Each version of the source leaves 12 MB. */
 function removeOldDatabases(): void {
   for (const old of globSync(join(KEPT, 'sample-*.db'))) {
     if (Date.now() - statSync(old).mtimeMs > DAY_MS) rmSync(old, { force: true });

@@ -54,7 +54,7 @@ export async function startEmbeddedService(
 
 /**
  * The topics that the calls of a job may return: single calls those that are asked for, a standard bundle all natural ones, an
- * enterprise bundle every topic. All data takes five seconds to make, that of the natural topics one.
+ * enterprise bundle every topic. Fewer topics are made sooner, and readings are renewed only for those that have them.
  */
 function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
   const others = topics.filter((topic) => topicOf(topic).category !== 'natural');

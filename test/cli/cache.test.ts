@@ -35,8 +35,8 @@ test('details that were kept are counted by cache stats and printed by cache exp
   const stats = await perilbook(['cache', 'stats', '--json', ...store], { folder });
   const { details } = JSON.parse(stats.stdout);
   assert.equal(details.answers, lines.length);
-  // Houston's bundle weighs 5 to 7 MB; all of it but the values is details.
-  assert.ok(details.json_bytes > 4e6 && details.bytes < details.json_bytes / 3, JSON.stringify(details));
+  // Houston's bundle has dozens of sites; all of it but the values is details.
+  assert.ok(details.json_bytes > 10_000 && details.bytes < details.json_bytes / 2, JSON.stringify(details));
   assert.match(
     (await perilbook(['cache', 'stats', ...store], { folder })).stdout,
     /details +of \d+ answers, .* as JSON/,

@@ -41,7 +41,7 @@ test('a job that names no service answers from local data, free of charge, and s
   const { folder, run, output } = scene(t);
   const planned = await run('plan', 'book.csv', '--topics', 'hail,radon');
   assert.equal(planned.code, 0, planned.stderr);
-  assert.match(planned.stdout, /\n {2}hail {9}nri {11}sample-1 {2}US {2}test\n/);
+  assert.match(planned.stdout, /\n {2}hail {9}nri {11}sample-2 {2}US {2}test\n/);
   assert.match(planned.stdout, /3 places to look up, free of charge\.\n\n/);
   assert.doesNotMatch(planned.stdout, /credit|quota|minute|key/i);
 
@@ -61,14 +61,14 @@ test('a job that names no service answers from local data, free of charge, and s
   );
   assert.deepEqual(
     summary.source.datasets.map(({ name, vintage, states }: Record<string, unknown>) => [name, vintage, states]),
-    ['areas', 'nri', 'radon', 'records:hail'].map((name) => [name, 'sample-1', null]),
+    ['areas', 'nri', 'radon', 'records:hail'].map((name) => [name, 'sample-2', null]),
   );
   const rows = output();
   assert.deepEqual(
     rows.map(({ hazard_status, hazard_as_of }) => [hazard_status, hazard_as_of]),
     new Array(4).fill(['ok', '2027-03-15T12:00:00.000Z']),
   );
-  const datasets = 'local data: areas sample-1, nri sample-1, radon sample-1 and 1 more dataset';
+  const datasets = 'local data: areas sample-2, nri sample-2, radon sample-2 and 1 more dataset';
   // The data has counties only.
   const note = `${datasets}; rating of the county, not of the tract`;
   assert.deepEqual([...new Set(rows.map(({ hazard_note }) => hazard_note))], [note]);
@@ -109,10 +109,10 @@ test('the note of a row says of which year the air quality of its county is, whe
   await load('California,Los Angeles,2023', 'Illinois,Cook,2025', 'Colorado,Adams,2025');
   const county = '; rating of the county, not of the tract';
   const noted = (hail: string) => [
-    `local data: airQuality 2023, areas sample-1${hail}`,
-    ...new Array(2).fill(`local data: airQuality 2025, areas sample-1${hail}`),
+    `local data: airQuality 2023, areas sample-2${hail}`,
+    ...new Array(2).fill(`local data: airQuality 2025, areas sample-2${hail}`),
     // No row of its county.
-    `local data: airQuality 2023-2025, areas sample-1${hail}; no data here: airQuality`,
+    `local data: airQuality 2023-2025, areas sample-2${hail}; no data here: airQuality`,
   ];
   // Looked up, and then from the store.
   for (let time = 0; time < 2; time++) {
@@ -125,16 +125,16 @@ test('the note of a row says of which year the air quality of its county is, whe
   assert.equal((await run('run', 'book.csv', '--topics', 'airQuality,hail')).code, 0);
   assert.deepEqual(
     output().map(({ hazard_note }) => hazard_note),
-    noted(`, nri sample-1 and 1 more dataset${county}`),
+    noted(`, nri sample-2 and 1 more dataset${county}`),
   );
   using source = local({ file: join(home, 'perilbook/data.db') });
   const single = await lookup({ lat: 34.0522, lng: -118.2437 }, ['airQuality'], { source });
-  assert.equal(single.note, 'local data: airQuality 2023, areas sample-1');
+  assert.equal(single.note, 'local data: airQuality 2023, areas sample-2');
 
   // Of one year, it is the vintage of the dataset.
   await load('California,Los Angeles,2025', 'Illinois,Cook,2025', 'Colorado,Adams,2025');
   assert.equal((await run('run', 'book.csv', '--topics', 'airQuality')).code, 0);
-  assert.equal(output()[0]!.hazard_note, 'local data: airQuality 2025, areas sample-1');
+  assert.equal(output()[0]!.hazard_note, 'local data: airQuality 2025, areas sample-2');
 });
 
 test('without local data the sample answers, and a line names the command that gets real data', async (t) => {
@@ -401,7 +401,7 @@ test('local answers are deleted without a question, because they cost nothing', 
 test('files of several loads are one source', async (t) => {
   const { run, change } = scene(t);
   change(`UPDATE parts SET source = 'FEMA', files = '["VA.csv","MD.csv"]' WHERE dataset = 'nri'`);
-  assert.match((await run('plan', 'book.csv', '--topics', 'hail')).stdout, / nri +sample-1 +US +FEMA\n/);
+  assert.match((await run('plan', 'book.csv', '--topics', 'hail')).stdout, / nri +sample-2 +US +FEMA\n/);
 });
 
 test('areas and a budget have no effect on local answers, which cost nothing', async (t) => {
@@ -422,7 +422,7 @@ test('the report names local data and shows no credits', LONG, async (t) => {
   assert.equal(ran.code, 0, ran.stderr);
   const page = readFileSync(join(folder, 'report.html'), 'utf8');
   assert.match(page, /local data/);
-  assert.match(page, /sample-1/);
+  assert.match(page, /sample-2/);
   const text = page.replace(/<(style|script)>.*?<\/\1>/gs, '');
   assert.doesNotMatch(text, /credit/i);
 });

@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { addSample, importSample, lacksSample, refreshSampleReadings } from '../../src/data/sample/add-sample.ts';
-import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
-import { SAMPLE_VINTAGE } from '../../src/data/sample/sample-vintage.ts';
+import { SAMPLE_VINTAGE, sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { describeData, type LoadedDataset } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { info, openDatabase, StillClock, square } from '../service/small-data.ts';
@@ -43,6 +42,15 @@ test('sample data is added for the topics that are asked, once', (t) => {
   addSample(database, ['radon', 'superfund'], moving);
   assert.deepEqual(loaded(), [`areas ${first}`, `radon ${first}`, `sites:superfund ${later}`]);
   assert.deepEqual(describeData(database).topics, ['superfund', 'radon']);
+});
+
+test("an earlier version's sample is replaced", (t) => {
+  const database = openDatabase(t);
+  addSample(database, ['radon'], clock);
+  database.exec("UPDATE parts SET vintage = 'sample-1' WHERE dataset = 'radon'");
+  assert.equal(lacksSample(database, ['radon']), true);
+  addSample(database, ['radon'], clock);
+  assert.ok(describeData(database).datasets.every(({ vintage }) => vintage === SAMPLE_VINTAGE));
 });
 
 test('the data of all natural topics is complete, and the rest can be added to it', (t) => {

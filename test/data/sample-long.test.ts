@@ -1,111 +1,242 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
-import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
-import type { Dataset, DatasetName } from '../../src/data/tables/records.ts';
+import type { Geometry, Position } from 'geojson';
+import { AIR_QUALITY_DAYS, RATINGS, type Rating } from '../../src/contract/topic-values.ts';
+import { NATURAL_SLUGS, type NaturalSlug, PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
+import { CITIES } from '../../src/data/sample/cities.ts';
+import { readLand } from '../../src/data/sample/land.ts';
+import { SAMPLE_VINTAGE, sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
+import type { Dataset, DatasetName, NaturalRatingRecord } from '../../src/data/tables/records.ts';
+import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
+import { distanceMeters } from '../../src/geo/distance.ts';
+import { nearestMeters } from '../../src/geo/nearest.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12, 30);
-const OPTIONS = { seed: 1, now: NOW };
+const { counties } = readLand();
+const geoids = counties.map(({ geoid }) => geoid);
 
-/** A hash of the first records of every dataset. */
-function fingerprints(options: { seed: number; now: number }): Map<DatasetName, string> {
-  const entries = Array.from(sampleDatasets(options), (dataset): [DatasetName, string] => {
-    const hash = createHash('sha256');
-    let left = 500;
-    for (const record of dataset.records as Iterable<unknown>) {
-      hash.update(JSON.stringify(record));
-      left -= 1;
-      if (left === 0) break;
-    }
-    return [dataset.info.name, hash.digest('hex')];
-  });
-  return new Map(entries);
+type Records<K extends Dataset['kind']> =
+  Extract<Dataset, { kind: K }>['records'] extends Iterable<infer T> ? T[] : never;
+
+const datasetsOf = (seed: number, now = NOW) => [...sampleDatasets({ seed, now })];
+const datasets = datasetsOf(1);
+
+function recordsOf<K extends Dataset['kind']>(kind: K, from: readonly Dataset[] = datasets): Records<K> {
+  return [...(from.find((dataset) => dataset.kind === kind)!.records as Iterable<unknown>)] as Records<K>;
 }
 
-function count(dataset: Dataset): number {
-  let records = 0;
-  for (const _ of dataset.records as Iterable<unknown>) records += 1;
-  return records;
-}
+const layers = datasets
+  .filter((dataset) => dataset.kind === 'sites' || dataset.kind === 'records')
+  .map((dataset) => ({ name: dataset.info.name, records: [...dataset.records] }));
 
-test('equal options give equal records, another seed gives others', () => {
-  const once = fingerprints(OPTIONS);
-  assert.deepEqual(fingerprints(OPTIONS), once);
-  const other = fingerprints({ ...OPTIONS, seed: 2 });
-  for (const [name, hash] of once) {
-    if (name === 'areas') assert.equal(other.get(name), hash, 'the map of the US does not depend on a seed');
-    else assert.notEqual(other.get(name), hash, name);
-  }
-});
-
-test('a dataset does not depend on whether those before it were read, and can be read again', () => {
-  const radon = [...sampleDatasets(OPTIONS)].find((dataset) => dataset.kind === 'radon')!;
-  const first = JSON.stringify([...radon.records]);
-  const afterAll = [...sampleDatasets(OPTIONS)].map((dataset) => {
-    count(dataset);
-    return dataset;
-  });
-  assert.equal(JSON.stringify([...afterAll.find(({ kind }) => kind === 'radon')!.records]), first);
-  assert.equal(JSON.stringify([...radon.records]), first);
-});
-
-test('every dataset is generated once, has records and says that it is a sample', () => {
-  const datasets = [...sampleDatasets(OPTIONS)];
+test('every dataset is made once, has records and says that it is a sample; together they have less than 12 MB', () => {
   const expected: DatasetName[] = [
-    'areas',
-    'nri',
+    ...(['areas', 'nri', 'airQuality', 'radon', 'readings'] as const),
     ...PROXIMITY_SLUGS.map((topic): DatasetName => `sites:${topic}`),
-    'records:earthquake',
-    'records:hail',
-    'records:hurricane',
-    'records:tornado',
-    'records:wildfire.current',
-    'records:wildfire.historical',
-    'records:wildfire.perimeters',
-    'airQuality',
-    'radon',
-    'readings',
+    ...(['earthquake', 'hail', 'hurricane', 'tornado'] as const).map((event): DatasetName => `records:${event}`),
+    ...(['current', 'historical', 'perimeters'] as const).map((kind): DatasetName => `records:wildfire.${kind}`),
   ];
   assert.deepEqual(datasets.map(({ info }) => info.name).sort(), expected.sort());
+  let bytes = 0;
   for (const dataset of datasets) {
-    assert.ok(count(dataset) > 30, dataset.info.name);
+    const { name } = dataset.info;
     assert.deepEqual(dataset.info, {
-      name: dataset.info.name,
-      source: 'Perilbook sample generator',
-      vintage: 'sample-1',
-      licence: '',
-      sample: true,
+      ...{ name, source: 'Perilbook sample generator', vintage: SAMPLE_VINTAGE, licence: '', sample: true },
     });
-    if (dataset.kind === 'sites') assert.equal(dataset.info.name, `sites:${dataset.topic}`);
-    if (dataset.kind === 'records') assert.equal(dataset.info.name, `records:${dataset.event}`);
+    if (name === 'areas') continue;
+    const records = [...(dataset.records as Iterable<unknown>)];
+    assert.ok(records.length > 30, name);
+    bytes += JSON.stringify(records).length;
   }
+  assert.ok(bytes < 12e6, `${bytes} bytes`);
 });
 
-test('the whole sample has less than 100 MB of records', () => {
-  let bytes = 0;
-  let sites = 0;
-  for (const dataset of sampleDatasets(OPTIONS)) {
-    for (const record of dataset.records as Iterable<unknown>) {
-      bytes += JSON.stringify(record).length;
-      if (dataset.kind === 'sites') sites += 1;
-    }
+test('equal options give equal records, in any order and again; another seed gives others', () => {
+  const other = new Map(datasetsOf(2).map(({ info, records }) => [info.name, records]));
+  // In reverse: a dataset does not depend on whether those before it were read.
+  for (const { info, records } of datasetsOf(1).reverse()) {
+    if (info.name === 'areas') continue;
+    const again = datasets.find((dataset) => dataset.info.name === info.name)!;
+    const text = JSON.stringify([...(records as Iterable<unknown>)]);
+    assert.equal(JSON.stringify([...(again.records as Iterable<unknown>)]), text, info.name);
+    assert.notEqual(JSON.stringify([...(other.get(info.name) as Iterable<unknown>)]), text, info.name);
   }
-  assert.ok(bytes < 100e6, `${bytes} bytes`);
-  assert.ok(sites > 100_000 && sites < 150_000, `${sites} sites`);
 });
 
 test('the areas are the counties of all states, DC and the territories', () => {
-  const areas = [...sampleDatasets(OPTIONS)].find((dataset) => dataset.kind === 'areas')!;
-  const records = [...areas.records];
+  const records = recordsOf('areas');
   assert.equal(new Set(records.map(({ geoid }) => geoid)).size, records.length);
   assert.equal(new Set(records.map(({ state }) => state)).size, 56);
   for (const { geoid, level, name, state } of records) {
-    assert.match(geoid, /^\d{5}$/);
-    assert.equal(level, 'county');
-    assert.match(state, /^[A-Z]{2}$/, geoid);
-    assert.ok(name.length > 0, geoid);
+    assert.match(`${geoid} ${level} ${state} ${name}`, /^\d{5} county [A-Z]{2} ./);
   }
-  const washington = records.find(({ geoid }) => geoid === '11001');
-  assert.deepEqual([washington?.name, washington?.state], ['District of Columbia', 'DC']);
+});
+
+test('every county is rated for all natural topics by the rules of the index, and every rating occurs', () => {
+  const records = recordsOf('nri');
+  const keys = geoids.flatMap((geoid) => NATURAL_SLUGS.map((topic) => `${geoid} ${topic}`));
+  assert.deepEqual(
+    records.map(({ geoid, topic }) => `${geoid} ${topic}`),
+    keys,
+  );
+  assert.deepEqual(new Set(records.map(({ rating }) => rating)), new Set(RATINGS));
+  for (const record of records) {
+    const { rating, score, frequency } = record;
+    const what = JSON.stringify(record);
+    if (rating === 'Not Applicable' || rating === 'Insufficient Data')
+      assert.deepEqual([score, frequency], [null, null]);
+    else assert.ok(frequency! >= 0 && (rating === 'No Rating' ? score === 0 : score! > 0 && score! <= 100), what);
+  }
+  const levels = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'];
+  const scored = records.filter(({ rating }) => levels.includes(rating)).sort((a, b) => a.score! - b.score!);
+  const ranks = scored.map(({ rating }) => levels.indexOf(rating));
+  assert.deepEqual(ranks, ranks.toSorted(), 'a higher score never has a lower rating');
+});
+
+test('no peril is rated the same everywhere in a large state that has it', () => {
+  const states = new Map(counties.map(({ geoid, state }) => [geoid, state]));
+  const ofFlorida = recordsOf('nri').filter(({ geoid }) => states.get(geoid) === 'FL');
+  const byTopic = Map.groupBy(ofFlorida, ({ topic }) => topic);
+  const varied = [...byTopic.values()].filter((own) => new Set(own.map(({ rating }) => rating)).size > 1);
+  assert.ok(varied.length >= 12, `${varied.length} topics`);
+  const high = ofFlorida.filter(({ rating }) => rating === 'Relatively High' || rating === 'Very High');
+  assert.ok(high.length > 150 && high.length < 500, `${high.length} of ${ofFlorida.length} ratings are high`);
+});
+
+const HIGH: readonly Rating[] = ['Relatively High', 'Very High'];
+const LOW: readonly Rating[] = ['No Rating', 'Very Low', 'Relatively Low'];
+const NONE: readonly Rating[] = ['Not Applicable'];
+
+const PLAIN_FACTS: readonly [
+  place: string,
+  geoid: string,
+  topics: readonly NaturalSlug[],
+  ratings: readonly Rating[],
+][] = [
+  ['Miami-Dade, FL', '12086', ['hurricane', 'lightning'], HIGH],
+  ['Miami-Dade, FL', '12086', ['winterWeather', 'avalanche', 'volcano', 'tsunami'], NONE],
+  ['Harris, TX', '48201', ['hurricane', 'riverineFlood'], HIGH],
+  ['Sedgwick, KS', '20173', ['avalanche', 'tsunami', 'volcano', 'hurricane'], NONE],
+  ['Sedgwick, KS', '20173', ['hail', 'tornado'], HIGH],
+  ['Los Angeles, CA', '06037', ['earthquake', 'wildfire'], HIGH],
+  ['Los Angeles, CA', '06037', ['hurricane'], NONE],
+  ['New Madrid, MO', '29143', ['earthquake'], HIGH],
+  ['Cook, IL', '17031', ['tsunami'], NONE],
+  ['Maricopa, AZ', '04013', ['heatWave'], HIGH],
+  ['Cass, ND', '38017', ['coldWave', 'winterWeather'], HIGH],
+  ['Cass, ND', '38017', ['earthquake', 'landslide'], LOW],
+  ['Hawaii, HI', '15001', ['volcano'], HIGH],
+  ['Honolulu, HI', '15003', ['tsunami'], HIGH],
+  ['Honolulu, HI', '15003', ['coldWave'], NONE],
+  ['Pierce, WA', '53053', ['volcano'], HIGH],
+  ['Orleans, LA', '22071', ['hurricane', 'coastalFlood'], HIGH],
+  ['San Juan, PR', '72127', ['hurricane'], HIGH],
+];
+
+test('perils are where they are known to be, whatever the seed', () => {
+  for (const seed of [1, 2, 3]) {
+    const records: NaturalRatingRecord[] = recordsOf('nri', datasetsOf(seed));
+    const ratings = new Map(records.map(({ geoid, topic, rating }) => [`${geoid}/${topic}`, rating]));
+    for (const [place, geoid, topics, expected] of PLAIN_FACTS) {
+      for (const topic of topics) {
+        const rating = ratings.get(`${geoid}/${topic}`)!;
+        // Any peril may lack data, now and then.
+        assert.ok(
+          rating === 'Insufficient Data' || expected.includes(rating),
+          `${seed}: ${place}, ${topic}: ${rating}`,
+        );
+      }
+    }
+  }
+});
+
+test('every county has a year of air quality that adds up, and a radon zone', () => {
+  const years = recordsOf('airQuality');
+  assert.deepEqual(
+    years.map(({ countyGeoid }) => countyGeoid),
+    geoids,
+  );
+  for (const year of years) {
+    const what = JSON.stringify(year);
+    const days = AIR_QUALITY_DAYS.filter((name) => name.endsWith('Days')).map((name) => year[name]);
+    assert.ok(days.length === 6 && days.every((count) => Number.isInteger(count) && count >= 0), what);
+    const sum = days.reduce((a, b) => a + b);
+    assert.deepEqual([sum, year.year], [year.daysWithAqi, 2025], what);
+    assert.ok(year.daysWithAqi <= 365 && year.medianAqi <= year.maxAqi, what);
+    assert.equal(year.maxAqi > 300, year.hazardousDays > 0, what);
+    assert.equal(year.medianAqi <= 50, 2 * year.goodDays > year.daysWithAqi, what);
+  }
+  const zones = recordsOf('radon');
+  assert.deepEqual(
+    zones.map(({ countyGeoid }) => countyGeoid),
+    geoids,
+  );
+  assert.deepEqual([...new Set(zones.map(({ zone }) => zone))].sort(), [1, 2, 3]);
+});
+
+test('readings are of the last full hour, never negative, PM10 includes PM2.5, and most counties have a monitor within 80 km', () => {
+  const readings = recordsOf('readings');
+  for (const [monitor, own] of Map.groupBy(readings, (reading) => reading.monitor)) {
+    const pollutants = own.map(({ pollutant }) => pollutant);
+    assert.deepEqual(pollutants, ['ozone', 'pm25', 'pm10'], monitor);
+    const [ozone, pm25, pm10] = own.map(({ concentration }) => concentration) as [number, number, number];
+    assert.ok(ozone >= 0 && pm25 >= 0 && pm10 >= pm25 && ozone < 200, `${monitor}: ${ozone} ${pm25} ${pm10}`);
+    for (const { measuredAt } of own) assert.equal(measuredAt, Date.UTC(2026, 5, 1, 12));
+  }
+  const [atFullHour] = recordsOf('readings', datasetsOf(1, Date.UTC(2026, 5, 1, 12)));
+  assert.equal(atFullHour!.measuredAt, Date.UTC(2026, 5, 1, 11));
+  const monitors = readings.filter(({ pollutant }) => pollutant === 'ozone');
+  const far = counties.filter(({ centre }) => monitors.every((monitor) => distanceMeters(centre, monitor) > 80_000));
+  assert.ok(far.length < counties.length / 50, `${far.length} counties are farther`);
+});
+
+function positionsOf(geometry: Geometry): Position[] {
+  if (geometry.type === 'Point') return [geometry.coordinates];
+  if (geometry.type === 'LineString') return geometry.coordinates;
+  if (geometry.type === 'Polygon') return geometry.coordinates.flat();
+  throw new Error(`A ${geometry.type} is not expected`);
+}
+
+test('every site and event is valid GeoJSON within the bounds of the US, and its name says that it is a sample', () => {
+  for (const { name, records } of layers) {
+    for (const { geometry, properties } of records) {
+      const what = `${name} ${JSON.stringify({ geometry, properties })}`;
+      assert.match(JSON.stringify(properties), /"Sample [\w ]+ \d+"/, what);
+      for (const [lng, lat] of positionsOf(geometry) as [number, number][]) {
+        assert.ok(lat > -16 && lat < 73 && lng >= -180 && lng <= 180, what);
+      }
+      if (geometry.type === 'LineString') assert.ok(geometry.coordinates.length >= 2, what);
+      if (geometry.type !== 'Polygon') continue;
+      const [ring] = geometry.coordinates as [[number, number][]];
+      assert.ok(ring.length >= 4, what);
+      assert.deepEqual(ring.at(-1), ring[0], what);
+      const area = ring.slice(1).reduce((sum, [x, y], i) => sum + ring[i]![0] * y - x * ring[i]![1], 0);
+      assert.ok(area > 0, `counter-clockwise: ${what}`);
+    }
+  }
+});
+
+test('pipelines, power lines and tornadoes are lines, some parks are outlines', () => {
+  const types = (name: string) =>
+    new Set(layers.find((layer) => layer.name === name)!.records.map(({ geometry }) => geometry.type));
+  for (const name of ['sites:naturalGasPipeline', 'sites:highVoltageLine', 'records:tornado', 'records:hurricane']) {
+    assert.deepEqual(types(name), new Set(['LineString']), name);
+  }
+  assert.deepEqual(types('sites:park'), new Set(['Point', 'Polygon']));
+  assert.deepEqual(types('sites:cellTower'), new Set(['Point']));
+  assert.deepEqual(types('records:wildfire.perimeters'), new Set(['Polygon']));
+});
+
+test('a city has sites of most topics, and rural Wyoming almost none', () => {
+  const countsAt = (location: { lat: number; lng: number }) =>
+    PROXIMITY_SLUGS.map((topic) => {
+      const { records } = layers.find(({ name }) => name === `sites:${topic}`)!;
+      return records.filter((site) => nearestMeters(location, [site])! <= DEFAULT_RADII[topic]).length;
+    });
+  for (const name of ['New York', 'Houston', 'Miami']) {
+    const counts = countsAt(CITIES.find((city) => city.name === name)!);
+    assert.ok(counts.filter((count) => count > 0).length >= 10, `${name}: ${counts}`);
+  }
+  const counts = countsAt({ lat: 43.04, lng: -108.63 });
+  assert.ok(counts.reduce((a, b) => a + b, 0) < 8, String(counts));
 });

@@ -1,4 +1,5 @@
 import type { Location } from '../../geo/coordinates.ts';
+import { distanceMeters } from '../../geo/distance.ts';
 
 /** A big city: its centre, the approximate population of its metropolitan area, and the ZIP of its centre. */
 export interface City extends Location {
@@ -88,7 +89,11 @@ export const CITIES: readonly City[] = ROWS.map(([name, state, lat, lng, people,
   zip,
 }));
 
-/** The cities around whose centre the sample sites lie so densely that an enterprise bundle weighs 5 to 7 MB. */
-export const DENSE_CENTRES: readonly City[] = ['Houston', 'Los Angeles', 'New York', 'Chicago'].map(
-  (name) => CITIES.find((city) => city.name === name)!,
-);
+/** How urban a location is, 0 to 1: 1 in the middle of the largest city. */
+export function urbanityOf(location: Location): number {
+  const sum = CITIES.reduce(
+    (total, city) => total + Math.sqrt(city.people / 20_000) * Math.exp(-distanceMeters(location, city) / 50_000),
+    0,
+  );
+  return Math.min(1, sum);
+}

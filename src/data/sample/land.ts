@@ -1,28 +1,24 @@
-import type { MultiPolygon, Polygon, Position } from 'geojson';
+import { geoCentroid } from 'd3-geo';
+import type { MultiPolygon, Polygon } from 'geojson';
 import { feature } from 'topojson-client';
 import type { Location } from '../../geo/coordinates.ts';
-import { polygonsOf } from '../../geo/edges.ts';
-import { type Outline, outlineHolds, outlineOf, packRings } from '../../geo/outline.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { countyHolding } from '../../geo/us-counties.ts';
 import { stateOf } from '../tables/states.ts';
-import { between, type Random } from './random.ts';
+import type { Random } from './random.ts';
 
 export interface SampleCounty {
   readonly geoid: string;
   readonly name: string;
+  /** Two letters. */
   readonly state: string;
   readonly geometry: Polygon | MultiPolygon;
-  /** Centre of the largest part. */
   readonly centre: Location;
-  /** The largest first. */
-  readonly parts: readonly [LandPart, ...LandPart[]];
 }
 
-/** One polygon of a county: its outline, and its box as south, west, north, east. */
-interface LandPart {
-  readonly outline: () => Outline;
-  readonly box: readonly [south: number, west: number, north: number, east: number];
+/** A place on land, with its county. */
+export interface SamplePlace extends Location {
+  readonly county: SampleCounty;
 }
 
 /** The counties of the US; a place in none of them is not on land. */
@@ -34,65 +30,49 @@ export interface Land {
 /** Reads the county boundaries of the us-atlas package, with DC and the territories. */
 export function readLand(): Land {
   const atlas = usAtlas('counties-10m');
-  const counties = feature(atlas, atlas.objects.counties).features.map(({ id, properties, geometry }) =>
-    countyOf(String(id), properties.name, geometry as Polygon | MultiPolygon),
-  );
+  const counties = feature(atlas, atlas.objects.counties).features.map((shape): SampleCounty => {
+    const geoid = String(shape.id);
+    const [lng, lat] = geoCentroid(shape);
+    const geometry = shape.geometry as Polygon | MultiPolygon;
+    return { geoid, name: shape.properties.name, state: stateOf(geoid), geometry, centre: { lat, lng } };
+  });
   counties.sort((a, b) => (a.geoid < b.geoid ? -1 : 1));
   const byCode = new Map(counties.map((county) => [county.geoid, county]));
   return { counties, countyAt: (location) => byCode.get(countyHolding(location)?.code ?? '') ?? null };
 }
 
-/** A random place in the county's largest part, uniformly distributed. */
-export function placeIn(county: SampleCounty, random: Random): Location {
-  const [largest] = county.parts;
-  const [south, west, north, east] = largest.box;
-  const outline = largest.outline();
-  for (let attempt = 0; attempt < 30; attempt += 1) {
-    const place = { lat: between(random, south, north), lng: between(random, west, east) };
-    if (outlineHolds(outline, place)) return place;
+/** The first random place on land, with five decimals (a metre); null after some tries, as at the end of a pier. */
+export function landPlace(land: Land, randomPlace: () => Location): SamplePlace | null {
+  for (let attempt = 0; attempt < 25; attempt += 1) {
+    const { lat, lng } = randomPlace();
+    const location = { lat: round(lat, 5), lng: round(lng, 5) };
+    const county = land.countyAt(location);
+    if (county) return { ...location, county };
   }
-  return county.centre;
+  return null;
 }
 
-function countyOf(geoid: string, name: string, geometry: Polygon | MultiPolygon): SampleCounty {
-  const parts = polygonsOf(geometry)
-    .map((rings) => ({
-      outline: () => outlineOf(packRings(rings)),
-      box: boxOf(rings[0]!),
-      ...shoelace(rings[0] as [number, number][]),
-    }))
-    .sort((a, b) => b.area - a.area);
-  const [{ centre }] = parts as [(typeof parts)[0]];
-  return { geoid, name, state: stateOf(geoid), geometry, centre, parts: parts as unknown as SampleCounty['parts'] };
+const KM_PER_DEGREE = 111.2;
+
+/** The location at a distance and direction (radians, 0 is north) from another. */
+export function awayFrom(from: Location, kilometres: number, direction: number): Location {
+  const lat = from.lat + (kilometres * Math.cos(direction)) / KM_PER_DEGREE;
+  const lng = from.lng + (kilometres * Math.sin(direction)) / (KM_PER_DEGREE * Math.cos((from.lat * Math.PI) / 180));
+  return { lat, lng };
 }
 
-function boxOf(ring: readonly Position[]): LandPart['box'] {
-  let [south, west, north, east] = [90, 180, -90, -180];
-  for (const [lng, lat] of ring as [number, number][]) {
-    south = Math.min(south, lat);
-    north = Math.max(north, lat);
-    west = Math.min(west, lng);
-    east = Math.max(east, lng);
-  }
-  return [south, west, north, east];
+/** A random direction in radians. */
+export function anyDirection(random: Random): number {
+  return 2 * Math.PI * random();
 }
 
-/** Area in square degrees and centroid of a ring, by the shoelace formula. */
-function shoelace(ring: readonly [number, number][]): { area: number; centre: Location } {
-  const [x0, y0] = ring[0]!;
-  let [twice, sumX, sumY] = [0, 0, 0];
-  for (let i = 1; i < ring.length; i += 1) {
-    const [ax, ay] = [ring[i - 1]![0] - x0, ring[i - 1]![1] - y0];
-    const [bx, by] = [ring[i]![0] - x0, ring[i]![1] - y0];
-    const cross = ax * by - bx * ay;
-    twice += cross;
-    sumX += (ax + bx) * cross;
-    sumY += (ay + by) * cross;
-  }
-  // The simplified outline of Falls Church, Virginia, has collapsed into a line.
-  if (twice === 0) return { area: 0, centre: { lat: y0, lng: x0 } };
-  return {
-    area: Math.abs(twice / 2),
-    centre: { lat: y0 + sumY / (3 * twice), lng: x0 + sumX / (3 * twice) },
-  };
+/** A location as a GeoJSON position with five decimals. */
+export function positionOf({ lat, lng }: Location): [lng: number, lat: number] {
+  return [round(lng, 5), round(lat, 5)];
+}
+
+/** Rounds to a number of decimals. */
+export function round(value: number, decimals: number): number {
+  const scale = 10 ** decimals;
+  return Math.round(value * scale) / scale + 0;
 }

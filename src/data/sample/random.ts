@@ -39,24 +39,9 @@ export function pick<T>(random: Random, items: readonly T[]): T {
   return items[Math.floor(random() * items.length)]!;
 }
 
-/** True with this probability. */
-export function chance(random: Random, probability: number): boolean {
-  return random() < probability;
-}
-
 /** A normally distributed number, standard deviation 1 (Box-Muller). */
 export function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
-
-/** A whole number with this mean: 2.3 becomes 2, or 3 in three of ten cases. */
-export function about(random: Random, mean: number): number {
-  return Math.floor(mean + random());
-}
-
-/** A text of random digits. */
-export function digits(random: Random, length: number): string {
-  return String(Math.floor(random() * 10 ** length)).padStart(length, '0');
 }
 
 /** FNV-1a, 32 bits. */

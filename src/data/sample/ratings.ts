@@ -1,80 +1,129 @@
 import type { Rating } from '../../contract/topic-values.ts';
 import { NATURAL_SLUGS, type NaturalSlug } from '../../contract/topics.ts';
-import { distanceMeters } from '../../geo/distance.ts';
-import type { NaturalRatingRecord } from '../tables/records.ts';
-import { CITIES } from './cities.ts';
-import { exposureOf } from './hazards.ts';
-import type { SampleCounty } from './land.ts';
-import { round } from './places.ts';
-import { chance, normal, type Random } from './random.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import type { AirQualityRecord, NaturalRatingRecord, RadonRecord, ReadingRecord } from '../tables/records.ts';
+import { CITIES, urbanityOf } from './cities.ts';
+import { round, type SampleCounty } from './land.ts';
+import { exposureTo, PERILS, RADON, SMOG, strengthOf } from './perils.ts';
+import { between, normal, type Random, whole } from './random.ts';
 
-/** The rating of scores below each limit. The index itself clusters the scores of each hazard; equal fifths are enough
- * for a sample. */
-export const RATING_BANDS: readonly (readonly [below: number, rating: Rating])[] = [
-  [20, 'Very Low'],
-  [40, 'Relatively Low'],
-  [60, 'Relatively Moderate'],
-  [80, 'Relatively High'],
+/** Below which score each rating ends. The index clusters the scores of each peril; as in most of its clusters, few counties are
+ * rated high. */
+const RATING_BANDS: readonly (readonly [below: number, rating: Rating])[] = [
+  [30, 'Very Low'],
+  [60, 'Relatively Low'],
+  [82, 'Relatively Moderate'],
+  [96, 'Relatively High'],
   [Number.POSITIVE_INFINITY, 'Very High'],
 ];
-
-/** The rating of a score above 0. */
-export function ratingOf(score: number): Rating {
-  return RATING_BANDS.find(([below]) => score < below)![1];
-}
-
-/** Yearly frequency at full exposure: events or event days, and a probability for earthquake, coastalFlood, landslide,
- * tsunami, volcano and wildfire. */
-const MOST_FREQUENT: Readonly<Record<NaturalSlug, number>> = {
-  avalanche: 2.5,
-  coastalFlood: 0.9,
-  coldWave: 3,
-  drought: 60,
-  earthquake: 0.04,
-  hail: 9,
-  heatWave: 5,
-  hurricane: 0.35,
-  iceStorm: 1.8,
-  landslide: 0.6,
-  lightning: 120,
-  riverineFlood: 4,
-  strongWind: 8,
-  tornado: 0.7,
-  tsunami: 0.06,
-  volcano: 0.02,
-  wildfire: 0.03,
-  winterWeather: 12,
-};
 
 const INSUFFICIENT = 0.006;
 /** The index has little data on the territories. */
 const INSUFFICIENT_ISLANDS = 0.2;
-const NO_RATING = 0.01;
+const NO_RATING = 0.08;
 
 /** All natural topics of all counties, county by county. */
 export function* naturalRatings(counties: readonly SampleCounty[], random: Random): Generator<NaturalRatingRecord> {
+  const urban = counties.map(({ centre }) => 0.75 + 0.25 * urbanityOf(centre));
+  const topics = NATURAL_SLUGS.map((topic) => ({ topic, ratings: ratingsOf(topic, counties, urban, random) }));
+  for (const [index, { geoid }] of counties.entries()) {
+    for (const { topic, ratings } of topics) yield { geoid, topic, ...ratings[index]! };
+  }
+}
+
+/** A score is a rank among the counties that have the peril, as in the index: by exposure, and by how much stands there. */
+function ratingsOf(topic: NaturalSlug, counties: readonly SampleCounty[], urban: readonly number[], random: Random) {
+  const exposures = counties.map(({ centre }) => exposureTo(topic, centre));
+  const risks = exposures.map((exposure, index) => (exposure ?? 0) * urban[index]! * between(random, 0.85, 1.15));
+  const ranked = [...counties.keys()].filter((index) => exposures[index] !== null);
+  ranked.sort((a, b) => risks[a]! - risks[b]!);
+  const scores = new Map(ranked.map((index, rank) => [index, (100 * (rank + 1)) / ranked.length]));
+  return counties.map(({ geoid }, index) => {
+    const score = scores.get(index);
+    if (score === undefined) return { rating: 'Not Applicable', score: null, frequency: null } as const;
+    if (random() < (geoid >= '60' ? INSUFFICIENT_ISLANDS : INSUFFICIENT)) {
+      return { rating: 'Insufficient Data', score: null, frequency: null } as const;
+    }
+    const frequency = round(PERILS[topic].mostFrequent * exposures[index]! * between(random, 0.85, 1.15), 6);
+    // A peril without expected loss keeps its frequency, as in the index.
+    if (score < 20 && random() < NO_RATING) return { rating: 'No Rating', score: 0, frequency } as const;
+    return { rating: RATING_BANDS.find(([below]) => score < below)![1], score: round(score, 4), frequency };
+  });
+}
+
+/** Days above each category of the air quality index in the dirtiest air, as a share of all days; the highest value of each. */
+const AIR_CATEGORIES = [
+  ['hazardousDays', 0.002, 380],
+  ['veryUnhealthyDays', 0.004, 300],
+  ['unhealthyDays', 0.03, 200],
+  ['unhealthyForSensitiveGroupsDays', 0.09, 150],
+  ['moderateDays', 0.45, 100],
+] as const;
+
+/** How polluted the air is, 0 to 1. */
+function pollutionAt(location: Location): number {
+  return Math.min(1, 0.1 + strengthOf(SMOG, location) + 0.5 * urbanityOf(location));
+}
+
+/** Air quality of every county for the full year before `now`. The days by category add up to `daysWithAqi`. */
+export function* airQualityYears(
+  counties: readonly SampleCounty[],
+  now: number,
+  random: Random,
+): Generator<AirQualityRecord> {
+  const year = new Date(now).getUTCFullYear() - 1;
   for (const county of counties) {
-    const urban = urbanity(county);
-    for (const topic of NATURAL_SLUGS) yield naturalRating(county, topic, urban, random);
+    const pollution = pollutionAt(county.centre);
+    const daysWithAqi = random() < 0.8 ? 365 : whole(random, 120, 364);
+    const days = AIR_CATEGORIES.map(([name, share]) => {
+      return [name, Math.floor(daysWithAqi * pollution * share * between(random, 0.6, 1.2) + 0.3)] as const;
+    });
+    const goodDays = daysWithAqi - days.reduce((sum, [, count]) => sum + count, 0);
+    const worst = AIR_CATEGORIES[days.findIndex(([, count]) => count > 0)]?.[2] ?? 50;
+    yield {
+      countyGeoid: county.geoid,
+      year,
+      daysWithAqi,
+      goodDays,
+      ...(Object.fromEntries(days) as Record<(typeof AIR_CATEGORIES)[number][0], number>),
+      maxAqi: whole(random, worst - 45, worst),
+      // The median day is good if more than half of the days are.
+      medianAqi: 2 * goodDays > daysWithAqi ? whole(random, 22, 49) : whole(random, 51, 55),
+    };
   }
 }
 
-function naturalRating(county: SampleCounty, topic: NaturalSlug, urban: number, random: Random): NaturalRatingRecord {
-  const { geoid } = county;
-  const exposure = exposureOf(topic, county);
-  if (exposure === null) return { geoid, topic, rating: 'Not Applicable', score: null, frequency: null };
-  const missing = Number(geoid.slice(0, 2)) >= 60 ? INSUFFICIENT_ISLANDS : INSUFFICIENT;
-  if (chance(random, missing)) return { geoid, topic, rating: 'Insufficient Data', score: null, frequency: null };
-  const frequency = round(MOST_FREQUENT[topic] * exposure * (0.85 + 0.3 * random()), 6);
-  const score = round(100 * Math.min(1, exposure * (0.88 + 0.12 * urban) + 0.04 * normal(random)), 4);
-  // A hazard without expected loss keeps its frequency, as in the index.
-  if (score <= 0 || chance(random, exposure < 0.2 ? 4 * NO_RATING : 0)) {
-    return { geoid, topic, rating: 'No Rating', score: 0, frequency };
+/** A radon zone for every county, 1 the highest. */
+export function* radonZones(counties: readonly SampleCounty[], random: Random): Generator<RadonRecord> {
+  for (const { geoid, centre } of counties) {
+    const potential = strengthOf(RADON, centre) + 0.08 * normal(random);
+    yield { countyGeoid: geoid, zone: potential > 0.6 ? 1 : potential > 0.2 ? 2 : 3 };
   }
-  return { geoid, topic, rating: ratingOf(score), score, frequency };
 }
 
-/** How near to a big city, 0 to 1: more value, so a higher risk. */
-function urbanity(county: SampleCounty): number {
-  return CITIES.reduce((most, city) => Math.max(most, Math.exp(-distanceMeters(county.centre, city) / 60_000)), 0);
+const HOUR_MS = 3_600_000;
+
+/** The last reading of every monitor, in micrograms per cubic metre, at the last full hour before `now`: two in each big city, and one in
+ * the middle of each third county and each large one, so that hardly a county's centre is farther than 80 km from one. */
+export function* monitorReadings(
+  counties: readonly SampleCounty[],
+  now: number,
+  random: Random,
+): Generator<ReadingRecord> {
+  const measuredAt = Math.floor((now - 1) / HOUR_MS) * HOUR_MS;
+  const rural = counties.filter(({ geoid, centre }, index) => index % 3 === 0 || centre.lng < -100 || geoid >= '60');
+  const monitors = [...CITIES, ...CITIES, ...rural.map(({ centre }) => centre)];
+  for (const [index, { lat, lng }] of monitors.entries()) {
+    const place = { lat: round(lat + (index < CITIES.length ? 0.05 : 0), 5), lng: round(lng, 5) };
+    const pollution = pollutionAt(place);
+    const measure = (clean: number, dirty: number, spread: number) =>
+      Math.max(0, round(clean + (dirty - clean) * pollution + spread * normal(random), 1));
+    const pm25 = measure(4, 14, 2.5);
+    // PM10 includes the finer particles.
+    const concentrations = { ozone: measure(45, 75, 12), pm25, pm10: round(pm25 + measure(7, 18, 4), 1) };
+    for (const pollutant of ['ozone', 'pm25', 'pm10'] as const) {
+      const monitor = `sample-${String(index + 1).padStart(5, '0')}`;
+      yield { pollutant, monitor, ...place, concentration: concentrations[pollutant], measuredAt };
+    }
+  }
 }
