@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../src/clock.ts';
-import { reportOfLatestRun } from '../src/report/make-report.ts';
+import { reportOfLatestRun } from '../src/report/gather-facts.ts';
 import { reportPage } from '../src/report/page/page.ts';
 import { writePortfolio } from './oed-portfolio.ts';
 import { peakMegabytes } from './peak-memory.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { amount } from '../../src/format-numbers.ts';
 import { labelColumns, labelOf } from '../../src/report/location-labels.ts';
-import { percent } from '../../src/report/numbers.ts';
+import { percent } from '../../src/report/measure.ts';
 import { escaped, html, jsonData } from '../../src/report/page/html.ts';
 import { fc } from '../properties.ts';
 

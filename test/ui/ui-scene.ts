@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { PerilbookError } from '../../src/errors.ts';
-import { reportOfLatestRun } from '../../src/report/make-report.ts';
+import { reportOfLatestRun } from '../../src/report/gather-facts.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';

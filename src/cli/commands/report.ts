@@ -3,11 +3,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { unopenedConnection } from '../../library/connection.ts';
 import { effectsOf } from '../../library/run-host.ts';
+import type { CellClasses } from '../../report/cell-classes.ts';
 import { compareWithOutput, type EarlierOutput } from '../../report/compare/compare-outputs.ts';
 import { factsJson } from '../../report/facts.ts';
-import { reportOfLatestRun } from '../../report/make-report.ts';
+import { reportOfLatestRun } from '../../report/gather-facts.ts';
 import { reportPage } from '../../report/page/page.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
+import type { Prepared } from '../../run/prepare.ts';
 import { inputFiles } from '../../run/protected-files.ts';
 import { inputOf } from '../../run/settings/input-setting.ts';
 import type { Job } from '../../run/settings/settings.ts';
@@ -39,9 +41,12 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   const rows = [job.output, ...(earlier === null ? [] : await inputFiles(earlier))];
   const ofRows = rows.map((path) => ({ path, what: 'is an output with rows' }));
   await checkFiles(flags, job, [reportOutput(file)], ofRows);
-  const { facts, map } = await reportOfLatestRun(job, unopenedConnection(host, job), store, effectsOf(host), {
-    compare: earlier === null ? null : (prepared, complete) => compareWithOutput(earlier, prepared, complete),
-  });
+  const compare =
+    earlier === null
+      ? undefined
+      : (prepared: Prepared, complete: CellClasses) => compareWithOutput(earlier, prepared, complete);
+  const connection = unopenedConnection(host, job);
+  const { facts, map } = await reportOfLatestRun(job, connection, store, effectsOf(host), compare);
   if (facts.runAt === null) sayNoRun(context, job);
   await writeReport(context, file, reportPage(facts, map));
   if (file !== '-') say(context, `Wrote the report to ${shownPath(file, context.workingFolder)}`);

@@ -5,7 +5,7 @@ import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { connect, localConnection, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
 import { openAreas, requireAreas } from '../../library/open-areas.ts';
 import { effectsOf } from '../../library/run-host.ts';
-import { reportOfLatestRun } from '../../report/make-report.ts';
+import { reportOfLatestRun } from '../../report/gather-facts.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import type { Job } from '../../run/settings/settings.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';

@@ -1,8 +1,7 @@
 import { topicOf } from '../../contract/topics.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../facts.ts';
-import { measureOf } from '../measure.ts';
-import { percent, placeText } from '../numbers.ts';
+import { measureOf, percent, placeText } from '../measure.ts';
 import { answeredName } from './at-risk.ts';
 import { heatCell } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';

@@ -1,7 +1,6 @@
 import type { Facts, TopicFacts } from '../facts.ts';
 import type { MapFigures } from '../map/map-bins.ts';
-import { measureOf } from '../measure.ts';
-import { percent } from '../numbers.ts';
+import { measureOf, percent } from '../measure.ts';
 import { HIGH, VERY_HIGH } from '../scales.ts';
 import { stackedBar, swatch } from './bars.ts';
 import { type Html, html } from './html.ts';

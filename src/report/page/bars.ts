@@ -1,5 +1,5 @@
 import { shareOf } from '../../format-numbers.ts';
-import { percent } from '../numbers.ts';
+import { percent } from '../measure.ts';
 import type { Tone } from '../scales.ts';
 import { type Html, html } from './html.ts';
 

@@ -3,7 +3,7 @@ import { amount, counted, grouped } from '../../format-numbers.ts';
 import type { StepName } from '../compare/bridge.ts';
 import type { Bridge, ComparedSum, RatingMove, RowSum } from '../compare/comparison.ts';
 import type { Facts } from '../facts.ts';
-import { placeText } from '../numbers.ts';
+import { placeText } from '../measure.ts';
 import { type Html, html, quoted } from './html.ts';
 import { block, scrolling, section } from './section.ts';
 

@@ -1,8 +1,7 @@
 import type { Category } from '../../contract/topics.ts';
 import { grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
-import { type Measure, measureOf } from '../measure.ts';
-import { percent } from '../numbers.ts';
+import { type Measure, measureOf, percent } from '../measure.ts';
 import { HIGHEST, reading, type Scale, scaleOf, severeClasses, unansweredClass } from '../scales.ts';
 import type { Rated } from '../sums.ts';
 import { answeredName } from './at-risk.ts';

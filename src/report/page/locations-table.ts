@@ -1,8 +1,7 @@
 import { topicOf } from '../../contract/topics.ts';
 import { grouped } from '../../format-numbers.ts';
 import type { Facts, PlaceAtRisk } from '../facts.ts';
-import { measureOf } from '../measure.ts';
-import { placeText } from '../numbers.ts';
+import { measureOf, placeText } from '../measure.ts';
 import { PLACES_KEPT } from '../place-lists.ts';
 import { capital } from './accumulation.ts';
 import { swatch } from './bars.ts';

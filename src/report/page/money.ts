@@ -1,6 +1,6 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Credits, LedgerLine } from '../facts.ts';
-import { percent } from '../numbers.ts';
+import { percent } from '../measure.ts';
 import { bar } from './bars.ts';
 import { type Html, html, quoted } from './html.ts';
 import { section } from './section.ts';

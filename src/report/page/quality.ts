@@ -1,6 +1,6 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
-import { percent, placeText } from '../numbers.ts';
+import { percent, placeText } from '../measure.ts';
 import { capital } from './accumulation.ts';
 import { type Html, html, quoted } from './html.ts';
 import { section } from './section.ts';
