@@ -74,15 +74,15 @@ function ratingStep(then: number, now: number): StepName {
   return severity(now) > severity(then) ? 'rated_worse' : 'rated_better';
 }
 
-/** The way from a sum then to the same sum now, in whole units. */
-export interface CountedBridge {
+/** The way from a sum then to the same sum now: `before` and the changes add up to `now`, to the whole unit (`CellTable`). */
+export interface Bridge {
   readonly before: CountedSum;
-  /** Those that some row takes part in; their changes add up to the difference, to the unit. */
-  readonly steps: readonly CountedStep[];
+  /** Those that some row takes part in. */
+  readonly steps: readonly BridgeStep[];
   readonly now: CountedSum;
 }
 
-interface CountedStep {
+interface BridgeStep {
   readonly step: StepName;
   /** Rows that take part. */
   readonly rows: number;
@@ -130,7 +130,7 @@ export class BridgeSums {
     }
   }
 
-  bridge(): CountedBridge {
+  bridge(): Bridge {
     const steps = STEPS.flatMap((step) => {
       const sum = this.#steps.get(step);
       return sum === undefined ? [] : [{ step, ...sum }];

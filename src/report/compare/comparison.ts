@@ -1,7 +1,8 @@
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { RowExample, StepName } from './bridge.ts';
+import type { CountedSum } from '../sums.ts';
+import type { Bridge } from './bridge.ts';
 
-/** What changed between an earlier output and the report. Values are in `currency`; those in other currencies are apart. */
+/** What changed between an earlier output and the report. Values are in `currency`, no longer in whole units; those in other currencies are apart. */
 export interface Comparison {
   /** The name of the earlier output. */
   readonly earlier: string;
@@ -23,12 +24,6 @@ export interface Comparison {
   readonly notCompared: readonly TopicSlug[];
 }
 
-/** Rows and their values in the currency of the comparison. */
-export interface RowSum {
-  readonly rows: number;
-  readonly value: number;
-}
-
 export interface ComparedSum {
   readonly rows: number;
   /** Null where none of the rows has a value in that currency: not known is not zero. */
@@ -36,23 +31,7 @@ export interface ComparedSum {
   /** Rows whose value is empty or not a number, in any currency. */
   readonly withoutValue: number;
   /** Rows with a value in another currency, most rows first; `currency` is null where a row names none. */
-  readonly otherCurrencies: readonly (RowSum & { readonly currency: string | null })[];
-}
-
-/** The way from a sum then to the same sum now: `before` and the changes add up to `now`. */
-export interface Bridge {
-  readonly before: RowSum;
-  readonly steps: readonly BridgeStep[];
-  readonly now: RowSum;
-}
-
-interface BridgeStep {
-  readonly step: StepName;
-  /** Rows that take part. */
-  readonly rows: number;
-  readonly change: RowSum;
-  /** The first of them: lines of the input; of what is gone, lines of the earlier output. */
-  readonly examples: readonly RowExample[];
+  readonly otherCurrencies: readonly (CountedSum & { readonly currency: string | null })[];
 }
 
 export interface TopicChanges {
@@ -62,11 +41,11 @@ export interface TopicChanges {
   readonly bridge: Bridge;
   /** Rows in both, at the same place or not, whose rating differs, most rows first. Value as it is now. */
   readonly moved: readonly RatingMove[];
-  readonly answeredThen: RowSum;
-  readonly answeredNow: RowSum;
+  readonly answeredThen: CountedSum;
+  readonly answeredNow: CountedSum;
 }
 
-export interface RatingMove extends RowSum {
+export interface RatingMove extends CountedSum {
   readonly from: string;
   readonly to: string;
   readonly isWorse: boolean;

@@ -2,8 +2,9 @@ import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { valueOfUnits } from '../../run/scan/value.ts';
 import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../scales.ts';
-import { BridgeSums, type CountedBridge, isAtRisk, type RowExample, type RowState, severity } from './bridge.ts';
-import type { Bridge, ComparedSum, Comparison, RatingMove, RowSum, TopicChanges } from './comparison.ts';
+import type { CountedSum } from '../sums.ts';
+import { type Bridge, BridgeSums, isAtRisk, type RowExample, type RowState, severity } from './bridge.ts';
+import type { ComparedSum, Comparison, RatingMove, TopicChanges } from './comparison.ts';
 
 type Side = AsyncIterable<readonly ComparedRow[]>;
 
@@ -78,24 +79,24 @@ export async function matchRows(
   await fill('earlier_rows', earlier);
   await fill('current_rows', current);
   database.exec(NUMBERED);
-  const [before, now, added, gone, relocated] = [0, 1, 2, 3, 4].map(() => new ComparedSums(decimals)) as [
-    ComparedSums,
-    ComparedSums,
-    ComparedSums,
-    ComparedSums,
-    ComparedSums,
-  ];
+  const sides = {
+    before: new ComparedSums(decimals),
+    now: new ComparedSums(decimals),
+    new: new ComparedSums(decimals),
+    gone: new ComparedSums(decimals),
+    relocated: new ComparedSums(decimals),
+  };
   const all = new BridgeSums(() => true);
   const sums = topics.map((slug) => new TopicSums(slug, decimals));
   const pass = (then: ComparedRow | null, is: ComparedRow | null) => {
     const hasMoved = then !== null && is !== null && then.place !== is.place;
     const { key, line, part } = (is ?? then)!;
     const example = () => ({ key, line, ...(part !== null && { part }) });
-    if (then !== null) before.add(then);
-    if (is !== null) now.add(is);
-    if (then === null) added.add(is!);
-    if (is === null) gone.add(then!);
-    if (hasMoved) relocated.add(is!);
+    if (then !== null) sides.before.add(then);
+    if (is !== null) sides.now.add(is);
+    if (then === null) sides.new.add(is!);
+    if (is === null) sides.gone.add(then!);
+    if (hasMoved) sides.relocated.add(is!);
     all.add(stateOf(then), stateOf(is), hasMoved, example);
     for (const [topic, sum] of sums.entries()) sum.add(stateOf(then, topic), stateOf(is, topic), hasMoved, example);
   };
@@ -112,7 +113,11 @@ export async function matchRows(
   );
   for (const row of onlyEarlier.iterate() as IterableIterator<ComparedRow>) pass(row, null);
   return {
-    ...{ before: before.sum(), now: now.sum(), new: added.sum(), gone: gone.sum(), relocated: relocated.sum() },
+    before: sides.before.sum(),
+    now: sides.now.sum(),
+    new: sides.new.sum(),
+    gone: sides.gone.sum(),
+    relocated: sides.relocated.sum(),
     bridge: inCurrency(all.bridge(), decimals),
     topics: sums.map((topic) => topic.changes()),
   };
@@ -137,8 +142,8 @@ function stateOf(row: ComparedRow | null, topic?: number): RowState | null {
   };
 }
 
-function inCurrency({ before, steps, now }: CountedBridge, decimals: number): Bridge {
-  const sum = ({ rows, value }: RowSum) => ({ rows, value: valueOfUnits(value, decimals) });
+function inCurrency({ before, steps, now }: Bridge, decimals: number): Bridge {
+  const sum = ({ rows, value }: CountedSum) => ({ rows, value: valueOfUnits(value, decimals) });
   return { before: sum(before), steps: steps.map((step) => ({ ...step, change: sum(step.change) })), now: sum(now) };
 }
 

@@ -1,9 +1,10 @@
 import { topicOf } from '../../contract/topics.ts';
 import { amount, counted, grouped } from '../../format-numbers.ts';
-import type { StepName } from '../compare/bridge.ts';
-import type { Bridge, ComparedSum, RatingMove, RowSum } from '../compare/comparison.ts';
+import type { Bridge, StepName } from '../compare/bridge.ts';
+import type { ComparedSum, RatingMove } from '../compare/comparison.ts';
 import type { Facts } from '../facts.ts';
 import { placeText } from '../measure.ts';
+import type { CountedSum } from '../sums.ts';
 import { type Html, html, quoted } from './html.ts';
 import { block, scrolling, section } from './section.ts';
 
@@ -47,11 +48,11 @@ ${movesTables(facts)}`,
   );
 }
 
-function shownSum(facts: Facts, { rows, value }: RowSum): string {
+function shownSum(facts: Facts, { rows, value }: CountedSum): string {
   return facts.valueName === null ? grouped(rows) : amount(value, facts.currency);
 }
 
-function signed(facts: Facts, { rows, value }: RowSum): string {
+function signed(facts: Facts, { rows, value }: CountedSum): string {
   const measured = facts.valueName === null ? rows : value;
   const sign = measured > 0 ? '+' : measured < 0 ? '−' : '';
   return `${sign}${shownSum(facts, { rows: Math.abs(rows), value: Math.abs(value) })}`;
