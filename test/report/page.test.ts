@@ -68,7 +68,7 @@ test('the columns by which people know a location', () => {
   assert.equal(labelOf('x'.repeat(200)).length, 60);
 });
 
-const CSS = readFileSync(new URL('../../src/report/page/assets/colours.css', import.meta.url), 'utf8');
+const CSS = readFileSync(new URL('../../src/report/page/assets/base.css', import.meta.url), 'utf8');
 
 /** How red, green and blue are seen, as linear light (Machado, Oliveira and Fernandes 2009, full severity). */
 const SIGHTS = {

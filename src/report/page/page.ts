@@ -16,22 +16,22 @@ import { creditsSection } from './money.ts';
 import { missingSection, qualitySection } from './quality.ts';
 
 /** In cascade order. */
-const STYLES = ['colours.css', 'page.css', 'map.css', 'tables.css', 'media.css'];
+const STYLES = ['base.css', 'page.css', 'map.css', 'tables.css', 'media.css'];
 
 const SCRIPTS = ['map.js', 'locations.js', 'report.js'];
 
 /** The style of all reports. Its rules are for `body` or another element of the class `report`, in a document or a shadow root. */
 export const reportStyle = (): string => STYLES.map(asset).join('');
 
-/** The colours alone, for the page around the report. */
-export const reportColours = (): string => asset('colours.css');
+/** Colours and type alone, for the page around the report. */
+export const baseStyle = (): string => asset('base.css');
 
 /** A module: `setUpReport(root, state)` makes the sections in a document or a shadow root work. */
 export const reportScript = (): string => SCRIPTS.map(asset).join('');
 
 /** The page as one file. It loads nothing, and its content security policy forbids it to. */
 export function reportPage(facts: Facts, map: MapFigures): string {
-  const style = reportStyle() + asset(facts.sample ? 'pages-sample.css' : 'pages.css');
+  const style = reportStyle() + pageNumbers(facts.sample ? 'Sample data' : 'Perilbook hazard report');
   const script = `${reportScript()}setUpReport(document);\n`;
   const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
   return html`<!doctype html>
@@ -90,6 +90,11 @@ function sections(facts: Facts, map: MapFigures): HtmlPart {
     facts.datasets && sourcesSection(facts.datasets),
     facts.credits && creditsSection(facts.credits, facts.runAt),
   ];
+}
+
+/** The style that numbers the printed pages: a `@page` rule reads no variables. */
+function pageNumbers(words: string): string {
+  return `@page { @bottom-right { content: "${words} · page " counter(page); font: 8pt sans-serif; } }\n`;
 }
 
 function asset(name: string): string {

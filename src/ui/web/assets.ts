@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { reportColours, reportScript, reportStyle } from '../../report/page/page.ts';
+import { baseStyle, reportScript, reportStyle } from '../../report/page/page.ts';
 import { HEADERS } from './access-check.ts';
 
 export interface Asset {
@@ -44,7 +44,7 @@ export function readPage(): Asset & { readonly policy: string } {
   return { type: TYPES['.html']!, body: Buffer.from(page.replace(empty, empty.replace('><', `>${map}<`))), policy };
 }
 
-/** The files of the page by name, its libraries, a sample, and colours, style and script of the report. All are read at the start: no other file can be
+/** The files of the page by name, its libraries, a sample, and style and script of the report. All are read at the start: no other file can be
  * requested. */
 export function readAssets(): ReadonlyMap<string, Asset> {
   const names = readdirSync(FOLDER).filter((name) => TYPES[extname(name)] !== undefined);
@@ -55,7 +55,7 @@ export function readAssets(): ReadonlyMap<string, Asset> {
       readFileSync(new URL(url)),
     ]),
     ['sample.csv', readFileSync(SAMPLE)],
-    ['colours.css', Buffer.from(reportColours())],
+    ['base.css', Buffer.from(baseStyle())],
     ['report.css', Buffer.from(reportStyle())],
     ['report.js', Buffer.from(reportScript())],
   ];
