@@ -13,7 +13,7 @@ import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type PointMap, pointMap } from './files/point-map.ts';
 import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
-import { type ListedRun, listRuns } from './runs/run-list.ts';
+import { listRuns } from './runs/run-list.ts';
 import { Runs, sourceOf } from './runs/started-runs.ts';
 import { RefusedRequest } from './web/error-replies.ts';
 
@@ -132,7 +132,7 @@ export class UiApi {
     this.workspace.keepSettings(file, { ...this.#placeOf(file), output: job.output, ...settings });
   }
 
-  async listRuns(): Promise<ListedRun[]> {
+  async listRuns(): Promise<ReturnType<typeof listRuns>> {
     const files = this.workspace.list().map((file) => ({ ...file, output: this.outputOf(file) }));
     return listRuns(await this.dependencies.store.runs(), files, (file) => this.runs.isWorking(file));
   }

@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs';
+import { extname } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hasSystemCode } from '../../errors.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
-import { safeFileName } from './file-name.ts';
 import type { ChosenFile, Workspace } from './workspace.ts';
 
 /**
@@ -57,4 +57,37 @@ function tooLarge(most: number): RefusedRequest {
     `The file is larger than the upload limit (${Math.round(most / 1e6).toLocaleString('en-US')} MB)`,
     'Open it by its path instead, or start perilbook ui with a larger --max-upload.',
   );
+}
+
+/** In bytes: file systems allow 255, and the names of outputs and temporary files are longer. */
+const LONGEST = 120;
+
+/**
+ * The name of an uploaded file on the disk: without folders and without characters that file systems or terminals cannot
+ * handle. Never empty, never hidden, never a path out of the folder.
+ */
+export function safeFileName(said: string): string {
+  const base = said.split(/[/\\]/).at(-1) ?? '';
+  const plain = base
+    .normalize('NFC')
+    // Control, format and surrogate characters: some change the direction of the text around them.
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
+    .replace(/[<>:"|?*]/g, '_')
+    .replace(/^[.\s]+|[.\s]+$/g, '');
+  if (plain === '') return 'upload';
+  const extension = shortened(extname(plain), 16);
+  const stem = plain.slice(0, plain.length - extname(plain).length);
+  return shortened(stem, LONGEST) + extension;
+}
+
+/** As many whole characters as fit into `most` bytes. */
+function shortened(text: string, most: number): string {
+  let bytes = 0;
+  let kept = '';
+  for (const letter of text) {
+    bytes += Buffer.byteLength(letter);
+    if (bytes > most) break;
+    kept += letter;
+  }
+  return kept;
 }

@@ -39,49 +39,9 @@ export interface ActiveRun {
 }
 
 /** The state of a run as the page shows it, sent several times a second. */
-export interface RunUpdate {
-  readonly phase: ActiveRunState;
-  readonly source: ChosenSource | null;
-  /** What it does now: a run that buys or looks up also reads and writes. */
-  readonly activity: Progress['phase'];
-  readonly rows: number;
-  readonly rows_all: number | null;
-  /** Identifies the run: a short one may begin and end between two updates. */
-  readonly began_at: number;
-  /** The places that the run can buy within its budget, quota and time, and all that lack something. */
-  readonly cells: number;
-  readonly cells_all: number;
-  readonly cells_done: number;
-  /** The share of all value that is done; null in the order of the file. */
-  readonly value_done: number | null;
-  readonly credits_spent: number;
-  readonly credits_unknown: number;
-  /** What the run is planned to spend, and what all places cost. */
-  readonly credits_planned: number;
-  readonly credits_all: number;
-  readonly budget: number;
-  /** Credits of the period that were left when the run began. */
-  readonly period_left: number;
-  readonly last_minute: number;
-  /** Null: the sample keeps no minute. */
-  readonly per_minute_limit: number | null;
-  /** Why no call is sent now. */
-  readonly pause: ReturnType<typeof pauseReason>;
-  readonly minutes_left: number | null;
-  readonly calls: number;
-  readonly in_flight: number;
-  readonly failures: number;
-  readonly slowed_down: number;
-  readonly notices: readonly string[];
-  readonly end: {
-    readonly state: RunResult['state'];
-    readonly stop: RunResult['stop'];
-    readonly summary: RunResult['summary'];
-  } | null;
-  readonly error: ErrorMessage | null;
-}
+export type RunUpdate = ReturnType<typeof runUpdateOf>;
 
-export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
+export function runUpdateOf(run: ActiveRun, time: Timestamp) {
   const { progress, phase, meter, budget, available, facts } = run;
   const isBuying = phase === 'buying' && facts !== null;
   const last = isBuying ? meter.add(time.steady, spentOf(progress)) : null;
@@ -90,22 +50,30 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp): RunUpdate {
   return {
     phase,
     source: run.source,
+    /** What it does now: a run that buys or looks up also reads and writes. */
     activity: progress.phase,
     rows: progress.rows,
     rows_all: facts?.rows ?? null,
+    /** Identifies the run: a short one may begin and end between two updates. */
     began_at: run.beganAt,
+    /** The places that the run can buy within its budget, quota and time, and all that lack something. */
     cells: reached?.of ?? progress.cells,
     cells_all: progress.cells,
     cells_done: progress.cellsDone,
+    /** The share of all value that is done; null in the order of the file. */
+    value_done: facts && shareOf(progress.valueDone, facts.value),
     credits_spent: progress.creditsSpent,
     credits_unknown: progress.creditsUnknown,
-    value_done: facts && shareOf(progress.valueDone, facts.value),
+    /** What the run is planned to spend, and what all places cost. */
     credits_planned: facts === null ? progress.creditsPlanned : reachedCredits(progress, facts).of,
     credits_all: progress.creditsPlanned,
     budget,
+    /** Credits of the period that were left when the run began. */
     period_left: available,
     last_minute: Math.round(Math.min(last?.credits ?? 0, limit)),
+    /** Null: the sample keeps no minute. */
     per_minute_limit: Number.isFinite(limit) ? limit : null,
+    /** Why no call is sent now. */
     pause: isBuying ? pauseReason(progress, facts, last!, time.steady) : null,
     minutes_left: isBuying ? minutesLeft(run, facts, last!, time) : null,
     calls: progress.calls,

@@ -2,16 +2,15 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { reportPage, reportSections } from '../../report/page/page.ts';
 import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
 import { receiveUpload } from '../files/upload.ts';
+import { HEADERS } from './access-check.ts';
 import { readAssets, readPage } from './assets.ts';
 import { RefusedRequest } from './error-replies.ts';
-import { sendEvents } from './events.ts';
-import { reportPolicy } from './report-policy.ts';
 
 interface OfFile {
   readonly Params: { readonly id: string };
@@ -88,14 +87,22 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   });
   app.get<OfFile>('/api/books/:id/report', async ({ params }, reply) => {
     const { facts, map } = await api.report(api.file(params.id));
-    const html = reportPage(facts, map);
-    return reply.header('content-security-policy', reportPolicy(html)).type('text/html; charset=utf-8').send(html);
+    return reply
+      .header('content-security-policy', REPORT_POLICY)
+      .type('text/html; charset=utf-8')
+      .send(reportPage(facts, map));
   });
   app.get<OfFile>('/api/books/:id/sections', async ({ params }, reply) => {
     const { facts, map } = await api.report(api.file(params.id));
     return reply.type('text/html; charset=utf-8').send(reportSections(facts, map));
   });
 }
+
+/**
+ * A report names its own inline parts in its policy, and allows nothing else. This adds an origin of its own, so that it could not
+ * reach this page even if a value from a file had become a script.
+ */
+const REPORT_POLICY = "frame-ancestors 'none'; sandbox allow-scripts allow-modals allow-downloads";
 
 const UPLOAD_TYPE = 'application/octet-stream';
 
@@ -121,6 +128,36 @@ function addPage(app: FastifyInstance): void {
     if (!asset) throw new RefusedRequest(404, 'NO_FILE', 'Unknown path', 'Reload the page.');
     return reply.type(asset.type).send(asset.body);
   });
+}
+
+const POLL_MS = 250;
+/** The page takes a longer silence for a lost connection (assets/connection.js). */
+const HEARTBEAT_MS = 3_000;
+
+/** Sends state changes as server-sent events until the page disconnects or `signal` aborts. A new page gets the current
+ * state first. */
+function sendEvents(request: FastifyRequest, reply: FastifyReply, read: () => unknown, signal: AbortSignal): void {
+  reply.hijack();
+  const { raw } = reply;
+  raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
+  let last = '';
+  const poll = () => {
+    const now = JSON.stringify(read());
+    if (now === last || raw.writableNeedDrain) return;
+    last = now;
+    raw.write(`data: ${now}\n\n`);
+  };
+  poll();
+  const polling = setInterval(poll, POLL_MS);
+  const heartbeat = setInterval(() => raw.write('event: here\ndata:\n\n'), HEARTBEAT_MS);
+  const end = () => {
+    clearInterval(polling);
+    clearInterval(heartbeat);
+    signal.removeEventListener('abort', end);
+    raw.end();
+  };
+  signal.addEventListener('abort', end, { once: true });
+  request.raw.on('close', end);
 }
 
 function read<T>(schema: z.ZodType<T>, body: unknown): T {
