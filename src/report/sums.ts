@@ -1,5 +1,5 @@
 import { valueOfUnits } from '../run/scan/value.ts';
-import { type Scale, severeClasses, type Units, unansweredClass } from './scales.ts';
+import { CLASS_LETTERS, type Scale, severeClasses, type Units, unansweredClass } from './scales.ts';
 
 /** Locations, and what they are worth in the report's currency; null where the input has no value column. */
 export interface Sum {
@@ -31,35 +31,52 @@ export interface Rated {
   readonly classes: readonly (Sum & { readonly name: string })[];
 }
 
-/** Locations and value by class. */
-export class ClassSums {
-  readonly rows: Float64Array;
-  readonly value: Float64Array;
+/** No scale has more classes. */
+const CLASSES = CLASS_LETTERS.length;
 
-  constructor(classes: number) {
-    this.rows = new Float64Array(classes);
-    this.value = new Float64Array(classes);
+/** Locations and value by class, in each of several layers: those of a bin of the map, of a county, of all. */
+export class LayerSums {
+  /** Of each layer and class: rows, then value. */
+  readonly #sums: Float64Array | Float32Array;
+
+  /** @param numbers single precision finds the typical class as well, in half the memory; sums that are shown need the double */
+  constructor(layers: number, numbers: typeof Float64Array | typeof Float32Array = Float64Array) {
+    this.#sums = new numbers(layers * CLASSES * 2);
   }
 
-  add(index: number, rows: number, value: number): void {
-    this.rows[index]! += rows;
-    this.value[index]! += value;
+  /** @param classes the class in each layer */
+  add(rows: number, value: number, classes: Uint8Array): void {
+    for (let layer = 0; layer < classes.length; layer++) {
+      const index = (layer * CLASSES + classes[layer]!) * 2;
+      this.#sums[index]! += rows;
+      this.#sums[index + 1]! += value;
+    }
   }
 
-  /** The sum of the classes from one index up to, not including, another. */
-  counted(from: number, to: number): CountedSum {
-    return { rows: sumOfClasses(this.rows, from, to), value: sumOfClasses(this.value, from, to) };
+  addAll(other: LayerSums): void {
+    for (let index = 0; index < this.#sums.length; index++) this.#sums[index]! += other.#sums[index]!;
   }
 
-  rated(scale: Scale, units: Units, sumOf: SumOf): Rated {
+  /** The rows or the value of each class. */
+  weights(layer: number, measure: 'rows' | 'value'): number[] {
+    const from = layer * CLASSES * 2 + (measure === 'rows' ? 0 : 1);
+    return Array.from({ length: CLASSES }, (_, index) => this.#sums[from + index * 2]!);
+  }
+
+  /** The sum of the classes of a layer from one index up to, not including, another. */
+  counted(layer: number, from = 0, to: number = CLASSES): CountedSum {
+    const sum = (measure: 'rows' | 'value') => sumOfClasses(this.weights(layer, measure), from, to);
+    return { rows: sum('rows'), value: sum('value') };
+  }
+
+  rated(layer: number, scale: Scale, units: Units, sumOf: SumOf): Rated {
     const unanswered = unansweredClass(scale);
+    const sum = (from: number, to: number) => sumOf(this.counted(layer, from, to));
     return {
-      answered: sumOf(this.counted(0, unanswered)),
-      notAnswered: sumOf(this.counted(unanswered, unanswered + 1)),
-      severe: sumOf(this.counted(severeClasses(scale, units).from, scale.ordered)),
-      classes: scale.classes
-        .slice(0, unanswered)
-        .map(({ name }, index) => ({ name, ...sumOf(this.counted(index, index + 1)) })),
+      answered: sum(0, unanswered),
+      notAnswered: sum(unanswered, unanswered + 1),
+      severe: sum(severeClasses(scale, units).from, scale.ordered),
+      classes: scale.classes.slice(0, unanswered).map(({ name }, index) => ({ name, ...sum(index, index + 1) })),
     };
   }
 }

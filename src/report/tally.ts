@@ -10,8 +10,8 @@ import { binningsOf } from './map/bins.ts';
 import { type Frame, place, project } from './map/frame.ts';
 import { MapBins, type MapFigures } from './map/map-bins.ts';
 import { type CellAtRisk, PlaceLists } from './place-lists.ts';
-import { HIGHEST, type Units } from './scales.ts';
-import { ClassSums, sumMaker } from './sums.ts';
+import { HIGHEST, type Units, unansweredClass } from './scales.ts';
+import { sumMaker } from './sums.ts';
 
 /** What must be known before cells are counted. */
 export interface TallyOf {
@@ -45,8 +45,7 @@ const SAMPLE_PREFIX = new RegExp(`^${SAMPLE_NOTE}(; |$)`);
 /** Computes the figures, cell by cell. Its memory grows with the map and the country, not with the input. */
 export class Tally {
   readonly #topics: readonly RatedTopic[];
-  readonly #sums: readonly ClassSums[];
-  readonly #highest = new ClassSums(HIGHEST.classes.length);
+  readonly #natural: readonly { readonly slug: TopicSlug; readonly layer: number }[];
   readonly #frame: Frame;
   readonly #kind: 'point' | 'hexagon';
   readonly #levels: readonly MapBins[];
@@ -62,7 +61,6 @@ export class Tally {
   #rows = 0;
   /** Rows of those whose fields were counted. */
   #counted = 0;
-  #value = 0;
   #cells = 0;
   #oldest: string | null = null;
   #newest: string | null = null;
@@ -71,17 +69,16 @@ export class Tally {
     this.#units = units;
     this.#decimals = decimals;
     this.#topics = ratedTopics({ topics, counts, units });
-    this.#sums = this.#topics.map(({ scale }) => new ClassSums(scale.classes.length));
     this.#frame = frame;
     const scales = [HIGHEST, ...this.#topics.map(({ scale }) => scale)];
     const binnings = binningsOf(cells);
     this.#kind = binnings[0]!.kind;
     this.#levels = binnings.map((binning) => new MapBins(binning, scales));
-    const natural = this.#topics
+    this.#natural = this.#topics
       .map(({ slug, natural }, index) => ({ slug, natural, layer: index + 1 }))
       .filter((topic) => topic.natural);
-    this.#concentration = new Concentration(natural);
-    this.#lists = new PlaceLists(natural);
+    this.#concentration = new Concentration(scales.length);
+    this.#lists = new PlaceLists(this.#natural);
     this.#classes = new Uint8Array(scales.length);
   }
 
@@ -90,9 +87,8 @@ export class Tally {
     const { rows, value } = cell;
     this.#cells++;
     this.#rows += rows;
-    this.#value += value;
     classes.copy(cell.number, this.#classes, 1);
-    this.#sum(rows, value);
+    this.#classes[0] = this.#highestClass();
     this.#concentration.add(county, rows, value, this.#classes);
     this.#lists.add(cell, this.#classes);
     const point = project(cell.location);
@@ -104,21 +100,16 @@ export class Tally {
     for (const level of this.#levels) level.add(at, cell, county, this.#classes);
   }
 
-  /** Finds the highest class, and adds to the sums of all. */
-  #sum(rows: number, value: number): void {
+  /** Of the natural topics of a cell; without a rating the first reason why. */
+  #highestClass(): number {
     let highest = -1;
-    let unrated = HIGHEST.classes.length - 1;
-    for (let index = 0; index < this.#topics.length; index++) {
-      const { scale, natural } = this.#topics[index]!;
-      const found = this.#classes[index + 1]!;
-      this.#sums[index]!.add(found, rows, value);
-      if (!natural) continue;
-      if (found < scale.ordered) highest = Math.max(highest, found);
-      else unrated = Math.min(unrated, found);
+    let unrated = unansweredClass(HIGHEST);
+    for (const { layer } of this.#natural) {
+      const rating = this.#classes[layer]!;
+      if (rating < HIGHEST.ordered) highest = Math.max(highest, rating);
+      else unrated = Math.min(unrated, rating);
     }
-    const all = highest < 0 ? unrated : highest;
-    this.#classes[0] = all;
-    this.#highest.add(all, rows, value);
+    return highest < 0 ? unrated : highest;
   }
 
   /** Counts status, note and time of rows by their fields. Rows that are not counted lack nothing. */
@@ -146,20 +137,21 @@ export class Tally {
     const { ok = 0, ...others } = Object.fromEntries(this.#status);
     const complete = ok + this.#rows - this.#counted;
     const sumOf = sumMaker(this.#decimals);
-    const hasNatural = this.#topics.some(({ natural }) => natural);
+    const { states, counties, all, mostIn } = this.#concentration.totals(this.#natural, sumOf);
     return {
       figures: {
         places: this.#cells,
-        all: sumOf({ rows: this.#rows, value: this.#value }),
-        highest: hasNatural ? this.#highest.rated(HIGHEST, this.#units, sumOf) : null,
+        all: sumOf(all.all),
+        highest: this.#natural.length > 0 ? all.sums.rated(0, HIGHEST, this.#units, sumOf) : null,
         topics: this.#topics.map(({ slug, scale, natural }, index) => ({
           topic: slug,
           title: topicOf(slug).title,
           category: topicOf(slug).category,
-          ...this.#sums[index]!.rated(scale, this.#units, sumOf),
-          mostIn: natural ? this.#concentration.mostIn(slug, sumOf) : [],
+          ...all.sums.rated(index + 1, scale, this.#units, sumOf),
+          mostIn: natural ? mostIn(index + 1) : [],
         })),
-        ...this.#concentration.lists(sumOf),
+        states,
+        counties,
         oldest: this.#oldest,
         newest: this.#newest,
       },

@@ -2,7 +2,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { type County, countyName } from '../../geo/us-counties.ts';
 import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { CLASS_LETTERS, type Scale } from '../scales.ts';
-import { answeredOf, type Sum, type SumOf, typicalClass } from '../sums.ts';
+import { answeredOf, LayerSums, type Sum, type SumOf, typicalClass } from '../sums.ts';
 import type { Binning } from './bins.ts';
 import type { Frame, MapPoint } from './frame.ts';
 
@@ -41,12 +41,9 @@ interface Bin {
   /** The county of its place with most value or rows, and how much that has. */
   county: County | null;
   most: number;
-  /** Rows and then value, by layer and class. Single precision finds the typical class as well, and halves some 200 MB of small bins. */
-  readonly weights: Float32Array;
+  /** In single precision: some 100 MB of small bins instead of 200. */
+  readonly sums: LayerSums;
 }
-
-/** No scale has more classes. */
-const CLASSES = CLASS_LETTERS.length;
 
 /** What falls into each bin of the map: at most as many bins as fit on it. */
 export class MapBins {
@@ -70,18 +67,14 @@ export class MapBins {
     bin.rows += rows;
     bin.value += value;
     if ((value || rows) > bin.most) [bin.county, bin.most] = [county, value || rows];
-    for (let layer = 0; layer < classes.length; layer++) {
-      const index = (layer * CLASSES + classes[layer]!) * 2;
-      bin.weights[index]! += rows;
-      bin.weights[index + 1]! += value;
-    }
+    bin.sums.add(rows, value, classes);
   }
 
   #binAt(key: number, at: MapPoint, first: number): Bin {
     const known = this.#bins.get(key);
     if (known) return known;
-    const weights = new Float32Array(this.#scales.length * CLASSES * 2);
-    const bin = { key, at, first, rows: 0, value: 0, county: null, most: 0, weights };
+    const sums = new LayerSums(this.#scales.length, Float32Array);
+    const bin = { key, at, first, rows: 0, value: 0, county: null, most: 0, sums };
     this.#bins.set(key, bin);
     return bin;
   }
@@ -94,8 +87,8 @@ export class MapBins {
       bins: bins.map(({ at, county, ...counted }) => ({ at, county: countyName(county), ...sumOf(counted) })),
       layers: [null, ...topics].map((slug, layer) => {
         const scale = this.#scales[layer]!;
-        const byRows = bins.map(({ weights }) => weightsOf(weights, layer, 0));
-        const byValue = bins.map(({ weights }) => weightsOf(weights, layer, 1));
+        const byRows = bins.map(({ sums }) => sums.weights(layer, 'rows'));
+        const byValue = bins.map(({ sums }) => sums.weights(layer, 'value'));
         const letter = (weights: readonly number[]) => CLASS_LETTERS[typicalClass(weights, scale)]!;
         return {
           slug,
@@ -109,8 +102,4 @@ export class MapBins {
       }),
     };
   }
-}
-
-function weightsOf(weights: Float32Array, layer: number, measure: 0 | 1): number[] {
-  return Array.from({ length: CLASSES }, (_, index) => weights[(layer * CLASSES + index) * 2 + measure]!);
 }
