@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import type { TopicSlug } from '../contract/topics.ts';
 import { manualLoader } from '../data/sources/source-table.ts';
 import { PerilbookError } from '../errors.ts';
@@ -7,7 +8,7 @@ import type { Job } from '../run/settings/settings.ts';
 import { canAsk } from './ask-yes.ts';
 import type { Flags } from './command.ts';
 import { type CliContext, say } from './context.ts';
-import { openDataSettings } from './data-settings.ts';
+import { openDataSettings, sourcesOf } from './data-settings.ts';
 import { statesOfJob } from './states-of-file.ts';
 
 /**
@@ -20,17 +21,11 @@ export async function offerData(context: CliContext, flags: Flags, job: Job): Pr
   if (flags.yes || flags.quiet || flags.json || flags.plan !== undefined || job.input === '-' || !canAsk(context))
     return;
   const lacking = topicsWithoutData(job, context.clock.now());
-  if (lacking.length === 0) return;
-  const states = await statesOfJob(context, job);
-  using settings = openDataSettings(context, {}, job.dataFile);
-  const { sources } = settings;
-  const published = lacking.filter((topic) => states.some((state) => manualLoader(topic, state, sources) === null));
-  if (published.length === 0) return;
-  say(context, `No data here for ${topicWords(published).replaceAll(' ', ', ')}. It can be downloaded:`);
-  // Most runs download nothing: they do not wait for the web client.
-  const { getData } = await import('./commands/data-get.ts');
+  const published = await publishedFor(context, job, lacking.length < job.topics.length ? lacking : []);
+  if (published === null) return;
+  say(context, `No data here for ${topicWords(published.topics).replaceAll(' ', ', ')}. It can be downloaded:`);
   try {
-    await getData(context, settings, published, states, {});
+    await getPublished(context, job, published, {});
   } catch (error) {
     const isNo = error instanceof PerilbookError && error.code === 'INTERRUPTED' && !context.interrupt.aborted;
     if (!isNo) throw error;
@@ -38,11 +33,51 @@ export async function offerData(context: CliContext, flags: Flags, job: Job): Pr
   }
 }
 
-/** The topics of a job without data, where local data answers the others. Beside made-up data, real data has no effect. */
+/**
+ * For the page: the data that the topics of a job lack, in the words of `perilbook data get`; null where there is none to download.
+ *
+ * @param isApproved whether to download it; the words are then those of what was loaded
+ * @throws PerilbookError INPUT_* as the scan of the run does
+ */
+export async function dataForPage(context: CliContext, job: Job, isApproved: boolean): Promise<string | null> {
+  const published = await publishedFor(context, job, topicsWithoutData(job, context.clock.now()));
+  if (published === null) return null;
+  const output = new PassThrough({ encoding: 'utf8' });
+  const { log: _, ...others } = context;
+  const collected = { ...others, isQuiet: false, stdin: new PassThrough(), stderr: output, stdout: output };
+  await getPublished(collected, job, published, isApproved ? { yes: true } : { 'dry-run': true });
+  return String(output.read() ?? '').trim();
+}
+
+/** The topics of a job without data here. Beside made-up data, real data has no effect. */
 function topicsWithoutData({ service, dataFile, topics }: Job, now: number): TopicSlug[] {
   if (service.kind === 'remote' || (service.kind === 'sample' && !service.isDefault)) return [];
   const data = readLocalData(dataFile, now);
-  if (data === null || data.sample) return [];
-  const lacking = topics.filter((topic) => !data.topics.has(topic));
-  return lacking.length < topics.length ? lacking : [];
+  return data?.sample ? [] : topics.filter((topic) => !data?.topics.has(topic));
+}
+
+interface PublishedData {
+  readonly topics: readonly TopicSlug[];
+  /** Those of the job's input. */
+  readonly states: readonly string[];
+}
+
+/** What of the lacking data agencies publish for the input; null: nothing. */
+async function publishedFor(
+  context: CliContext,
+  job: Job,
+  lacking: readonly TopicSlug[],
+): Promise<PublishedData | null> {
+  if (lacking.length === 0) return null;
+  const states = await statesOfJob(context, job);
+  const { sources } = sourcesOf(context, {});
+  const topics = lacking.filter((topic) => states.some((state) => manualLoader(topic, state, sources) === null));
+  return topics.length === 0 ? null : { topics, states };
+}
+
+async function getPublished(context: CliContext, job: Job, { topics, states }: PublishedData, flags: Flags) {
+  using settings = openDataSettings(context, {}, job.dataFile);
+  // Most runs download nothing: they do not wait for the web client.
+  const { getData } = await import('./commands/data-get.ts');
+  await getData(context, settings, topics, states, flags);
 }

@@ -97,6 +97,12 @@ export class UiApi {
     return await availableChoices(this.dependencies, { input, topics });
   }
 
+  /** What public data the chosen topics lack here, or what was loaded of it. */
+  async data(file: ChosenFile, choice: Choice, isApproved: boolean): Promise<{ readonly words: string | null }> {
+    const job = this.#jobOf(file, await this.#settingsOf(file, { ...choice, source: 'local' }));
+    return { words: await this.dependencies.dataFor(job, isApproved) };
+  }
+
   /** Spends nothing. */
   async price(file: ChosenFile, choice: Choice): Promise<Priced> {
     const job = this.#jobOf(file, await this.#settingsOf(file, choice));

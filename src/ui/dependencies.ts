@@ -22,6 +22,9 @@ export interface UiDependencies {
   readonly requireAreas: (job: Job) => void;
   /** The report of a job's latest run. */
   readonly reportOf: (job: Job) => Promise<Report>;
+  /** The public data that the topics of a job lack on this machine, in words; null where there is none to download. Downloads it once
+   * it is approved: the words are then those of what was loaded. */
+  readonly dataFor: (job: Job, isApproved: boolean) => Promise<string | null>;
   /** The folder for uploads and outputs. */
   readonly workspace: string;
   /** Paths that the user types are relative to it. */

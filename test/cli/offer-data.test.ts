@@ -2,32 +2,17 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
-import { agencyMirror } from '../data/download/agency-mirror.ts';
 import { MovedClock } from '../moved-clock.ts';
-import { provideLocalData } from '../sample-database.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, type SetupOptions } from './command-line.ts';
+import { machineWithoutRadon } from './radon-mirror.ts';
 
-const RADON = 'gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0';
 const QUESTION = /Download about .*\? \[y\/N\]/;
 
-/** A book with columns of other names, local data for all topics but radon, and a mirror that has radon alone. */
+/** A book with columns of other names, on a machine that lacks the data of one of its topics. */
 async function scene(t: TestContext) {
-  const folder = temporaryFolder(t);
-  const mirror = await agencyMirror(t);
-  mirror.layers.set(RADON, {
-    fields: ['CountyFIPS', 'CountyName', 'StateName', 'RadonZone'],
-    rows: ['06037', '17031'].map((CountyFIPS) => ({
-      attributes: { CountyFIPS, CountyName: 'X', StateName: 'X', RadonZone: 2 },
-    })),
-  });
   const clock = new MovedClock('2027-03-15T12:00:00Z');
-  const data = new Database(provideLocalData(folder, clock.now()));
-  data.exec("DELETE FROM radon; DELETE FROM parts WHERE dataset = 'radon'; DELETE FROM datasets WHERE name = 'radon'");
-  data.close();
-  writeFileSync(join(folder, 'perilbook/sources.yaml'), `mirror: ${mirror.url}\n`);
+  const { folder, mirror } = await machineWithoutRadon(t, clock.now());
   writeFileSync(join(folder, 'book.csv'), 'north,east\n34.0522,-118.2437\n41.8781,-87.6298\n');
   const columns = ['--lat', 'north', '--lng', 'east'];
   return {

@@ -120,6 +120,7 @@ async function begin(
     openAreas: harness.openAreas,
     requireAreas: (job) => harness.openAreas(job)[Symbol.dispose](),
     reportOf: async (job) => reportOfLatestRun(job, await connectionOf(job), harness.store, effects),
+    dataFor: async () => null,
     workspace: join(harness.folder, 'ui'),
     workingFolder: harness.folder,
     first: null,

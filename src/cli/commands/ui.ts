@@ -14,6 +14,7 @@ import { type CliContext, dataFolder, runHost, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount } from '../job-of-options.ts';
 import { SAMPLE_DATA } from '../messages/plan-messages.ts';
+import { dataForPage } from '../offer-data.ts';
 import { openStore } from '../open-store.ts';
 import { portOf, wholeNumberOf } from '../option-values.ts';
 
@@ -55,6 +56,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     openAreas: (job) => openAreas(host, job),
     requireAreas: (job) => requireAreas(host, job),
     reportOf: (job) => reportOfLatestRun(job, unopenedConnection(host, job), store, effectsOf(host)),
+    dataFor: (job, isApproved) => dataForPage(context, job, isApproved),
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,
     first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,

@@ -1,14 +1,22 @@
+import { effect, signal } from '@preact/signals';
+import { post } from './api.js';
+import { needsServer } from './connection.js';
 import { ErrorBox, Fold, html, Options } from './html.js';
 import {
   about,
   area,
   areaKnown,
   areaOptions,
+  book,
+  choice,
   choicesError,
   folds,
   offered,
+  priceAgain,
+  priced,
   SHARES,
   source,
+  topics,
   whyNoArea,
 } from './state.js';
 
@@ -49,6 +57,7 @@ export function SourceStep() {
         whyNot=${(value) => offered.value.sources[value] ?? null} onChoose=${(value) => {
           source.value = value;
         }} />
+      <${PublicData} />
       <${Choices} id="areas" name="area" legend="One answer for each" values=${LEVELS} chosen=${level}
         whyNot=${whyNoArea} onChoose=${(value) => change({ level: value })} />
       ${
@@ -60,6 +69,41 @@ export function SourceStep() {
       }
     <//>
   </section>`;
+}
+
+/** What public data the chosen topics lack: not asked for, in work, or `{ words }` of the offer and then of what was loaded. */
+const data = signal(null);
+effect(() => {
+  // Other topics, or those of another file, lack other data.
+  if (topics.value && book.value) data.value = null;
+});
+
+async function askForData(path) {
+  data.value = { words: path === 'offer' ? 'Looking for it…' : 'Downloading…', isBusy: true };
+  try {
+    const { words } = await post(`/api/books/${book.value.id}/${path}`, choice.value);
+    data.value = {
+      words: words ?? 'Nothing can be downloaded for these topics.',
+      isOffer: path === 'offer' && words !== null,
+    };
+    if (path === 'download') priceAgain();
+  } catch (error) {
+    data.value = { words: '', error };
+  }
+}
+
+/** Where chosen topics have no data here: what there is to download, and then a button that does. */
+function PublicData() {
+  const lacks = priced.value?.summary.source.topics_without_data ?? [];
+  if (data.value === null && (choice.value === null || (!offered.value.sources.local && lacks.length === 0)))
+    return null;
+  const { words = '', isOffer = false, isBusy = false, error = null } = data.value ?? {};
+  return html`<div id="data">
+    <pre id="data-words" role="status" class="small">${words}</pre>
+    <${ErrorBox} id="data-error" error=${error} />
+    ${data.value === null && html`<button type="button" id="data-offer" class="button small" onClick=${() => askForData('offer')} ...${needsServer()}>Get the missing public data…</button>`}
+    ${isOffer && html`<button type="button" id="data-download" class="button small primary" disabled=${isBusy} onClick=${() => askForData('download')} ...${needsServer()}>Download</button>`}
+  </div>`;
 }
 
 /** Radio buttons, each with why it cannot be chosen. The chosen one stays a stop of the Tab key. */

@@ -72,7 +72,7 @@ const NOTHING_OFFERED = { sources: {}, boundaries: {}, areas: {} };
 export const offered = signal(NOTHING_OFFERED);
 
 /** The choice as the server reads it; null while columns or topics are missing. */
-const choice = computed(() => {
+export const choice = computed(() => {
   if (book.value === null || columns.value?.lat == null || columns.value.lng === null) return null;
   if (topics.value.length === 0) return null;
   const { level, verify } = area.value;

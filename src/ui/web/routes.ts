@@ -62,6 +62,14 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.post<OfFile>('/api/books/:id/points', ({ params, body }) =>
     api.points(api.file(params.id), read(choiceSchema, body)),
   );
+  for (const [path, isApproved] of [
+    ['offer', false],
+    ['download', true],
+  ] as const) {
+    app.post<OfFile>(`/api/books/:id/${path}`, ({ params, body }) =>
+      api.data(api.file(params.id), read(choiceSchema, body), isApproved),
+    );
+  }
   app.post<OfFile>('/api/books/:id/start', async ({ params, body }, reply) => {
     const { budget, confirmed, ...choice } = read(startSchema, body);
     await api.start(api.file(params.id), choice, budget, confirmed);
