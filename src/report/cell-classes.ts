@@ -42,19 +42,19 @@ function classesOf(
 export class CellClasses {
   readonly #topics: readonly RatedTopic[];
   readonly #classes: Uint8Array;
-  readonly #known: Uint8Array;
+  readonly #isPut: Uint8Array;
   #oldest = Number.POSITIVE_INFINITY;
   #newest = Number.NEGATIVE_INFINITY;
 
   constructor(topics: readonly RatedTopic[], cells: number) {
     this.#topics = topics;
     this.#classes = new Uint8Array(cells * topics.length);
-    this.#known = new Uint8Array(cells);
+    this.#isPut = new Uint8Array(cells);
   }
 
   put(cell: number, fields: readonly Field[], from = 0): void {
     classesOf(this.#topics, fields, this.#classes, cell * this.#topics.length, from);
-    this.#known[cell] = 1;
+    this.#isPut[cell] = 1;
   }
 
   /** A cell that lacks nothing: the time of its oldest answer, and the fields of its topics alone. */
@@ -65,7 +65,7 @@ export class CellClasses {
   }
 
   has(cell: CellOfInput['number']): boolean {
-    return this.#known[cell] === 1;
+    return this.#isPut[cell] === 1;
   }
 
   /** Copies one byte for each topic. */

@@ -31,7 +31,8 @@ export function currenciesOf({ job, plan }: Prepared): FileCurrencies {
     values === null ? cells.value(cell) - sum(apart.map((of) => units(of.get(cell)))) : units(values.get(cell));
   const totalOf = (values: ReadonlyMap<number, number>) => sum([...values.values()].map(units));
   const totals = byRows.map(({ code, rows, values }) => ({
-    ...{ currency: code || null, rows },
+    currency: code || null,
+    rows,
     value: values === null ? whole.total - sum(apart.map(totalOf)) : totalOf(values),
   }));
   const own = currencies.find(({ code }) => code === shown);

@@ -225,7 +225,9 @@ async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
     const { number, texts, line, part } = first.get(cell)!;
     const location = locationOf(cells.cell(cell));
     return {
-      ...{ line, order: number, ...(part !== undefined && { part }) },
+      line,
+      order: number,
+      ...(part !== undefined && { part }),
       id: id === null ? '' : labelOf(texts[0]),
       name: name === null ? '' : labelOf(texts[read.length - 1]),
       ...location,
@@ -272,12 +274,18 @@ async function creditsOf({ job, store, summary }: Prepared, run: RunRecord | nul
     saved: { byCells: saved.by_cells, byCache: saved.by_cache, byAreas: saved.by_areas },
     ledger: (await store.statement({ by: 'kind', job: job.name })).map(({ name, calls, credits }) => ({
       kind: name as Credits['ledger'][number]['kind'],
-      ...{ calls, credits },
+      calls,
+      credits,
     })),
     runs: runs
       .slice(0, RUNS_SHOWN)
       .map(({ run: number, startedAt, state, plannedCredits, charged, unknown, open }) => ({
-        ...{ run: number, startedAt: timeOf(startedAt), state, planned: plannedCredits, charged, unknown },
+        run: number,
+        startedAt: timeOf(startedAt),
+        state,
+        planned: plannedCredits,
+        charged,
+        unknown,
         inFlight: open,
       })),
   };

@@ -38,10 +38,10 @@ export async function notedRows(
   const { rowFile, layout, cells, places, findings } = scan;
   const first = new Map<number, NotedRow>();
   const noted = new Map<Finding['finding'], RowPlace[]>();
-  const found = (finding: Finding['finding'], row: Row) => {
-    const known = noted.get(finding);
-    if (known === undefined) noted.set(finding, [row]);
-    else if (known.length < PLACES_KEPT) known.push(row);
+  const note = (finding: Finding['finding'], row: Row) => {
+    const places = noted.get(finding);
+    if (places === undefined) noted.set(finding, [row]);
+    else if (places.length < PLACES_KEPT) places.push(row);
   };
   const readsValues = findings.some(({ finding }) => finding === 'value_not_a_number');
   const before = readsValues ? layout.columns : layout.columns.slice(0, 1);
@@ -53,10 +53,10 @@ export async function notedRows(
   for await (const batch of rowFile.read([...before, ...columns], Math.min(before.length, FIRST_VALUE), isWanted)) {
     for (const row of batch) {
       number = readsAll ? number + 1 : row.number;
-      if (readsValues && !rowValue(row, layout).readable) found('value_not_a_number', row);
+      if (readsValues && !rowValue(row, layout).readable) note('value_not_a_number', row);
       const place = rows.get(number);
       if (place === undefined) continue;
-      if (place >= cells.size) found(places.unlocated[place - cells.size]!.finding, row);
+      if (place >= cells.size) note(places.unlocated[place - cells.size]!.finding, row);
       else first.set(place, { ...row, texts: row.fields.slice(before.length) });
     }
   }
@@ -65,7 +65,7 @@ export async function notedRows(
 
 /** By their numbers from 1, the first rows of the wanted cells and of each finding; with the number of the cell or the finding. */
 function rowsToNote({ rows, cells, places }: Scan, wanted: ReadonlySet<number>): ReadonlyMap<number, number> {
-  const found = new Map<number, number>();
+  const wantedRows = new Map<number, number>();
   const seen = new Set<number>();
   const kept = new Map<Finding['finding'], number>();
   const placesOf = places.placesFrom(cells.size);
@@ -80,8 +80,8 @@ function rowsToNote({ rows, cells, places }: Scan, wanted: ReadonlySet<number>):
         if (!wanted.has(place) || seen.has(place)) continue;
         seen.add(place);
       }
-      found.set(from + index + 1, place);
+      wantedRows.set(from + index + 1, place);
     }
   }
-  return found;
+  return wantedRows;
 }

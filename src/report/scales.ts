@@ -115,10 +115,10 @@ function airScale(slug: TopicSlug): Scale {
       'none',
     ]),
     classOf: (fields, from) => {
-      const said = fields[from + (slug === 'airQuality' ? MEDIAN_AQI : 2)] ?? null;
-      if (said === null) return fields[from] === null ? 7 : 6;
-      if (typeof said === 'number') return AIR_REACHES.findIndex((reach) => Math.round(said) <= reach);
-      const index = AIR_CATEGORIES.indexOf(said);
+      const rated = fields[from + (slug === 'airQuality' ? MEDIAN_AQI : 2)] ?? null;
+      if (rated === null) return fields[from] === null ? 7 : 6;
+      if (typeof rated === 'number') return AIR_REACHES.findIndex((reach) => Math.round(rated) <= reach);
+      const index = AIR_CATEGORIES.indexOf(rated);
       return index < 0 ? 6 : index;
     },
   };
@@ -129,9 +129,9 @@ const RADON: Scale = {
   ordered: 3,
   classes: classes(['Zone 3', '1'], ['Zone 2', '3'], ['Zone 1', '5'], ['Other', 'none']),
   classOf: (fields, from) => {
-    const said = fields[from] ?? null;
-    if (said === null) return 4;
-    const index = ['Zone 3', 'Zone 2', 'Zone 1'].indexOf(String(said));
+    const zone = fields[from] ?? null;
+    if (zone === null) return 4;
+    const index = ['Zone 3', 'Zone 2', 'Zone 1'].indexOf(String(zone));
     return index < 0 ? 3 : index;
   },
 };

@@ -64,18 +64,18 @@ export class UiApi {
   }
 
   /** Adds a file of this machine. @throws INPUT_UNREADABLE */
-  async addPath(said: string): Promise<ChosenFile> {
-    const path = resolve(this.dependencies.workingFolder, said.trim().replace(/^"(.*)"$/, '$1'));
+  async addPath(named: string): Promise<ChosenFile> {
+    const path = resolve(this.dependencies.workingFolder, named.trim().replace(/^"(.*)"$/, '$1'));
     const entry = { id: '', name: basename(path), path, isUpload: false, addedAt: 0 };
     await previewFile(entry);
     return this.workspace.addPath(path, this.dependencies.clock.now());
   }
 
   /** A file's preview, with the settings of its last run.
-   * @param said whether its first line is a header; null: as in the last run */
-  async show(file: ChosenFile, said: boolean | null = null): Promise<unknown> {
+   * @param wanted whether its first line is a header; null: as in the last run */
+  async show(file: ChosenFile, wanted: boolean | null = null): Promise<unknown> {
     const settings = this.workspace.settings(file);
-    const header = said ?? settings?.header ?? true;
+    const header = wanted ?? settings?.header ?? true;
     const preview = await this.#preview(file, header);
     const { id, name, isUpload, path } = file;
     return {

@@ -13,7 +13,7 @@ export interface UiDependencies {
   readonly clock: Clock;
   readonly random: () => number;
   /** Makes a job from the page's settings, with the account and the service that the ui was started with. */
-  readonly jobOf: (said: JobFile) => Job;
+  readonly jobOf: (settings: JobFile) => Job;
   /** The connection for a job, with its keys. The page never gets it. */
   readonly connectionOf: (job: Job) => Promise<Connection>;
   /** The boundaries that find tracts and counties. @throws SERVICE_DATA when they are not here */

@@ -63,8 +63,8 @@ export async function compareWithOutput(
     const from = layout.columns.length;
     for await (const batch of output.read([...layout.columns, ...extra], FIRST_VALUE)) {
       yield batch.map((row): ComparedRow => {
-        const found = locate(row, earlierJob, layout);
-        const place = found.ok ? placeOf(found.cell) : '';
+        const located = locate(row, earlierJob, layout);
+        const place = located.ok ? placeOf(located.cell) : '';
         const classes = ratings.map((_, index) => letterOf(row.fields[from + 2 + index] || null)).join('');
         return { ...comparedRow(row, layout, place, currency !== null), classes };
       });

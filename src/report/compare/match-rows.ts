@@ -172,7 +172,8 @@ class ComparedSums {
 
   sum(): ComparedSum {
     const totals = [...this.#totals].map(([code, { rows, value }]) => ({
-      ...{ code, rows },
+      code,
+      rows,
       value: valueOfUnits(value, this.#decimals),
     }));
     const own = totals.find(({ code }) => code === null);
@@ -217,16 +218,21 @@ class TopicSums {
     const moved = [...this.#moved].map(([key, { rows, value }]): RatingMove => {
       const [from, to] = [Math.floor(key / HIGHEST.classes.length), key % HIGHEST.classes.length];
       return {
-        ...{ from: HIGHEST.classes[from]!.name, to: HIGHEST.classes[to]!.name },
-        ...{ rows, value: valueOfUnits(value, this.#decimals) },
-        ...{ isWorse: severity(to) > severity(from), isHigh: isAtRisk(from) || isAtRisk(to) },
+        from: HIGHEST.classes[from]!.name,
+        to: HIGHEST.classes[to]!.name,
+        rows,
+        value: valueOfUnits(value, this.#decimals),
+        isWorse: severity(to) > severity(from),
+        isHigh: isAtRisk(from) || isAtRisk(to),
       };
     });
     return {
-      ...{ topic: this.#slug, title: topicOf(this.#slug).title },
+      topic: this.#slug,
+      title: topicOf(this.#slug).title,
       bridge: inCurrency(this.#atRisk.bridge(), this.#decimals),
       moved: moved.sort((a, b) => b.rows - a.rows),
-      ...{ answeredThen: answered.before, answeredNow: answered.now },
+      answeredThen: answered.before,
+      answeredNow: answered.now,
     };
   }
 }

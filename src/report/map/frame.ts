@@ -69,6 +69,8 @@ export function frameOf(locations: Iterable<Location>): Frame {
   return {
     x0: (west + east - width) / 2,
     y0: (north + south) / 2 - HEIGHT / k / 2,
-    ...{ k, whole: false, territories: [...territories] },
+    k,
+    whole: false,
+    territories: [...territories],
   };
 }

@@ -71,12 +71,12 @@ export class MapBins {
   }
 
   #binAt(key: number, at: MapPoint, first: number): Bin {
-    const known = this.#bins.get(key);
-    if (known) return known;
+    const bin = this.#bins.get(key);
+    if (bin) return bin;
     const sums = new LayerSums(this.#scales.length, Float32Array);
-    const bin = { key, at, first, rows: 0, value: 0, county: null, most: 0, sums };
-    this.#bins.set(key, bin);
-    return bin;
+    const added = { key, at, first, rows: 0, value: 0, county: null, most: 0, sums };
+    this.#bins.set(key, added);
+    return added;
   }
 
   /** The bins, the largest first so that small ones are drawn on top, and what was answered in each of them. */

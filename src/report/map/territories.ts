@@ -39,7 +39,13 @@ export const TERRITORIES: readonly Territory[] = INSETS.map(
       [east, south],
     ];
     return {
-      ...{ name, codes, south, north, west, east, box: { west: x0, north: y0, east: x1, south: y1 } },
+      name,
+      codes,
+      south,
+      north,
+      west,
+      east,
+      box: { west: x0, north: y0, east: x1, south: y1 },
       projection: geoMercator().fitExtent(
         [
           [x0, y0],

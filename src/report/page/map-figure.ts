@@ -58,7 +58,9 @@ export function layerOf(facts: Facts, slug: TopicSlug): number {
 
 function layersOf({ topics, units, highest }: Facts): NamedLayer[] {
   const all = topics.map((rated) => ({
-    ...{ slug: rated.topic, name: rated.title, rated },
+    slug: rated.topic,
+    name: rated.title,
+    rated,
     scale: scaleOf(rated.topic, units),
   }));
   if (highest === null) return all;
@@ -144,8 +146,8 @@ function tenth(value: number): number {
 function sizesOf(amounts: readonly number[]): { readonly full: number; readonly digits: string } {
   const sorted = [...amounts].sort((a, b) => a - b);
   const full = sorted[Math.floor((sorted.length - 1) * 0.95)] || 1;
-  const part = (one: number) => (full <= 1 && one <= 1 ? 0 : Math.max(0, Math.min(1, one / full)));
-  return { full, digits: amounts.map((one) => Math.round(STEPS * Math.sqrt(part(one)))).join('') };
+  const part = (amount: number) => (full <= 1 && amount <= 1 ? 0 : Math.max(0, Math.min(1, amount / full)));
+  return { full, digits: amounts.map((amount) => Math.round(STEPS * Math.sqrt(part(amount)))).join('') };
 }
 
 function legendTexts(full: number, shown: (amount: number) => string): string[] {
@@ -202,12 +204,12 @@ function marks(
   by: 'rows' | 'value',
 ): Html[] {
   return at.map(([x, y], bin) => {
-    const found = CLASS_LETTERS.indexOf((letters[by] ?? letters.rows)[layer]![bin]!);
+    const typical = CLASS_LETTERS.indexOf((letters[by] ?? letters.rows)[layer]![bin]!);
     const share = answered[answeredOf[layer]!]![bin]! / rows[bin]!;
     const size = most * (LEAST + (1 - LEAST) * (Number(sizes[by][bin]) / STEPS));
-    const isPart = share > 0 && share < 1 && found !== unansweredClass(scale);
+    const isPart = share > 0 && share < 1 && typical !== unansweredClass(scale);
     const place = `translate(${x} ${y})`;
-    const tone = scale.classes[found]!.tone;
+    const tone = scale.classes[typical]!.tone;
     return html`${isPart && html`<use href="#mark" class="t-unanswered" data-bin="${bin}" transform="${place}scale(${tenth(size)})"/>`}<use href="#mark" class="t-${tone}" data-bin="${bin}" transform="${place}scale(${tenth(isPart ? size * Math.max(LEAST_PART, Math.sqrt(share)) : size)})"/>
 `;
   });

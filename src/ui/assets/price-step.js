@@ -61,13 +61,13 @@ function firstTitles(slugs, most) {
 }
 
 function wordsOf({ credits, cells, cells_cached }) {
-  const known = cells_cached > 0 ? `, ${grouped(cells_cached)} of them already in the store` : '';
-  return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'place')}${known}`;
+  const cached = cells_cached > 0 ? `, ${grouped(cells_cached)} of them already in the store` : '';
+  return `${credits === 1 ? 'credit' : 'credits'} for ${counted(cells, 'place')}${cached}`;
 }
 
 function localWords({ cells, cells_cached }, left) {
-  const known = cells_cached > 0 ? ` of ${grouped(cells)}; the others are in the store` : '';
-  return `${left === 1 ? 'place' : 'places'} to look up${known}`;
+  const cached = cells_cached > 0 ? ` of ${grouped(cells)}; the others are in the store` : '';
+  return `${left === 1 ? 'place' : 'places'} to look up${cached}`;
 }
 
 /** The data that is used, and what it cannot answer. */

@@ -92,10 +92,16 @@ function endOf({ end: { state, stop: stopped, summary }, credits_spent, budget, 
   return {
     words: `${counted(summary.rows, 'row')} written: ${counts.map(([name, rows]) => `${grouped(rows)} ${STATUS_WORDS[name] ?? name}`).join(', ')}.`,
     reason: stopped && stopWords(stopped, isLocal),
-    ...{ state, hasOutput: true },
+    state,
+    hasOutput: true,
     facts: resultFacts({
-      ...{ spent: credits_spent, unknown: summary.credits_unknown, budget, isLocal },
-      ...{ complete: summary.complete.rows, value: summary.complete.value, resumeAfter: summary.resume_after },
+      spent: credits_spent,
+      unknown: summary.credits_unknown,
+      budget,
+      isLocal,
+      complete: summary.complete.rows,
+      value: summary.complete.value,
+      resumeAfter: summary.resume_after,
     }),
   };
 }
@@ -106,10 +112,16 @@ function earlierEnd(earlier) {
   return {
     words: rows === null ? 'The latest run wrote no output.' : `The latest run wrote ${counted(rows, 'row')}.`,
     reason: state === 'cut off' ? 'Perilbook ended during the run. Bought answers are kept.' : stopped,
-    ...{ state, hasOutput: earlier.has_output },
+    state,
+    hasOutput: earlier.has_output,
     facts: resultFacts({
-      ...{ spent: charged, unknown, budget, isLocal: is_local },
-      ...{ complete, value: complete_value, resumeAfter: resume_after },
+      spent: charged,
+      unknown,
+      budget,
+      isLocal: is_local,
+      complete,
+      value: complete_value,
+      resumeAfter: resume_after,
     }),
   };
 }

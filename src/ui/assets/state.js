@@ -76,13 +76,15 @@ export const choice = computed(() => {
   if (book.value === null || columns.value?.lat == null || columns.value.lng === null) return null;
   if (topics.value.length === 0) return null;
   const { level, verify } = area.value;
-  const known = areaKnown.value;
+  const by = areaKnown.value;
   const isArea = level !== 'place' && whyNoArea(level) === null;
   return {
     ...columns.value,
     header: book.value.header,
-    ...{ topics: topics.value, optimize: optimize.value, source: source.value },
-    ...(isArea ? { areas: { level, column: known === 'boundaries' ? null : Number(known), verify } } : {}),
+    topics: topics.value,
+    optimize: optimize.value,
+    source: source.value,
+    ...(isArea ? { areas: { level, column: by === 'boundaries' ? null : Number(by), verify } } : {}),
   };
 });
 
@@ -177,9 +179,9 @@ function indexOf(names, word) {
   return names[index] === undefined ? null : index;
 }
 
-function orderKept(names, said) {
-  if (said === null || said === undefined || typeof said === 'string') return said ?? 'file';
-  const index = names.indexOf(said.column);
+function orderKept(names, order) {
+  if (order === null || order === undefined || typeof order === 'string') return order ?? 'file';
+  const index = names.indexOf(order.column);
   return index < 0 ? 'file' : index;
 }
 

@@ -76,7 +76,12 @@ export function keptChoice(settings: JobFile | null): unknown {
   if (settings === null) return null;
   const { location, topics, optimize, budget, header, order_by: order = null, service, tiers, areas } = settings;
   return {
-    ...{ lat: location?.lat ?? null, lng: location?.lng ?? null, optimize, budget, header, order },
+    lat: location?.lat ?? null,
+    lng: location?.lng ?? null,
+    optimize,
+    budget,
+    header,
+    order,
     topics: topicsOf((tiers ?? [topics ?? 'natural']).flat()),
     source: typeof service === 'string' ? service : null,
     areas: keptAreas(areas),

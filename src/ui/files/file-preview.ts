@@ -31,9 +31,9 @@ const LONGEST_FIELD = 120;
 
 /** Opens a file and reads its first rows. @param header whether its first line is a header @throws INPUT_UNREADABLE */
 export async function previewFile({ path, name }: ChosenFile, header = true): Promise<FilePreview> {
-  const found = await stat(path).catch(() => null);
-  if (found === null || !found.isFile()) {
-    const what = found === null ? `${path} does not exist` : `${path} is not a file`;
+  const stats = await stat(path).catch(() => null);
+  if (stats === null || !stats.isFile()) {
+    const what = stats === null ? `${path} does not exist` : `${path} is not a file`;
     throw new PerilbookError(
       'INPUT_UNREADABLE',
       what,
@@ -59,7 +59,7 @@ export async function previewFile({ path, name }: ChosenFile, header = true): Pr
   }
   return {
     format: rowFile.format,
-    bytes: found.size,
+    bytes: stats.size,
     columns,
     ...locationOf(columns, name),
     order: orderOf(columns),
@@ -87,8 +87,8 @@ function locationOf(columns: readonly string[], name: string): Pick<FilePreview,
 }
 
 function orderOf(columns: readonly string[]): FilePreview['order'] {
-  const found = likelyOrder(columns);
-  return found === null || found === 'tiv' ? found : columns.indexOf(found);
+  const order = likelyOrder(columns);
+  return order === null || order === 'tiv' ? order : columns.indexOf(order);
 }
 
 async function firstRows(rowFile: RowFile, width: number): Promise<FilePreview['first']> {

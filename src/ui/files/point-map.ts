@@ -58,7 +58,12 @@ export async function pointMap({ path }: ChosenFile, lat: number, lng: number, h
   const [goodPoints, badPoints] = [drawn(good), drawn(bad)];
   const { land, states } = outlinesOf(frame);
   return {
-    ...{ width: WIDTH, height: HEIGHT, land, states, rows, isPart },
+    width: WIDTH,
+    height: HEIGHT,
+    land,
+    states,
+    rows,
+    isPart,
     good: goodPoints.points,
     bad: badPoints.points,
     unseen: rows - goodPoints.rows - badPoints.rows,

@@ -72,7 +72,9 @@ export class Pricing implements Disposable {
       };
       const reach = reachOf(request, Math.min(budget, plan.available));
       return {
-        ...{ credits: reach.credits, cells: reach.cells, minutes: reach.minutes },
+        credits: reach.credits,
+        cells: reach.cells,
+        minutes: reach.minutes,
         share_of_value: shareOf(reach.value, cells.total()),
       };
     });
@@ -102,7 +104,7 @@ export class Pricing implements Disposable {
     const { findings } = prepared.summary;
     const summary = {
       ...prepared.summary,
-      findings: findings.map((one) => ({ ...one, note: withoutTerminal(one.note) })),
+      findings: findings.map((finding) => ({ ...finding, note: withoutTerminal(finding.note) })),
     };
     const curve = connection.kind === 'local' ? null : budgetCurve(prepared);
     return { summary, tiers: job.tiers.length, curve, accounts };

@@ -66,8 +66,8 @@ const LONGEST = 120;
  * The name of an uploaded file on the disk: without folders and without characters that file systems or terminals cannot
  * handle. Never empty, never hidden, never a path out of the folder.
  */
-export function safeFileName(said: string): string {
-  const base = said.split(/[/\\]/).at(-1) ?? '';
+export function safeFileName(name: string): string {
+  const base = name.split(/[/\\]/).at(-1) ?? '';
   const plain = base
     .normalize('NFC')
     // Control, format and surrogate characters: some change the direction of the text around them.

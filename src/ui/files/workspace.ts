@@ -62,10 +62,10 @@ export class Workspace {
     return entry;
   }
 
-  /** Adds a file of this machine. A known path returns the known file. */
+  /** Adds a file of this machine. A path that was opened before returns its file. */
   addPath(path: string, now: number): ChosenFile {
-    const known = this.list().find((file) => !file.isUpload && file.path === path);
-    if (known) return known;
+    const opened = this.list().find((file) => !file.isUpload && file.path === path);
+    if (opened) return opened;
     const { id } = this.reserve(basename(path));
     return this.add({ id, name: basename(path), path, isUpload: false, addedAt: now });
   }

@@ -85,11 +85,11 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   });
   app.get<OfFile>('/api/books/:id/result', async ({ params }, reply) => {
     const output = api.outputOf(api.file(params.id));
-    const found = await stat(output).catch(() => null);
-    if (found === null) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'Run the file first.');
+    const stats = await stat(output).catch(() => null);
+    if (stats === null) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'Run the file first.');
     return reply
       .header('content-disposition', attachment(basename(output)))
-      .header('content-length', found.size)
+      .header('content-length', stats.size)
       .type('application/octet-stream')
       .send(createReadStream(output));
   });

@@ -35,9 +35,9 @@ export class Sessions {
 
   /** Exchanges a token for a session; null if it is unknown or used. */
   exchange(token: string): string | null {
-    const known = found(this.#tokens, token);
-    if (known === null) return null;
-    this.#tokens.delete(known);
+    const issued = equalSecret(this.#tokens, token);
+    if (issued === null) return null;
+    this.#tokens.delete(issued);
     const session = secret();
     const opened = { digest: digestOf(session).toString('hex'), openedAt: this.#now() };
     this.#sessions = [...this.#sessions.filter((kept) => this.#isFresh(kept)), opened].slice(-MOST_KEPT);
@@ -74,11 +74,11 @@ function secret(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** The secret that equals `said`, in constant time. Comparing digests makes lengths equal too. */
-function found(secrets: ReadonlySet<string>, said: string): string | null {
-  const digest = digestOf(said);
+/** The secret that equals `given`, in constant time. Comparing digests makes lengths equal too. */
+function equalSecret(secrets: ReadonlySet<string>, given: string): string | null {
+  const digest = digestOf(given);
   let match: string | null = null;
-  for (const one of secrets) if (timingSafeEqual(digestOf(one), digest)) match = one;
+  for (const secret of secrets) if (timingSafeEqual(digestOf(secret), digest)) match = secret;
   return match;
 }
 
