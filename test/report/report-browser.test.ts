@@ -169,7 +169,7 @@ test(
     await page.mouse.move(x + width / 2, y + height / 2);
     await page.mouse.wheel(0, 100);
     // Where there is nothing to zoom out of, the wheel scrolls the page.
-    await page.waitForFunction('window.scrollY > 0');
+    while (!(await page.evaluate('window.scrollY > 0'))) await nextFrames(page);
     assert.equal(await size(), 1);
     await page.evaluate('window.scrollTo(0, 0)');
     for (let turns = 0; turns < 100 && ((await size()) as number) <= 4; turns++) {

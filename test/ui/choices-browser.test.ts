@@ -96,7 +96,14 @@ test('Start right after another choice asks with the price of that choice, and r
   await page.evaluate("document.querySelector('[value=hail]').click(); document.querySelector('#start').click()");
   await page.locator('#confirm-title', { hasText: 'Spend at most 70 credits?' }).waitFor();
   assert.match((await page.locator('#confirm-words').textContent())!, /The price is 120; the rest is deferred\./);
+  // The run ends before the page gets the reply to its start.
+  await page.route('**/start', async (route) => {
+    const response = await route.fetch();
+    await title(page, 'Paused');
+    await route.fulfill({ response });
+  });
   await page.click('#confirm-yes');
+  while ((await page.locator('#budget').inputValue()) !== '') await page.evaluate('new Promise(requestAnimationFrame)');
   await title(page, 'Paused');
   assert.equal(scene.harness.charged(), 70);
 });

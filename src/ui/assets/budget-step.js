@@ -4,7 +4,7 @@ import { post } from './api.js';
 import { needsServer } from './connection.js';
 import { confirmation, counted, grouped, inWords, percent, timeSpan } from './format.js';
 import { ErrorBox, html } from './html.js';
-import { isWorking, leftOfStopped, starting } from './run.js';
+import { isWorking, leftOfStopped, run, starting } from './run.js';
 import { RunLive } from './run-step.js';
 import {
   about,
@@ -60,9 +60,10 @@ async function begin({ credits, choice }) {
   confirmed.value = null;
   try {
     const start = { ...choice, budget: credits, confirmed: confirmation(credits) };
+    const before = run.value;
     await post(`/api/books/${book.value.id}/start`, start);
     budgetText.value = '';
-    starting();
+    starting(before);
   } catch (error) {
     startError.value = error;
   }

@@ -97,8 +97,13 @@ export function closeRun() {
   closeReport();
 }
 
-/** A run was started. */
-export function starting() {
+/**
+ * A run was started. Its updates may come before the reply to the start: a short run sends no further one.
+ *
+ * @param before what was shown when the start was sent
+ */
+export function starting(before) {
+  if (run.value !== before) return;
   run.value = {};
   closeReport();
   fold(true);
