@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 const SRC = join(import.meta.dirname, '../src');
@@ -134,16 +134,6 @@ test('a type name has one meaning', () => {
   );
   assert.ok(declared.length > 300);
   const twice = [...Map.groupBy(declared, ({ name }) => name).values()].filter((places) => places.length > 1);
-  assert.deepEqual(twice, []);
-});
-
-/** The same thing in two modules: a port, the routes of a server, the command that shows a table of the contract. */
-const SHARED_FILE_NAMES = ['port.ts', 'routes.ts', 'topics.ts'];
-
-test('two files share a name only if they are the same thing in two modules', () => {
-  const twice = [...Map.groupBy(files, (file) => basename(file))].filter(
-    ([name, places]) => places.length > 1 && !SHARED_FILE_NAMES.includes(name),
-  );
   assert.deepEqual(twice, []);
 });
 
