@@ -80,13 +80,13 @@ function keptField(row: Row | undefined, index: number, { type }: AddedColumn): 
 const [FIRST_COLUMN, ...NEXT_COLUMNS] = ['hazard_status', 'hazard_note', 'hazard_as_of'] as const;
 
 /**
- * The index from which on all columns were written by Perilbook, or null when there is none. `known` holds every name that
+ * The index from which on all columns were written by Perilbook, or null when there is none. `own` holds every name that
  * Perilbook can write, with the prefix of the job. It is null when another column follows `hazard_status`, or when
  * `hazard_status` is not followed by its next columns: to drop them would lose a column of the user's.
  */
-export function findPerilbookColumns(names: readonly string[], known: { has(name: string): boolean }): number | null {
+export function findPerilbookColumns(names: readonly string[], own: { has(name: string): boolean }): number | null {
   let from = names.length;
-  while (from > 0 && known.has(names[from - 1]!)) from--;
+  while (from > 0 && own.has(names[from - 1]!)) from--;
   const first = names.findIndex((name, i) => i >= from && name.endsWith(FIRST_COLUMN) && isOurs(names, i));
   return first < 0 ? null : first;
 }

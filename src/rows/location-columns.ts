@@ -159,9 +159,9 @@ function noteOf(
 function indexOfNamed(names: readonly string[], wanted: string, role: string): number {
   const plain = (name: string) => name.trim().toLowerCase();
   for (const matches of [(name: string) => name === wanted, (name: string) => plain(name) === plain(wanted)]) {
-    const found = [...names.keys()].filter((i) => matches(names[i]!));
-    if (found.length === 1) return found[0]!;
-    if (found.length > 1) throw ambiguous(names, wanted, role, found);
+    const matching = [...names.keys()].filter((i) => matches(names[i]!));
+    if (matching.length === 1) return matching[0]!;
+    if (matching.length > 1) throw ambiguous(names, wanted, role, matching);
   }
   const number = /^\d+$/.test(wanted.trim()) ? Number(wanted) : 0;
   if (number >= 1 && number <= names.length) return number - 1;
@@ -170,12 +170,17 @@ function indexOfNamed(names: readonly string[], wanted: string, role: string): n
   throw columnsError(`There is no ${role} column "${wanted}"${suggestion}`, names, wanted);
 }
 
-function ambiguous(names: readonly string[], wanted: string, role: string, found: readonly number[]): PerilbookError {
-  const places = found.map((i) => `column ${i + 1}`).join(' or ');
+function ambiguous(
+  names: readonly string[],
+  wanted: string,
+  role: string,
+  matching: readonly number[],
+): PerilbookError {
+  const places = matching.map((i) => `column ${i + 1}`).join(' or ');
   return new PerilbookError(
     'INPUT_COLUMNS',
     `The ${role} column "${wanted}" may be ${places}`,
-    `Name it by its number, for instance ${found[0]! + 1}.`,
+    `Name it by its number, for instance ${matching[0]! + 1}.`,
     { column: wanted, columns: names },
   );
 }

@@ -23,9 +23,9 @@ export async function tableOfRows(
 ): Promise<NewTable> {
   const rowFile = (await opened.entire?.()) ?? opened;
   const whole = rowFile.wholeColumns ?? [...rowFile.columns.keys()];
-  const known = opened.columns.length;
-  const dropFrom = request.dropFrom ?? known;
-  const indexes = whole.filter((index) => index < dropFrom || index >= known);
+  const width = opened.columns.length;
+  const dropFrom = request.dropFrom ?? width;
+  const indexes = whole.filter((index) => index < dropFrom || index >= width);
   const given = indexes.map((index) => rowFile.columns[index]!);
   const names = hasDistinctNames ? distinctNames(given, request.added) : given;
   const types = await typesFor(rowFile, indexes, request, typesOf);
@@ -64,14 +64,14 @@ async function typesFor(
   // Locations and values are numbers however they are written.
   const measured = (index: number) => (numbers?.has(index) === true ? 'number' : undefined);
   if (rowFile.hasTypes === true && typesOf === 'values') return indexes.map(measured);
-  const found = columnTypes(indexes.length, types !== 'text');
+  const inferred = columnTypes(indexes.length, types !== 'text');
   if (rowFile.hasTypes === true || types !== 'text') {
     for await (const rows of rowFile.read(indexes)) {
       signal?.throwIfAborted();
-      for (const row of rows) found.add(row);
+      for (const row of rows) inferred.add(row);
     }
   }
-  const all = found.types();
+  const all = inferred.types();
   return indexes.map((index, at) => measured(index) ?? all[at]);
 }
 

@@ -26,7 +26,7 @@ export type InThread<Setup, Task, Result> = (
 interface PlainError {
   readonly message: string;
   readonly stack: string | undefined;
-  readonly known: {
+  readonly coded: {
     readonly code: ErrorCode;
     readonly hint: string;
     readonly context: PerilbookError['context'];
@@ -34,13 +34,13 @@ interface PlainError {
 }
 
 export function plainError(error: unknown): PlainError {
-  if (!(error instanceof Error)) return { message: String(error), stack: undefined, known: null };
+  if (!(error instanceof Error)) return { message: String(error), stack: undefined, coded: null };
   const { message, stack } = error;
-  const known = error instanceof PerilbookError ? { code: error.code, hint: error.hint, context: error.context } : null;
-  return { message, stack, known };
+  const coded = error instanceof PerilbookError ? { code: error.code, hint: error.hint, context: error.context } : null;
+  return { message, stack, coded };
 }
 
-export function errorOf({ message, stack, known }: PlainError): Error {
-  if (known !== null) return new PerilbookError(known.code, message, known.hint, known.context);
+export function errorOf({ message, stack, coded }: PlainError): Error {
+  if (coded !== null) return new PerilbookError(coded.code, message, coded.hint, coded.context);
   return Object.assign(new Error(message), { stack });
 }

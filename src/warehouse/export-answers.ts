@@ -99,11 +99,11 @@ async function writeFolder<Result>(output: string, write: (folder: string) => Pr
 }
 
 async function topicsOfStore(store: Store): Promise<TopicSlug[]> {
-  const found = new Set<TopicSlug>();
+  const answered = new Set<TopicSlug>();
   for (const sets of (await store.countOlder(Number.MAX_SAFE_INTEGER)).values()) {
-    for (const set of sets.keys()) for (const topic of topicsIn(set)) found.add(topic);
+    for (const set of sets.keys()) for (const topic of topicsIn(set)) answered.add(topic);
   }
-  return TOPIC_SLUGS.filter((topic) => found.has(topic));
+  return TOPIC_SLUGS.filter((topic) => answered.has(topic));
 }
 
 async function* exportedRows(

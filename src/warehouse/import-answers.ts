@@ -24,11 +24,11 @@ type IsSampleSource = (source: string) => boolean;
 
 /** The files that `cache export` may have written at a path. @throws INPUT_UNREADABLE */
 export function filesOfExport(path: string): string[] {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) {
     throw new PerilbookError('INPUT_UNREADABLE', `${path} does not exist`, 'Check the path.', { file: path });
   }
-  if (!found.isDirectory()) return [path];
+  if (!stats.isDirectory()) return [path];
   const names = readdirSync(path, { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => /\.(?:parquet|csv|ndjson|jsonl)(?:\.(?:gz|zst))?$/i.test(name)).sort();
   if (files.length > 0) return files.map((name) => join(path, name));
@@ -97,14 +97,14 @@ async function putRows(store: Store, batches: RowBatches, isSampleSource: IsSamp
 /** Writes what the store does not know better. `putAnswers` keeps the newer answer too: this one counts them, and spares the
  * writes of an import that is repeated. */
 async function putNewer(store: Store, source: number, cells: readonly CellAnswers[], sums: Imported): Promise<void> {
-  const known = await store.read(
+  const stored = await store.read(
     source,
     cells.map(({ cell }) => cell),
   );
   const newer: CellAnswers[] = [];
   for (const [index, { cell, answers, failures }] of cells.entries()) {
-    const answeredAt = (topic: TopicSlug) => known[index]?.answers.get(topic)?.asOf ?? Number.NEGATIVE_INFINITY;
-    const failedAt = (topic: TopicSlug) => known[index]?.failures.get(topic)?.at ?? Number.NEGATIVE_INFINITY;
+    const answeredAt = (topic: TopicSlug) => stored[index]?.answers.get(topic)?.asOf ?? Number.NEGATIVE_INFINITY;
+    const failedAt = (topic: TopicSlug) => stored[index]?.failures.get(topic)?.at ?? Number.NEGATIVE_INFINITY;
     const taken = answers.filter(({ topic, asOf }) => asOf > answeredAt(topic));
     const rejected = failures.filter(({ topic, at }) => at > Math.max(answeredAt(topic), failedAt(topic)));
     sums.known += answers.length - taken.length;

@@ -101,23 +101,19 @@ export type PropertyFinder = (properties: Readonly<Record<string, unknown>>) => 
 export function propertyFinder(names: readonly string[]): PropertyFinder {
   const wanted = names.map(keyOf);
   const keys = new Map<string, string>();
-  const keyOfKnown = (name: string) => {
-    const known = keys.get(name);
-    if (known !== undefined) return known;
-    const key = keyOf(name);
-    keys.set(name, key);
-    return key;
+  const hasKey = (name: string, key: string) => {
+    if (!keys.has(name)) keys.set(name, keyOf(name));
+    return keys.get(name) === key;
   };
   let last = '';
   return (properties) => {
     if (Object.hasOwn(properties, last)) return last;
     const own = Object.keys(properties);
     for (const key of wanted) {
-      const found = own.find((name) => keyOfKnown(name) === key);
-      if (found !== undefined) {
-        last = found;
-        return found;
-      }
+      const name = own.find((other) => hasKey(other, key));
+      if (name === undefined) continue;
+      last = name;
+      return name;
     }
     return null;
   };

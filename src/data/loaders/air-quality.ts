@@ -62,11 +62,11 @@ async function* newestYears(
 ): AsyncGenerator<readonly AirQualityRecord[], void, void> {
   const newest = new Map<string, YearRow>();
   const see = (row: YearRow): void => {
-    const known = newest.get(row.geoid);
-    const isNewer = known === undefined || row.summary.year > known.summary.year;
+    const earlier = newest.get(row.geoid);
+    const isNewer = earlier === undefined || row.summary.year > earlier.summary.year;
     if (isNewer) newest.set(row.geoid, row);
-    if (known === undefined) return;
-    const { file, line, cells, summary } = isNewer ? known : row;
+    if (earlier === undefined) return;
+    const { file, line, cells, summary } = isNewer ? earlier : row;
     const isTwice = summary.year === newest.get(row.geoid)!.summary.year;
     report.reject(
       isTwice ? 'the county is listed twice' : 'a newer year of the county is in the load',

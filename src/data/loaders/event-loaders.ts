@@ -29,13 +29,13 @@ export const earthquakes = featureLoader(
     vintage: TIMES,
     begin() {
       // A query returns at most 20,000, so a load has several files, whose times may overlap.
-      const known = new Set<string>();
+      const ids = new Set<string>();
       return ({ geometry, properties }) => {
         const { type } = properties;
         if (type !== undefined && type !== null && type !== 'earthquake') return `not an earthquake: ${type}`;
         const id = earthquakeId(properties);
-        if (id !== null && known.has(id)) return 'an earthquake that an earlier row has';
-        if (id !== null) known.add(id);
+        if (id !== null && ids.has(id)) return 'an earthquake that an earlier row has';
+        if (id !== null) ids.add(id);
         const own = id === null ? {} : { key: id };
         return { ...own, geometry: withDepth(geometry, properties), properties: withNumbers(properties) };
       };
@@ -83,10 +83,10 @@ function whyNotWildfire(feature: FileFeature): string | null {
 /** A field of an incident; its name may have the prefix `attr_` or `poly_`, in any case. '' when blank. */
 function fireField({ properties }: FileFeature, field: string): string {
   for (const name of [`attr_${field}`, `poly_${field}`, field]) {
-    const known = Object.hasOwn(properties, name)
+    const own = Object.hasOwn(properties, name)
       ? name
       : Object.keys(properties).find((other) => other.toLowerCase() === name.toLowerCase());
-    const text = known === undefined ? '' : String(properties[known] ?? '').trim();
+    const text = own === undefined ? '' : String(properties[own] ?? '').trim();
     if (text !== '') return text;
   }
   return '';

@@ -193,7 +193,12 @@ function partsOfReading(
   const { source, vintage, licence } = info;
   const states = of === null ? told : typeof of === 'string' ? [of] : of;
   return states.map((state) => ({
-    ...{ ...terms, state, source, files, vintage, licence },
+    ...terms,
+    state,
+    source,
+    files,
+    vintage,
+    licence,
     stateRows: state === WHOLE_US ? Object.fromEntries(byState) : {},
   }));
 }

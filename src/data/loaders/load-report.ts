@@ -57,8 +57,8 @@ export class LoadReporter {
   /** @param file of a row that was read before, if it is not in the file that was opened last */
   reject(reason: string, line: number, row: unknown, file: string = this.#files.at(-1) ?? ''): void {
     this.#refused += 1;
-    const known = this.#rejected.get(reason);
-    if (known !== undefined) known.count += 1;
+    const rejection = this.#rejected.get(reason);
+    if (rejection !== undefined) rejection.count += 1;
     else this.#rejected.set(reason, { count: 1, firstFile: file, firstLine: line, first: shown(row) });
   }
 

@@ -42,7 +42,7 @@ export const LOADERS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
 export function loaderNamed(name: string): Loader {
   const loader = LOADERS.get(name);
   if (loader !== undefined) return loader;
-  const known = ['sample', ...LOADERS.keys()];
-  const message = `There is no loader "${name}"${didYouMean(name, known)}`;
-  throw new PerilbookError('USAGE', message, `Use one of: ${known.join(', ')}.`);
+  const names = ['sample', ...LOADERS.keys()];
+  const message = `There is no loader "${name}"${didYouMean(name, names)}`;
+  throw new PerilbookError('USAGE', message, `Use one of: ${names.join(', ')}.`);
 }

@@ -197,9 +197,9 @@ function createTornadoParts() {
 }
 
 function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
-  const known = lists.get(key);
-  if (known === undefined) lists.set(key, [value]);
-  else known.push(value);
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }
 
 function endsOf(row: TornadoRow): [number, number][] {

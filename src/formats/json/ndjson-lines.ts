@@ -43,8 +43,8 @@ function takeLines({ bytes, from, to, atEnd }: ReadWindow, firstLine: number): L
   const lines: { from: number; to: number }[] = [];
   let at = from;
   while (at < to && lines.length < LINES_A_BATCH) {
-    const found = bytes.indexOf(NEW_LINE, at);
-    const end = found >= 0 && found < to ? found : -1;
+    const lineEnd = bytes.indexOf(NEW_LINE, at);
+    const end = lineEnd >= 0 && lineEnd < to ? lineEnd : -1;
     if (end < 0 && !atEnd) break;
     lines.push({ from: at, to: end < 0 ? to : end });
     at = end < 0 ? to : end + 1;

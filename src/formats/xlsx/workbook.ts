@@ -50,8 +50,8 @@ export async function openWorkbook(source: ByteSource, wanted?: string | RegExp)
   const sheet = zip.find(relationOf(sheets[chosen]!)?.target ?? '');
   if (!sheet) throw zip.damaged(`its sheet "${sheets[chosen]!.name}" is missing`);
   const partOf = (kind: string) => {
-    const found = relations.find(({ type }) => type.endsWith(`/${kind}`));
-    return found && zip.find(found.target);
+    const relation = relations.find(({ type }) => type.endsWith(`/${kind}`));
+    return relation && zip.find(relation.target);
   };
   return {
     source,
@@ -88,11 +88,11 @@ interface Element {
 /** All elements of a small part, in their order. */
 export async function readElements(zip: Zip, entry: ZipEntry | undefined): Promise<Element[]> {
   if (!entry) return [];
-  const found: Element[] = [];
+  const elements: Element[] = [];
   const parser = new SaxesParser();
   parser.on('opentag', ({ name, attributes }) => {
     const plain = Object.entries(attributes).map(([key, value]) => [localName(key), value]);
-    found.push({ name: localName(name), attributes: Object.fromEntries(plain) });
+    elements.push({ name: localName(name), attributes: Object.fromEntries(plain) });
   });
   if (entry.uncompressedSize > MOST_BYTES) {
     throw zip.damaged(`its part ${entry.fileName} is too large (${entry.uncompressedSize} bytes)`);
@@ -103,7 +103,7 @@ export async function readElements(zip: Zip, entry: ZipEntry | undefined): Promi
   } catch (error) {
     throw zip.damaged(`its part ${entry.fileName} is not XML`, error);
   }
-  return found;
+  return elements;
 }
 
 export function localName(name: string): string {
@@ -144,13 +144,13 @@ function chooseSheet(
   const exact = names.indexOf(wanted);
   const loose = names.findIndex((name) => name.trim().toLowerCase() === wanted.trim().toLowerCase());
   const number = /^\d+$/.test(wanted.trim()) ? Number(wanted) - 1 : -1;
-  const found = [exact, loose, number].find((index) => index >= 0 && index < sheets.length);
-  if (found === undefined) {
+  const chosen = [exact, loose, number].find((index) => index >= 0 && index < sheets.length);
+  if (chosen === undefined) {
     const what = `has no sheet ${JSON.stringify(wanted)}${didYouMean(wanted, names)}`;
     throw source.refused(what, `Its sheets are: ${names.map((name) => `"${name}"`).join(', ')}.`);
   }
-  if (isSheet(sheets[found]!)) return found;
-  throw source.refused(`is a workbook whose sheet "${names[found]}" has no cells`, 'Name another one: --sheet NAME.');
+  if (isSheet(sheets[chosen]!)) return chosen;
+  throw source.refused(`is a workbook whose sheet "${names[chosen]}" has no cells`, 'Name another one: --sheet NAME.');
 }
 
 function refuseOthers(source: ByteSource, zip: Zip): void {

@@ -60,9 +60,9 @@ export function readDialect(input: InputFile, options: CsvOptions): Dialect {
     ...(options.headerLine === undefined ? above : linesAbove(input, options)),
   };
   const delimiter = checkedDelimiter(options.delimiter ?? declared?.[1] ?? guessDelimiter(head));
-  const known = knownEncoding(input, options.encoding, start > 0);
-  const encoding = known ?? guessEncoding(bytes);
-  const manner = { delimiter, encoding, isEncodingGuessed: known === null };
+  const stated = statedEncoding(input, options.encoding, start > 0);
+  const encoding = stated ?? guessEncoding(bytes);
+  const manner = { delimiter, encoding, isEncodingGuessed: stated === null };
   const { record, linesBefore } = findHeader(head, delimiter);
   if (options.headerLine !== undefined && linesBefore >= options.headerLine) {
     throw unreadable(name, `has nothing on line ${options.headerLine}, which is to name the columns`, HEADER_LINE);
@@ -79,7 +79,7 @@ export function readDialect(input: InputFile, options: CsvOptions): Dialect {
   return { ...manner, columns, header: record, hasHeader: true, firstLine };
 }
 
-function knownEncoding({ utf16 }: InputFile, named: FileEncoding | undefined, hasBom: boolean): TextEncoding | null {
+function statedEncoding({ utf16 }: InputFile, named: FileEncoding | undefined, hasBom: boolean): TextEncoding | null {
   // UTF-16 reads as UTF-8 here, whatever else its bytes look like.
   if (utf16) return 'utf-8';
   if (named === 'utf-8' || named === 'windows-1252') return named;

@@ -33,7 +33,7 @@ export function fieldEncoder(
   let at = 0;
   let fields = 0;
 
-  const known = (field: string): string => {
+  const formattedOnce = (field: string): string => {
     let text = texts.get(field);
     if (text === undefined) {
       text = textOf(field, true);
@@ -76,7 +76,7 @@ export function fieldEncoder(
       if (typeof field === 'number') {
         at = putNumber(bytes, at, field);
         if (hasCommas) withComma(from);
-      } else if (field !== null) addText(isOwn[fields - 1] ? textOf(field, false) : known(field));
+      } else if (field !== null) addText(isOwn[fields - 1] ? textOf(field, false) : formattedOnce(field));
     },
     putMillionths(millionths) {
       beginField();

@@ -59,7 +59,7 @@ const SIGNATURES: readonly FormatSignature[] = [
 /** Refuses a file whose first bytes are not those of a CSV file, and says what it is. */
 export function refuseOtherFormats(file: string, head: Buffer): void {
   const start = head.toString('latin1', 0, isContainer(head) ? head.length : 4096);
-  const signature = SIGNATURES.find((known) => known.start.test(start));
+  const signature = SIGNATURES.find((format) => format.start.test(start));
   if (signature) throw unreadable(file, `is ${signature.what}`, signature.hint);
   if (isBinary(start)) throw unreadable(file, 'is binary data', 'Check that this is the file that you mean.');
 }

@@ -50,9 +50,9 @@ export async function resolvedPath(path: string): Promise<ResolvedPath> {
   });
 }
 
-export function isSameFile(one: ResolvedPath, other: ResolvedPath): boolean {
-  if (one.target === other.target) return true;
-  return one.stats !== undefined && one.stats.ino === other.stats?.ino && one.stats.dev === other.stats.dev;
+export function isSameFile(a: ResolvedPath, b: ResolvedPath): boolean {
+  if (a.target === b.target) return true;
+  return a.stats !== undefined && a.stats.ino === b.stats?.ino && a.stats.dev === b.stats.dev;
 }
 
 /** Opens the output: a path, or `-` for `stdout`. */

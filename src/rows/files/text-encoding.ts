@@ -7,10 +7,10 @@ export type FileEncoding = TextEncoding | Utf16;
 
 /** The encoding that a user names, by any of its usual names (`latin1`, `cp1252`, `utf8`). @throws USAGE */
 export function encodingNamed(name: string): FileEncoding {
-  const known: readonly FileEncoding[] = ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'];
-  const found = known.find((encoding) => encoding === standardName(name));
-  if (found) return found;
-  const hint = `Give one of ${known.join(', ')}, or convert the file to UTF-8 first.`;
+  const encodings: readonly FileEncoding[] = ['utf-8', 'windows-1252', 'utf-16le', 'utf-16be'];
+  const named = encodings.find((encoding) => encoding === standardName(name));
+  if (named) return named;
+  const hint = `Give one of ${encodings.join(', ')}, or convert the file to UTF-8 first.`;
   throw new PerilbookError('USAGE', `${JSON.stringify(name)} is not an encoding that is read`, hint);
 }
 

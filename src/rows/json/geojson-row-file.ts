@@ -100,19 +100,19 @@ function orNotJson<T>(file: string, work: () => T): T {
 
 function featuresOf(bytes: Buffer): GeojsonFeature[] {
   const start = bytes.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? 3 : 0;
-  const found: GeojsonFeature[] = [];
+  const features: GeojsonFeature[] = [];
   for (let at = nextValue(bytes, start); at < bytes.length; ) {
     const { members, close } = objectMembers(bytes, at);
     const list = members.find(({ name }) => name === 'features');
-    if (list && found.length === 0 && nextValue(bytes, close + 1) === bytes.length) {
+    if (list && features.length === 0 && nextValue(bytes, close + 1) === bytes.length) {
       return listElements(bytes, list.valueFrom);
     }
     // Features may follow one another; a collection among them would lose its other members.
     if (list) throw new NotJson();
-    found.push({ from: at, to: close + 1 });
+    features.push({ from: at, to: close + 1 });
     at = nextValue(bytes, close + 1);
   }
-  return found;
+  return features;
 }
 
 const SEPARATOR = 0x1e;

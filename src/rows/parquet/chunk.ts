@@ -164,14 +164,14 @@ interface DefinitionLevels {
  */
 function definitionLevels(store: BuiltColumns, arrays: ReusableArrays): (column: StoredColumn) => DefinitionLevels {
   const full = levelsOf(store, null, arrays);
-  let known: { readonly present: Uint8Array; readonly presence: DefinitionLevels } | null = null;
+  let last: { readonly present: Uint8Array; readonly presence: DefinitionLevels } | null = null;
   return ({ nulls, present: all }) => {
     if (nulls === 0 || all === null) return full;
     const present = all.subarray(0, store.entries);
-    if (known === null || Buffer.compare(present, known.present) !== 0) {
-      known = { present, presence: levelsOf(store, present, arrays) };
+    if (last === null || Buffer.compare(present, last.present) !== 0) {
+      last = { present, presence: levelsOf(store, present, arrays) };
     }
-    return known.presence;
+    return last.presence;
   };
 }
 

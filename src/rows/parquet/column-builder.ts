@@ -25,7 +25,7 @@ export interface TextColumn {
   readonly ids: Uint32Array | Uint16Array;
   readonly texts: string[];
   /** The number of each text. */
-  readonly known: Map<string, number>;
+  readonly idByText: Map<string, number>;
   present: Uint8Array | null;
   nulls: number;
 }
@@ -81,8 +81,8 @@ export function columnBuilder(added: readonly TableColumn[], room: number) {
 
 /** The columns without what only their building needs. Their values are in shared memory: a message of them is small. */
 export function forThreads(built: BuiltColumns): BuiltColumns {
-  const known = new Map();
-  const columns = built.columns.map((column) => (column.kind === 'text' ? { ...column, known } : column));
+  const idByText = new Map();
+  const columns = built.columns.map((column) => (column.kind === 'text' ? { ...column, idByText } : column));
   return { ...built, entryOf: new Uint32Array(), columns };
 }
 
@@ -118,7 +118,7 @@ function newColumn(added: TableColumn, room: number): StoredColumn {
       name,
       ids: new Uint32Array(new SharedArrayBuffer(4 * room)),
       texts: [],
-      known: new Map(),
+      idByText: new Map(),
       present: null,
       nulls: 0,
     };
@@ -132,7 +132,7 @@ function clear(column: StoredColumn): void {
   column.present?.fill(1);
   if (column.kind !== 'text') return;
   column.texts.length = 0;
-  column.known.clear();
+  column.idByText.clear();
 }
 
 function putValue(column: StoredColumn, entry: number, given: Value): void {
@@ -152,11 +152,11 @@ function putValue(column: StoredColumn, entry: number, given: Value): void {
   column.values[entry] = value;
 }
 
-function idOf({ texts, known, isWritten }: TextColumn, text: string): number {
-  let id = known.get(text);
+function idOf({ texts, idByText, isWritten }: TextColumn, text: string): number {
+  let id = idByText.get(text);
   if (id === undefined) {
     id = texts.push(isWritten ? printable(text) : text);
-    known.set(text, id);
+    idByText.set(text, id);
   }
   return id;
 }

@@ -25,8 +25,8 @@ const LONGEST_BOUND = 64;
 
 /** Texts, with the distinct ones as a dictionary unless most are different. */
 export function textValues({ ids, texts, isPoint }: TextColumn, places: Uint32Array, arrays: ReusableArrays): Values {
-  const { indexes, found } = indexesOf(ids, texts.length + 1, places, arrays);
-  const encoded = Array.from(found, (id) => Buffer.from(texts[id - 1]!, isPoint ? 'latin1' : 'utf8'));
+  const { indexes, used } = indexesOf(ids, texts.length + 1, places, arrays);
+  const encoded = Array.from(used, (id) => Buffer.from(texts[id - 1]!, isPoint ? 'latin1' : 'utf8'));
   const bytes = withLengths(encoded);
   const bounds = textBounds(encoded);
   const isLarge = encoded.length > 255 && (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > places.length);
@@ -44,20 +44,20 @@ export function textValues({ ids, texts, isPoint }: TextColumn, places: Uint32Ar
  * @param ids are below `most` */
 function indexesOf(ids: Uint32Array | Uint16Array, most: number, places: Uint32Array, arrays: ReusableArrays) {
   const numbers = arrays.slots(most).fill(0);
-  const found = arrays.found(most);
+  const used = arrays.used(most);
   const indexes = arrays.ids(places.length);
   let count = 0;
   for (let i = 0; i < places.length; i++) {
     const id = ids[places[i]!]!;
     let number = numbers[id]!;
     if (number === 0) {
-      found[count] = id;
+      used[count] = id;
       number = ++count;
       numbers[id] = number;
     }
     indexes[i] = number - 1;
   }
-  return { indexes, found: found.subarray(0, count) };
+  return { indexes, used: used.subarray(0, count) };
 }
 
 function textBounds(texts: readonly Buffer[]): { least: Buffer | null; greatest: Buffer | null } {
@@ -130,18 +130,18 @@ function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
 
 /** The values of some entries by the codes of all; null where they are too many for a dictionary to be shorter. */
 function codedNumbers(codes: NumberCodes, places: Uint32Array, arrays: ReusableArrays): IndexedNumbers | null {
-  const { indexes, found } = indexesOf(codes.ids, codes.distinct.length, places, arrays);
-  if (found.length === 0 || found.length > mostDistinct(places.length)) return null;
-  return { distinct: Float64Array.from(found, (id) => codes.distinct[id]!), indexes };
+  const { indexes, used } = indexesOf(codes.ids, codes.distinct.length, places, arrays);
+  if (used.length === 0 || used.length > mostDistinct(places.length)) return null;
+  return { distinct: Float64Array.from(used, (id) => codes.distinct[id]!), indexes };
 }
 
 /** The distinct values of all entries of a column; null where they are too many. */
 export function numberCodes(values: Float64Array, arrays: ReusableArrays): NumberCodes | null {
-  const found = looksDistinct(values) ? null : distinctNumbers(values, MOST_DISTINCT, arrays);
-  if (found === null) return null;
+  const indexed = looksDistinct(values) ? null : distinctNumbers(values, MOST_DISTINCT, arrays);
+  if (indexed === null) return null;
   const ids = new Uint16Array(new SharedArrayBuffer(2 * values.length));
-  ids.set(found.indexes);
-  return { ids, distinct: found.distinct };
+  ids.set(indexed.indexes);
+  return { ids, distinct: indexed.distinct };
 }
 
 function gather(values: Float64Array, places: Uint32Array, arrays: ReusableArrays): Float64Array {
@@ -209,8 +209,8 @@ const mostDistinct = (values: number): number => Math.min(MOST_DISTINCT, Math.ma
 function distinctNumbers(values: Float64Array, most: number, arrays: ReusableArrays): IndexedNumbers | null {
   const mask = 2 ** bitsOf(most * 2) - 1;
   const slots = arrays.slots(mask + 1).fill(0);
-  const found = arrays.distinct(most);
-  const foundBits = new Int32Array(found.buffer, found.byteOffset, most * 2);
+  const distinct = arrays.distinct(most);
+  const distinctBits = new Int32Array(distinct.buffer, distinct.byteOffset, most * 2);
   const bits = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
   const ids = arrays.ids(values.length);
   let count = 0;
@@ -223,20 +223,20 @@ function distinctNumbers(values: Float64Array, most: number, arrays: ReusableArr
       const id = slots[slot]!;
       if (id === 0) {
         if (count === most) return null;
-        foundBits[count * 2] = low;
-        foundBits[count * 2 + 1] = high;
+        distinctBits[count * 2] = low;
+        distinctBits[count * 2 + 1] = high;
         slots[slot] = ++count;
         ids[i] = count - 1;
         break;
       }
-      if (foundBits[id * 2 - 2] === low && foundBits[id * 2 - 1] === high) {
+      if (distinctBits[id * 2 - 2] === low && distinctBits[id * 2 - 1] === high) {
         ids[i] = id - 1;
         break;
       }
       slot = (slot + 1) & mask;
     }
   }
-  return { distinct: found.slice(0, count), indexes: ids };
+  return { distinct: distinct.slice(0, count), indexes: ids };
 }
 
 export type ReusableArrays = ReturnType<typeof reusableArrays>;
@@ -250,7 +250,7 @@ export function reusableArrays() {
     levels: growing((length) => new Uint32Array(length)),
     slots: growing((length) => new Uint32Array(length)),
     numbers: growing((length) => new Float64Array(length)),
-    found: growing((length) => new Uint32Array(length)),
+    used: growing((length) => new Uint32Array(length)),
     distinct: growing((length) => new Float64Array(length)),
   };
 }

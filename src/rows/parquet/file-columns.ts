@@ -77,7 +77,7 @@ const USUAL_NAMES = ['geometry', 'geom', 'wkb_geometry', 'geo_point'];
  * binary column with a usual name. */
 function findGeometries(fields: readonly SchemaNode[], footer: ThriftStruct): Map<SchemaNode, GeometryColumn> {
   const declared = declaredGeometries(footer);
-  const found = new Map<SchemaNode, GeometryColumn>();
+  const geometries = new Map<SchemaNode, GeometryColumn>();
   for (const field of fields) {
     const listed = declared[field.name];
     if (listed && !mayBePoints(listed.geometry_types)) continue;
@@ -85,14 +85,17 @@ function findGeometries(fields: readonly SchemaNode[], footer: ThriftStruct): Ma
     const isBinary = field.leaf?.type === 'BYTE_ARRAY';
     const isNamed = meaning.kind === 'stored' && USUAL_NAMES.includes(field.name.toLowerCase());
     if (listed?.encoding === 'point' && field.children.length > 0) {
-      found.set(field, { encoding: 'point', otherSystem: otherSystem(listed.crs) });
+      geometries.set(field, { encoding: 'point', otherSystem: otherSystem(listed.crs) });
     } else if (isBinary && listed && (listed.encoding ?? 'WKB').toUpperCase() === 'WKB') {
-      found.set(field, { encoding: 'wkb', otherSystem: otherSystem(listed.crs) });
+      geometries.set(field, { encoding: 'wkb', otherSystem: otherSystem(listed.crs) });
     } else if (isBinary && (meaning.kind === 'geometry' || isNamed)) {
-      found.set(field, { encoding: 'wkb', otherSystem: meaning.kind === 'geometry' ? otherSystem(meaning.crs) : null });
+      geometries.set(field, {
+        encoding: 'wkb',
+        otherSystem: meaning.kind === 'geometry' ? otherSystem(meaning.crs) : null,
+      });
     }
   }
-  return found;
+  return geometries;
 }
 
 interface Declared {

@@ -30,9 +30,9 @@ const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 export function rowAssembler(field: SchemaNode, leaves: ReadonlyMap<SchemaNode, LeafEntries>): () => string {
   const under = new Map<SchemaNode, readonly LeafEntries[]>();
   const gather = (node: SchemaNode): readonly LeafEntries[] => {
-    const found = node.leaf ? [leaves.get(node)!] : node.children.flatMap(gather);
-    under.set(node, found);
-    return found;
+    const own = node.leaf ? [leaves.get(node)!] : node.children.flatMap(gather);
+    under.set(node, own);
+    return own;
   };
   const entries = gather(field);
   const assertRow = (isBetween: (repetition: number | undefined) => boolean): void => {

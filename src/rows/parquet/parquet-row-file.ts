@@ -152,18 +152,18 @@ async function* rowsOfGroup(
   const texts = columns.map((column) => (column.kind === 'place' ? null : textSource(at, column)));
   for (let done = 0; done < group.rows; ) {
     const count = Math.min(ROWS_A_BATCH, group.rows - done);
-    const { found, parts } = await orUnreadable(file.input.name, async () => {
-      const found = new Map<SchemaNode, readonly PointPlace[]>();
-      for (const [field, source] of places) found.set(field, await source(count));
+    const { points, parts } = await orUnreadable(file.input.name, async () => {
+      const points = new Map<SchemaNode, readonly PointPlace[]>();
+      for (const [field, source] of places) points.set(field, await source(count));
       const parts: (readonly string[])[] = [];
       for (const [i, column] of columns.entries()) {
         parts.push(
           column.kind === 'place'
-            ? found.get(column.field)!.map((place) => place[column.axis])
+            ? points.get(column.field)!.map((place) => place[column.axis])
             : await texts[i]!(count),
         );
       }
-      return { found: [...found.values()], parts };
+      return { points: [...points.values()], parts };
     });
     const rows: Row[] = [];
     for (let i = 0; i < count; i++) {
@@ -171,7 +171,9 @@ async function* rowsOfGroup(
       const fields: string[] = [];
       for (const part of parts) fields.push(part[i]!);
       const problem =
-        found.length === 0 ? undefined : found.map((list) => list[i]!.problem).find((problem) => problem !== undefined);
+        points.length === 0
+          ? undefined
+          : points.map((list) => list[i]!.problem).find((problem) => problem !== undefined);
       rows.push(
         problem === undefined
           ? { number, line: number, fields, types }

@@ -113,9 +113,9 @@ const CODECS: Readonly<Record<number, Codec>> = {
 
 function readValue(reader: Reader, type: number, depth: number): ThriftValue {
   if (--reader.left < 0) throw new Damage(`it holds more than ${MOST_VALUES} values`);
-  const found = CODECS[type];
-  if (!found) throw new Damage(`it has a value of the unknown type ${type}`);
-  return found.read(reader, depth);
+  const valueCodec = CODECS[type];
+  if (!valueCodec) throw new Damage(`it has a value of the unknown type ${type}`);
+  return valueCodec.read(reader, depth);
 }
 
 const isBoolean = (type: number) => type === THRIFT.TRUE || type === THRIFT.FALSE;
@@ -285,9 +285,9 @@ export const structsAt = (struct: ThriftStruct, id: number): ThriftStruct[] | un
 
 /** Sets a field that has a value of the same type already, or puts it where its id belongs. */
 export function setField(struct: ThriftStruct, field: ThriftField): void {
-  const known = fieldAt(struct, field.id);
-  if (known && known.type === field.type) {
-    known.value = field.value;
+  const old = fieldAt(struct, field.id);
+  if (old && old.type === field.type) {
+    old.value = field.value;
     return;
   }
   const others = struct.fields.filter(({ id }) => id !== field.id);

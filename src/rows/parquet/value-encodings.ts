@@ -95,16 +95,16 @@ function slices(bytes: Uint8Array, width: number, count: number): Uint8Array[] {
 }
 
 function texts(body: Buffer, from: number, count: number): Uint8Array[] {
-  const found: Uint8Array[] = [];
+  const values: Uint8Array[] = [];
   let at = from;
   for (let i = 0; i < count; i++) {
     if (at + LENGTH_BYTES > body.length) throw new Damage(TOO_SHORT);
     const start = at + LENGTH_BYTES;
     at = start + body.readUInt32LE(at);
     if (at > body.length) throw new Damage(TOO_SHORT);
-    found.push(body.subarray(start, at));
+    values.push(body.subarray(start, at));
   }
-  return found;
+  return values;
 }
 
 /** More miniblocks than any writer makes; the format sets no limit. */

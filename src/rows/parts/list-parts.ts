@@ -45,35 +45,37 @@ const isHidden = (segment: string) => /^[._]/.test(segment) || /\.crc$/i.test(se
  * @throws INPUT_UNREADABLE where a source has no files
  */
 export async function listParts(folder: string, sources: readonly string[]): Promise<PartList> {
-  const found = new Map<string, PartPlace>();
+  const byName = new Map<string, PartPlace>();
   const unfinished = new Set<string>();
   for (const source of sources) {
-    const before = found.size + unfinished.size;
+    const before = byName.size + unfinished.size;
     const stats = statSync(source, { throwIfNoEntry: false });
     const isNamed = stats !== undefined && !stats.isDirectory();
     if (stats === undefined && !isPattern(source)) throw missing(source);
     const paths = isNamed ? [source] : stats ? await filesBelow(source) : globSync(source);
     for (const path of paths) {
       const name = relative(folder, path).split(sep).join('/');
-      if (found.has(name)) continue;
+      if (byName.has(name)) continue;
       const own = relative(stats ? source : patternFolder(source), path);
       if (!isNamed && own.split(sep).some(isHidden)) continue;
       const file = isNamed ? stats : statSync(path, { throwIfNoEntry: false });
       if (!file?.isFile()) continue;
       if (!isNamed && UNFINISHED.test(path)) unfinished.add(name);
-      else found.set(name, placeOf(name, path, file));
+      else byName.set(name, placeOf(name, path, file));
     }
     if (isNamed && !stats.isFile()) throw unreadable(source, 'is not a regular file', 'Copy it to a file first.');
-    if (!isNamed && found.size + unfinished.size === before) throw nothingIn(source, stats !== undefined);
+    if (!isNamed && byName.size + unfinished.size === before) throw nothingIn(source, stats !== undefined);
   }
-  const parts = [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const parts = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   if (parts.length === 0) throw onlyUnfinished(folder, [...unfinished]);
   refuseSameNames(parts);
   return { parts, unfinished: [...unfinished].sort() };
 }
 
 const placeOf = (name: string, path: string, { size, mtimeMs }: Stats): PartPlace => ({
-  ...{ name, path, size },
+  name,
+  path,
+  size,
   mtimeMs: Math.floor(mtimeMs),
 });
 

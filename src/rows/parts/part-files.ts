@@ -56,7 +56,7 @@ export async function openPartFiles(places: readonly PartPlace[], options: OpenO
     ...(note === undefined ? {} : { note }),
     ...(likelyHeader === undefined ? {} : { likelyHeader }),
     read: (wanted, needed) => readParts(parts, options, columns, wanted, needed),
-    ...(pieces.every((one) => one !== null) ? { inPieces: piecesOfParts(parts, pieces, options) } : {}),
+    ...(pieces.every((ofPart) => ofPart !== null) ? { inPieces: piecesOfParts(parts, pieces, options) } : {}),
   };
 }
 
@@ -86,9 +86,9 @@ function mergedColumns(parts: readonly PartFile[]): string[] {
   for (const { columns } of parts) {
     let at = merged.length;
     for (const name of columns.toReversed()) {
-      const known = merged.indexOf(name);
-      if (known < 0) merged.splice(at, 0, name);
-      else at = known;
+      const place = merged.indexOf(name);
+      if (place < 0) merged.splice(at, 0, name);
+      else at = place;
     }
   }
   return merged;
@@ -123,13 +123,13 @@ async function* readParts(
     const { name } = part;
     const places = wanted.map((column) => columnIn(part, columns, column));
     const isWhole = !places.includes(-1);
-    const known = places.filter((place) => place >= 0);
+    const own = places.filter((place) => place >= 0);
     const allFields = (fields: readonly string[]) => {
       let next = 0;
       return places.map((place) => (place < 0 ? '' : fields[next++]!));
     };
     const rowFile = await openPart(part, options);
-    for await (const batch of rowFile.read(known, isWhole ? needed : undefined)) {
+    for await (const batch of rowFile.read(own, isWhole ? needed : undefined)) {
       yield batch.map(({ number, line, fields: read, problem }) => {
         const fields = isWhole ? read : allFields(read);
         // Written out: a spread takes half a microsecond a row.
@@ -143,25 +143,26 @@ async function* readParts(
 
 function requireSame(first: PartFile, other: PartFile): void {
   const files = `${first.name} and ${other.name}`;
-  const [one, two] = [first, other];
-  if (one.format !== two.format) {
+  if (first.format !== other.format) {
     throw new PerilbookError(
       'INPUT_COLUMNS',
-      `The parts ${files} have different formats: ${one.format} and ${two.format}`,
+      `The parts ${files} have different formats: ${first.format} and ${other.format}`,
       'Name the files of one format, e.g. with a pattern: parts/*.csv.',
       { file: other.path },
     );
   }
-  if (formatNamed(one.format).isOfObjects) return;
-  const at = [...one.columns, ...two.columns].findIndex((_, index) => one.columns[index] !== two.columns[index]);
+  if (formatNamed(first.format).isOfObjects) return;
+  const at = [...first.columns, ...other.columns].findIndex(
+    (_, index) => first.columns[index] !== other.columns[index],
+  );
   if (at < 0) return;
   const named = ({ columns, name }: PartFile) =>
     at < columns.length ? `${JSON.stringify(columns[at])} in ${name}` : `missing in ${name}`;
   throw new PerilbookError(
     'INPUT_COLUMNS',
-    `The parts ${files} have different columns: column ${at + 1} is ${named(one)}, and ${named(two)}`,
+    `The parts ${files} have different columns: column ${at + 1} is ${named(first)}, and ${named(other)}`,
     'All parts need the same columns in the same order. Run the others as an input of their own.',
-    { file: other.path, column: two.columns[at] ?? one.columns[at]! },
+    { file: other.path, column: other.columns[at] ?? first.columns[at]! },
   );
 }
 

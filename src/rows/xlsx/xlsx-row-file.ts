@@ -87,14 +87,14 @@ function sheetNote({ sheetName, sheetNumber, sheetCount }: Workbook): string {
 
 /** The first rows that are not empty, and all up to one that is asked for. */
 async function firstRows(workbook: Workbook, isUsed: OpenSheet['isUsed'], line: number): Promise<SheetRow[]> {
-  const found: SheetRow[] = [];
+  const filled: SheetRow[] = [];
   for await (const { rows } of sheetPieces(workbook)) {
     for (const row of rows) {
-      if (row.line > line && found.length >= ROWS_LOOKED_AT) return found;
-      if (row.cells.some(isUsed)) found.push(row);
+      if (row.line > line && filled.length >= ROWS_LOOKED_AT) return filled;
+      if (row.cells.some(isUsed)) filled.push(row);
     }
   }
-  return found;
+  return filled;
 }
 
 function headerOf(
