@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   linkSync,
@@ -6,14 +7,16 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { beforeEach, test } from 'node:test';
 import { checkOutput } from '../../src/rows/files/output-file.ts';
+import { temporaryName } from '../../src/rows/files/temporary-files.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { LONG } from '../tier.ts';
 import { fillProblems, type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
@@ -176,4 +179,18 @@ test('an abort is heard while the reader of standard output stands still', async
   setTimeout(() => stop.abort(new Error('stopped')), 20);
   const write = writeRows(book, { output: '-', signal: stop.signal });
   await assert.rejects(write, /stopped/);
+});
+
+test('what a killed process left of an output is removed; that of a running one, and of other outputs, stays', async () => {
+  rmSync(input);
+  const dead = spawnSync(process.execPath, ['--version']).pid.toString(16).padStart(8, '0');
+  const own = basename(temporaryName(output));
+  const ofDead = (name: string) => name.replace(/(?<=^\..+\.[0-9a-f]{8})[0-9a-f]{8}/, dead);
+  const elsewhere = ofDead(own).replace(/(?<=^\.out\.csv\.)[0-9a-f]{8}/, (digits) =>
+    digits.split('').reverse().join(''),
+  );
+  const others = [own, ofDead(basename(temporaryName(join(folder, 'other.csv')))), elsewhere, '.out.csv.backup.tmp'];
+  for (const name of [...others, ofDead(own)]) writeFileSync(join(folder, name), 'lat,lng\n');
+  await checkOutput(output, '-');
+  assert.deepEqual(readdirSync(folder).sort(), others.sort());
 });

@@ -213,31 +213,14 @@ function writtenByPolars(file: string): void {
 }
 
 function writtenByArrowRs(file: string): void {
+  const vector = (type: DataType, value: (row: number) => unknown) => vectorFromArray(ROWS.map(value), type);
   const table = new Table({
-    lat: vectorFromArray(
-      ROWS.map((i) => 38 + i / 100),
-      new Float64(),
-    ),
-    kind: vectorFromArray(
-      ROWS.map((i) => (i % 5 === 0 ? null : `kind ${i % 3}`)),
-      new Dictionary(new Utf8(), new Int8()),
-    ),
-    zip: vectorFromArray(
-      ROWS.map((i) => `0${2139 + i}`),
-      new LargeUtf8(),
-    ),
-    seen: vectorFromArray(
-      ROWS.map((i) => 1.7e12 + i),
-      new TimestampMicrosecond('America/New_York'),
-    ),
-    age: vectorFromArray(
-      ROWS.map((i) => BigInt(i * 3600)),
-      new DurationSecond(),
-    ),
-    rooms: vectorFromArray(
-      ROWS.map((i) => (i % 2 === 0 ? null : i)),
-      new Int32(),
-    ),
+    lat: vector(new Float64(), (i) => 38 + i / 100),
+    kind: vector(new Dictionary(new Utf8(), new Int8()), (i) => (i % 5 === 0 ? null : `kind ${i % 3}`)),
+    zip: vector(new LargeUtf8(), (i) => `0${2139 + i}`),
+    seen: vector(new TimestampMicrosecond('America/New_York'), (i) => 1.7e12 + i),
+    age: vector(new DurationSecond(), (i) => BigInt(i * 3600)),
+    rooms: vector(new Int32(), (i) => (i % 2 === 0 ? null : i)),
   });
   writeFileSync(file, arrowRs.writeParquet(arrowRs.Table.fromIPCStream(tableToIPC(table, 'stream'))));
 }

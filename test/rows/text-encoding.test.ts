@@ -1,6 +1,47 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeText, encodeText, guessEncoding } from '../../src/formats/bytes/decode-text.ts';
+import { guessUtf16, unfinishedBytes, utf8Of, utf16Of } from '../../src/rows/files/utf16.ts';
+import { fc } from '../properties.ts';
+
+/** Any 16-bit units: halves of surrogate pairs that stand alone are frequent. */
+const units = fc.array(fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd7f0, max: 0xe010 }), fc.nat(0x7f)), {
+  maxLength: 40,
+});
+
+test('any UTF-16, torn surrogate pairs included, comes back to the byte', () => {
+  fc.assert(
+    fc.property(units, (numbers) => {
+      const bytes = Buffer.from(Uint16Array.from(numbers).buffer);
+      assert.deepEqual(utf16Of(utf8Of(bytes)), bytes);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('UTF-8 cut anywhere is finished by the bytes that follow', () => {
+  fc.assert(
+    fc.property(units, fc.nat(120), (numbers, at) => {
+      const whole = utf8Of(Buffer.from(Uint16Array.from(numbers).buffer));
+      const cut = Math.min(at, whole.length);
+      const end = cut - unfinishedBytes(whole.subarray(0, cut));
+      assert.deepEqual(Buffer.concat([utf16Of(whole.subarray(0, end)), utf16Of(whole.subarray(end))]), utf16Of(whole));
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('UTF-16 is known by its mark or by the zeros of ASCII', () => {
+  const text = Buffer.from('lat,lng,name\r\n34.05,-118.25,Łódź\r\n', 'utf16le');
+  assert.equal(guessUtf16(text), 'utf-16le');
+  assert.equal(guessUtf16(Buffer.from(text).swap16()), 'utf-16be');
+  assert.equal(guessUtf16(Buffer.from('\xff\xfe\x30\x31', 'latin1')), 'utf-16le');
+  assert.equal(guessUtf16(Buffer.from('\xfe\xff\x30\x31', 'latin1')), 'utf-16be');
+  assert.equal(guessUtf16(Buffer.from('\xff\xfe\0\0', 'latin1')), null);
+  assert.equal(guessUtf16(Buffer.from('lat,lng\n1,2\n')), null);
+  assert.equal(guessUtf16(Buffer.alloc(400)), null);
+  assert.equal(guessUtf16(Buffer.alloc(0)), null);
+});
 
 test('a sample is UTF-8 unless it has bytes that cannot be', () => {
   assert.equal(guessEncoding(Buffer.from('plain')), 'utf-8');
