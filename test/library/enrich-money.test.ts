@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, enrich, lookup, type RunEvent } from '../../src/index.ts';
-import { forAnotherPlace, standBetween } from '../run/between.ts';
+import { forAnotherPlace, standBetween } from '../fake-service.ts';
 import { places } from '../run/harness.ts';
 import { all, openScene, rowsOf } from './library-scene.ts';
 

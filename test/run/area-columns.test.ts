@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { countyCode, tractCode } from '../../src/geo/area-codes.ts';
 import { areasOfRow, findAreaColumns } from '../../src/run/scan/area-columns.ts';
 import type { AreaSettings } from '../../src/run/settings/settings.ts';
+import { fc } from '../properties.ts';
 
 const settings = (more: Partial<AreaSettings>): AreaSettings => ({
   tract: null,
@@ -102,4 +104,29 @@ test("a tract's own code without state and county is known for one", () => {
   const { columns } = findAreaColumns(['T'], { tract: 'T', county: null, oed: false, verify: 0 }, 0, 'book.csv');
   assert.equal(areasOfRow(['106111'], columns).isTractAlone, true);
   assert.equal(areasOfRow(['x'], columns).isTractAlone, undefined);
+});
+
+test('census codes are read as files carry them, or not at all', () => {
+  const cases: readonly [string, string | null][] = [
+    ['06037106111', '06037106111'],
+    ['6037106111', '06037106111'],
+    ['1400000US06037106111', '06037106111'],
+    ['060371061112003', '06037106111'],
+    [' 51079030101 ', '51079030101'],
+    ['6037106111.0', '06037106111'],
+    ['99037106111', null],
+    ['0603710611', null],
+    ['106111', null],
+    ['n/a', null],
+    ['', null],
+  ];
+  for (const [text, code] of cases) assert.equal(tractCode(text), code, text);
+  assert.deepEqual(['06037', '6037', '0500000US06037', '037', 'x'].map(countyCode), [
+    '06037',
+    '06037',
+    '06037',
+    null,
+    null,
+  ]);
+  fc.assert(fc.property(fc.string(), (text) => tractCode(text) === null || /^\d{11}$/.test(tractCode(text)!)));
 });

@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/buy/progress.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { standBetween } from '../fake-service.ts';
 import { FastClock } from '../fast-clock.ts';
 import { buy } from '../faults/buyer.ts';
 import { serveHttp } from '../fetch/servers.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { usage } from '../service/account-usage.ts';
-import { standBetween } from './between.ts';
 import { column, openHarness, places } from './harness.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { collected } from '../collected.ts';
-import { serveHttp } from '../fetch/servers.ts';
 import { openHarness, places } from './harness.ts';
 
 test('details: keep stores the details of each answer; without it nothing is kept', async (t) => {
@@ -26,24 +24,6 @@ test('details: keep stores the details of each answer; without it nothing is kep
   const superfund = kept.filter(({ topic }) => topic === 'superfund');
   assert.equal(superfund.length, 3);
   for (const { json } of superfund) assert.equal(JSON.parse(json).type, 'FeatureCollection');
-});
-
-test('an answer that cannot be read counts as spent and is not paid again', async (t) => {
-  const harness = await openHarness(t, { factor: 20 });
-  harness.writeInput(places(2));
-  const topics = [...TOPIC_SLUGS];
-  const baseUrl = await serveHttp(t, async (request, response) => {
-    const headers = { 'x-api-key': String(request.headers['x-api-key']) };
-    const answer = await fetch(harness.url + request.url, { headers });
-    response.setHeader('x-credit-cost', answer.headers.get('x-credit-cost')!);
-    // Nested deeper than anything that is parsed.
-    response.end((await answer.text()).replace('"details":null', `"details":${'['.repeat(600)}${']'.repeat(600)}`));
-  });
-  const ended = await harness.run({ topics }, { baseUrl });
-  assert.equal(ended.state, 'incomplete');
-  assert.equal(harness.charged(), 70);
-  assert.deepEqual(await harness.ledger(), { charged: 70, unknown: 0, open: 0 });
-  assert.match(harness.output(), /could not be read/);
 });
 
 /** The rows without the times, which differ from harness to harness. */

@@ -7,6 +7,7 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { mergeJobFiles } from '../../src/run/settings/merge-settings.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
+import type { Store } from '../../src/store/port.ts';
 import { AREAS, info, RATINGS } from '../service/small-data.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
@@ -121,6 +122,31 @@ const WIDE = [
     [-101, 39],
   ],
 ];
+
+test('a mismatch found in a run sends it to the spared cells in the same run, within its budget', async (t) => {
+  const harness = await openHarness(t);
+  // Ten places of the tract, and five of another county that claim to lie in it.
+  const others = places(4).map(([lat, lng]) => [lat + 0.3, lng + 1.4]);
+  const rows = [...places(10), ...others, [40.4, -99.6]].map(([lat, lng]) => `${lat},${lng},31001000100\n`);
+  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,TRACT_GEOID\n${rows.join('')}`);
+  const job = { topics: ['drought' as const], areas: { tract: 'TRACT_GEOID', verify: 0.5 }, budget: 100 };
+  const planned = await harness.plan(job);
+  assert.ok(planned.areas!.spared > 0 && planned.areas!.verified > 0, JSON.stringify(planned.areas));
+  let cellsRead = 0;
+  let reads = 0;
+  const store: Store = {
+    ...harness.store,
+    read(source, cells) {
+      reads += 1;
+      cellsRead += cells.length;
+      return harness.store.read(source, cells);
+    },
+  };
+  const ended = await harness.run(job, { store });
+  assert.deepEqual([ended.state, harness.charged()], ['complete', 15]);
+  assert.deepEqual(new Set(column(harness.output(), 'drought_rating').slice(10, 14)), new Set(['Not Applicable']));
+  assert.deepEqual([reads, cellsRead], [2, 30], 'the cells of the area are read together, as those of the output are');
+});
 
 const SURROUNDINGS = { dataFolder: '/data', workingFolder: '/work' };
 

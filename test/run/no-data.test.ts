@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { Dataset } from '../../src/data/tables/records.ts';
+import { standBetween } from '../fake-service.ts';
 import { deliveries, info } from '../service/small-data.ts';
-import { standBetween } from './between.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
 /** A harness whose service has no air quality for the county and no monitor of ozone near, and counts its calls. */

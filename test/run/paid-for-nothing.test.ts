@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
-import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import type { Settlement } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { forAnotherPlace, standBetween } from './between.ts';
+import { forAnotherPlace, standBetween } from '../fake-service.ts';
 import { type Harness, openHarness, places } from './harness.ts';
 
 const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
@@ -22,46 +20,6 @@ async function withBadPlace(t: TestContext, { url }: Harness, kind: string, lat:
   });
   return { calls, baseUrl };
 }
-
-/** Bundles are paid by `harness`; `park`, a single, by `other`, which has 3 credits. */
-async function withTwoPayers(t: TestContext) {
-  const harness = await openHarness(t, { subscription: customSubscription(10_000, 100_000) });
-  harness.addAccount('other', customSubscription(3, 100_000));
-  const keys = [
-    { ...harness.key('bundle'), scopes: new Set(['bundle']) },
-    { ...harness.keyOf('other', 'park'), account: 'other', scopes: new Set(['park']) },
-  ];
-  const subscription = { credits_per_month: 3, credits_per_minute: 100_000 };
-  const api_keys = [
-    { env: 'A', scopes: ['bundle' as const] },
-    { env: 'B', scopes: ['park' as const], account: 'other', subscription, anniversary_day: 20 },
-  ];
-  const topics = [...natural, 'park' as const];
-  return {
-    harness,
-    keys,
-    job: (baseUrl: string) => ({ topics, service: { base_url: baseUrl, api_keys }, concurrency: 1 }),
-  };
-}
-
-test('no cell is begun by one account when the other that it needs is empty', async (t) => {
-  const { harness, keys, job } = await withTwoPayers(t);
-  harness.writeInput(places(100));
-  const { stop, summary } = await harness.run(job(harness.url), { keys });
-  assert.deepEqual([stop?.reason, summary.status.ok, harness.charged('other')], ['quota', 3, 3]);
-  // Besides the three there were at most those in work when it was noticed: four a socket.
-  assert.ok(harness.charged() <= (3 + 4) * 15, `${harness.charged()} credits for three cells`);
-});
-
-test('a bundle that was paid and of no use is not bought again while a single waits for another account', async (t) => {
-  const { harness, keys, job } = await withTwoPayers(t);
-  const all = places(40);
-  harness.writeInput(all);
-  const { calls, baseUrl } = await withBadPlace(t, harness, 'bundle/', Number(all[2]![0].toFixed(4)));
-  const { stop } = await harness.run(job(baseUrl), { keys, baseUrl });
-  assert.equal(stop?.reason, 'quota');
-  assert.equal(calls.atBadPlace, 1);
-});
 
 test('a bundle that was paid and of no use is not bought again when another run is at the cell in between', async (t) => {
   const harness = await openHarness(t, { factor: 50 });
@@ -101,19 +59,4 @@ test('a bundle that was paid and of no use is not bought again when another run 
   await turn;
   assert.equal(calls.atBadPlace, 1);
   assert.equal(ended.summary.credits_spent, harness.charged());
-});
-
-test('an area that was mismatched before the run is no reason to pay again in it for what was of no use', async (t) => {
-  const harness = await openHarness(t);
-  // Ten places of one tract, and four of another county that claim to lie in it.
-  const others = places(4).map(([lat, lng]): [number, number] => [lat + 0.3, lng + 1.4]);
-  const all = [...places(10), ...others];
-  const rows = all.map(([lat, lng]) => `${lat},${lng},31001000100\n`);
-  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,TRACT_GEOID\n${rows.join('')}`);
-  const { calls, baseUrl } = await withBadPlace(t, harness, 'hail/', Number(all[3]![0].toFixed(4)));
-  const job = { areas: { tract: 'TRACT_GEOID', verify: 1 }, counts: false, budget: 100 };
-  await harness.run({ topics: ['drought'], ...job }, { baseUrl });
-  assert.match(harness.notices.join('\n'), /answered differently/);
-  await harness.run({ topics: ['hail'], ...job }, { baseUrl });
-  assert.equal(calls.atBadPlace, 1);
 });

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import { standBetween } from '../fake-service.ts';
 import { AREAS, info } from '../service/small-data.ts';
-import { standBetween } from './between.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
 /** Makes the service answer from sample data, or from real data again. */

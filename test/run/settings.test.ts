@@ -299,3 +299,20 @@ test('merging leaves both sides as they were', () => {
   });
   assert.deepEqual([weak, strong], before);
 });
+
+test('the accounts of a job are those that its keys name', () => {
+  const { accounts } = job({
+    account: 'one',
+    service: {
+      base_url: 'https://h.example',
+      api_keys: [{ env: 'A' }, { env: 'B', account: 'two', subscription: 'professional', anniversary_day: 7 }],
+    },
+  });
+  assert.deepEqual(
+    accounts.map(({ name, subscription, anniversaryDay }) => [name, subscription.name, anniversaryDay]),
+    [
+      ['one', 'starter', 1],
+      ['two', 'professional', 7],
+    ],
+  );
+});

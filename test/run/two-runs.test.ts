@@ -8,7 +8,7 @@ import { prepare, prepareAgain } from '../../src/run/prepare.ts';
 import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { forAnotherPlace, standBetween } from './between.ts';
+import { forAnotherPlace, standBetween } from '../fake-service.ts';
 import { openHarness, places } from './harness.ts';
 
 test('two runs of one process on one store, as on the page of perilbook ui, buy no cell twice', async (t) => {

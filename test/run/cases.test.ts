@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parse } from 'yaml';
+import { exitCodeOfError, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
+import { noColor } from '../../src/cli/messages/color.ts';
+import { runMessages } from '../../src/cli/messages/run-messages.ts';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { PerilbookError } from '../../src/errors.ts';
+import { newProgress } from '../../src/run/buy/progress.ts';
+import type { Key } from '../../src/run/plan/api-keys.ts';
+import type { RunResult } from '../../src/run/run-job.ts';
+import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { type Fault, fakeService } from '../fake-service.ts';
+import { FastClock } from '../fast-clock.ts';
+import { revokeKey } from '../service/file-accounts.ts';
+import { pathTo, request } from '../service/small-data.ts';
+import { LONG } from '../tier.ts';
+import { column, type Harness, openHarness, places } from './harness.ts';
+
+/*
+ * Each folder of `cases` is a job with an input, a service with scripted faults, and what is expected of its plans and runs: credits at the
+ * service and in the ledger, calls, statuses, words. cases/README.md describes the files. After each run it is checked, beyond what the case
+ * says, that no key is in any file and message, that the output has a row for each of the input, and that the ledger knows each credit.
+ */
+
+const CASES = join(import.meta.dirname, 'cases');
+
+interface Account {
+  readonly credits_per_month?: number;
+  readonly credits_per_minute?: number;
+  readonly overage_rate?: number;
+}
+
+interface Step {
+  /** Moves the clock to a time, or on by some milliseconds, before anything else. */
+  readonly at?: string;
+  readonly after?: number;
+  /** Another input: so many places, or those from one number up to another. */
+  readonly places?: number | readonly [number, number];
+  /** Another input: a file of the folder. */
+  readonly input?: string;
+  /** Enterprise bundles that another program buys before, at places of its own. */
+  readonly othersBuy?: number;
+  readonly faults?: readonly Fault[];
+  /** A topic that the service reports unavailable: always, or at every second request. Null: no more. */
+  readonly unavailable?: { readonly topic: TopicSlug; readonly every?: number } | null;
+  /** Names of keys; default: `default`, which the account has for everything. */
+  readonly keys?: readonly string[];
+  /** What is done, with settings of its own. */
+  readonly plan?: JobFile;
+  readonly run?: JobFile;
+  /** Runs at the same time, in place of one; the first that is named is looked at. */
+  readonly together?: readonly JobFile[];
+  /** The run is under a plan of its own that was approved. */
+  readonly isApproved?: true;
+  /** Nothing listens at the service's address. */
+  readonly isUnreachable?: true;
+  readonly expect: Readonly<Record<string, unknown>>;
+}
+
+interface Case {
+  readonly title: string;
+  /** The case is tried for each row: `$name` is replaced by the row's member of that name. */
+  readonly table?: readonly { readonly name: string; readonly isLong?: true }[];
+  readonly isLong?: true;
+  readonly service?: Account & {
+    readonly overages?: true;
+    readonly lastCall?: 'served';
+    /** The standard bundle lacks it. */
+    readonly withoutAvalanche?: true;
+    readonly start?: string;
+    readonly factor?: number;
+    readonly behindMs?: number;
+    /** More of these, of a row of the table. */
+    readonly more?: object;
+  };
+  /** A second account, of the name `other`. */
+  readonly other?: Account;
+  readonly keys?: Readonly<
+    Record<string, { scopes?: string[]; isStated?: true; account?: string; secret?: string; isRevoked?: true }>
+  >;
+  readonly places?: Step['places'];
+  /** Settings of all plans and runs. `17 natural` are so many natural topics, without avalanche. */
+  readonly job?: JobFile;
+  /** Credits that others spend at the service are in no ledger. */
+  readonly othersSpend?: true;
+  readonly steps: readonly Step[];
+}
+
+const NATURAL = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
+
+const subscriptionOf = ({ credits_per_month = 100_000, credits_per_minute = 100_000, overage_rate }: Account = {}) =>
+  customSubscription(credits_per_month, credits_per_minute, overage_rate ?? null);
+
+async function openCase(t: TestContext, folder: string, { service: given = {}, other, keys = {} }: Case) {
+  const service: NonNullable<Case['service']> = { ...given, ...given.more };
+  const { overages, lastCall, withoutAvalanche, start = '2026-03-15T12:00:00Z', factor = 50, behindMs } = service;
+  const unavailable: { now: Step['unavailable']; asked: number } = { now: null, asked: 0 };
+  const origin = Date.now();
+  const harness = await openHarness(t, {
+    subscription: subscriptionOf(service),
+    clock: new FastClock(start, factor, origin),
+    overages: overages === true,
+    service: {
+      ...(lastCall && { lastCall }),
+      ...(withoutAvalanche && { standardTopics: NATURAL }),
+      ...(behindMs && { clock: new FastClock(Date.parse(start) - behindMs, factor, origin) }),
+      failures: (topic) => topic === unavailable.now?.topic && unavailable.asked++ % (unavailable.now.every ?? 1) === 0,
+    },
+  });
+  if (other) harness.addAccount('other', subscriptionOf(other));
+  const known = new Map<string, Key>([['default', harness.key()]]);
+  for (const [name, { scopes: named = [], isStated, account, secret, isRevoked }] of Object.entries(keys)) {
+    const scopes: string[] = named.flatMap((scope) => (scope === 'natural' ? [...NATURAL_SLUGS] : [scope]));
+    const key = account === undefined ? harness.key(...scopes) : harness.keyOf(account, ...scopes);
+    if (isRevoked) revokeKey(harness.accounts, key.id, harness.clock);
+    const stated = isStated ? { scopes: new Set(scopes) } : {};
+    known.set(name, { ...key, ...stated, ...(account && { account }), ...(secret && { secret, fingerprint: 'none' }) });
+  }
+  const fake = await fakeService(t, harness.url);
+  return { harness, known, fake, unavailable, folder: join(CASES, folder), output: '' };
+}
+
+/** Settings with topics in place of `17 natural`, and the address of the service in place of SERVICE. */
+function settingsOf(url: string, ...all: readonly (JobFile | undefined)[]): JobFile {
+  const settings = JSON.parse(JSON.stringify(Object.assign({}, ...all)).replaceAll('SERVICE', url)) as JobFile;
+  if (settings.topics === undefined) return settings;
+  const topics = [settings.topics].flat().flatMap((name) => {
+    const [, count] = /^(\d+) natural$/.exec(name) ?? [];
+    return count === undefined ? [name] : NATURAL.slice(0, Number(count));
+  });
+  return { ...settings, topics };
+}
+
+async function tried(
+  { harness, known, fake }: Awaited<ReturnType<typeof openCase>>,
+  { job }: Case,
+  step: Step,
+): Promise<Record<string, unknown>> {
+  const keys = (step.keys ?? ['default']).map((name) => known.get(name)!);
+  const settings = [...(step.together ?? [step.plan ?? step.run])].map((own) => settingsOf(harness.url, job, own));
+  try {
+    if (step.plan) return await harness.plan(settings[0], keys);
+    const progress = newProgress();
+    const options = {
+      ...(step.isApproved && { approve: true }),
+      ...{ baseUrl: step.isUnreachable ? 'http://127.0.0.1:9' : fake.url, progress, keys },
+    };
+    const [ended] = await Promise.all(settings.map((own) => harness.run(own, options)));
+    assertHoldsNoKey(harness, ended!, keys);
+    const { state, stop, summary } = ended!;
+    const words = runMessages(ended!, 'perilbook run x --yes', '/', { width: 400, color: noColor });
+    assert.equal(
+      harness.output().split('\n').length,
+      inputOf(harness).split('\n').length,
+      'a row for each of the input',
+    );
+    return {
+      ...summary,
+      ...{ state, stop: stop?.reason ?? null, message: stop?.message ?? null, exit: exitCodeOfRun(ended!) },
+      ...{ next: words.next.join(' '), waited: progress.minuteUsedUntil > 0, slowed: progress.slowedDown },
+    };
+  } catch (error) {
+    if (!(error instanceof PerilbookError)) throw error;
+    const { code, message, hint } = error;
+    return { error: { code, message, hint }, exit: exitCodeOfError(error) };
+  }
+}
+
+const inputOf = (harness: Harness) => readFileSync(join(harness.folder, 'input.csv'), 'utf8');
+
+function assertHoldsNoKey(harness: Harness, ended: RunResult, keys: readonly Key[]): void {
+  const names = readdirSync(harness.folder, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => !name.startsWith('service')).map((name) => join(harness.folder, name));
+  const texts = [harness.notices.join('\n'), JSON.stringify(ended)];
+  for (const bytes of [...files.map((file) => readFileSync(file)), ...texts.map((text) => Buffer.from(text))]) {
+    for (const { secret } of keys) {
+      for (const encoding of ['utf8', 'utf16le'] as const)
+        assert.equal(bytes.indexOf(secret, 0, encoding), -1, 'a key');
+    }
+  }
+}
+
+/** A text between slashes is a pattern, `{least, most}` are bounds, `[value] * count` is a list; of an object its named members count. */
+function assertFits(found: unknown, expected: unknown, path: string): void {
+  if (typeof expected === 'string' && /^\/.*\/$/s.test(expected)) {
+    assert.match(String(found), new RegExp(expected.slice(1, -1), 's'), path);
+  } else if (Array.isArray(expected)) {
+    assert.equal((found as unknown[] | undefined)?.length, expected.length, `${path}: ${JSON.stringify(found)}`);
+    for (const [index, value] of expected.entries()) assertFits((found as unknown[])[index], value, `${path}.${index}`);
+  } else if (typeof expected === 'object' && expected !== null) {
+    const { least, most, ...members } = expected as Record<string, unknown>;
+    if (typeof least === 'number') assert.ok((found as number) >= least, `${path}: ${found} is less than ${least}`);
+    if (typeof most === 'number') assert.ok((found as number) <= most, `${path}: ${found} is more than ${most}`);
+    for (const [name, value] of Object.entries(members)) {
+      assertFits((found as Record<string, unknown> | null)?.[name], value, `${path}.${name}`);
+    }
+  } else assert.deepEqual(found, expected, path);
+}
+
+/** Takes a step and checks what it says; the first has only the input. */
+async function take(
+  opened: Awaited<ReturnType<typeof openCase>>,
+  whole: Case,
+  step: Step,
+  name: string,
+): Promise<void> {
+  const { harness, known, fake, unavailable, folder } = opened;
+  const [from, to] = typeof step.places === 'number' ? [0, step.places] : (step.places ?? []);
+  if (to !== undefined) harness.writeInput(places(to).slice(from));
+  if (step.input) copyFileSync(join(folder, step.input), join(harness.folder, 'input.csv'));
+  for (const [lat, lng] of places(20 + (step.othersBuy ?? 0)).slice(20)) {
+    await request(harness.url + pathTo('/v1/bundle/enterprise', { lat, lng }), harness.key('bundle').secret);
+  }
+  if (step.at) harness.clock.moveTo(step.at);
+  if (step.after) await harness.clock.sleep(step.after);
+  const secretOf = (name: string) => known.get(name)!.secret;
+  if (step.faults)
+    fake.script(step.faults.map(({ key, ...fault }) => (key ? { ...fault, key: secretOf(key) } : fault)));
+  if (step.unavailable !== undefined) unavailable.now = step.unavailable;
+  if (!step.plan && !step.run && !step.together) return;
+  const tell = await tried(opened, whole, step);
+  const before = opened.output;
+  if (!step.plan && !('error' in tell)) opened.output = harness.output();
+  const ledger = await harness.ledger();
+  const [charged, ofOther] = [harness.charged(), whole.other ? harness.charged('other') : 0];
+  if (!whole.othersSpend)
+    assert.ok(ledger.charged + ledger.unknown >= charged + ofOther, `${name}: all is in the ledger`);
+  const { answers } = fake;
+  const byStatus = Map.groupBy(answers, (answer) => answer.slice(0, 3));
+  const { columns = {}, ...expected } = step.expect as { columns?: Record<string, unknown> };
+  const found = {
+    ...{ ...tell, ledger, charged, charged_other: ofOther, requests: answers.length, faulted: fake.faulted() },
+    answers: Object.fromEntries([...byStatus].map(([status, { length }]) => [status, length])),
+    runs: (await harness.store.runs()).length,
+    notices: harness.notices.join('\n'),
+    output: opened.output,
+    isSame: opened.output === before,
+  };
+  assertFits(found, expected, name);
+  for (const [title, values] of Object.entries(columns)) {
+    assertFits(column(harness.output(), title), values, `${name}: ${title}`);
+  }
+}
+
+for (const folder of readdirSync(CASES).filter((name) => !name.endsWith('.md'))) {
+  const written = parse(readFileSync(join(CASES, folder, 'case.yaml'), 'utf8')) as Case;
+  const hasFile = readdirSync(join(CASES, folder)).includes('input.csv');
+  for (const row of written.table ?? [{ name: '' }]) {
+    const whole = filledIn(written, row);
+    test(`${folder}: ${whole.title}`, (whole.isLong ?? row.isLong) ? LONG : {}, async (t) => {
+      const opened = await openCase(t, folder, whole);
+      const input = hasFile ? { input: 'input.csv' } : { places: whole.places ?? 1 };
+      await take(opened, whole, { ...input, expect: {} }, 'input');
+      for (const [index, step] of whole.steps.entries()) await take(opened, whole, step, `step ${index + 1}`);
+    });
+  }
+}
+
+/** A case with the members of a row in the places of their names. */
+function filledIn(whole: Case, row: Readonly<Record<string, unknown>>): Case {
+  let text = JSON.stringify(whole);
+  for (const [name, value] of Object.entries(row)) {
+    const quoted = JSON.stringify(value);
+    text = text.replaceAll(`"$${name}"`, quoted).replaceAll(`$${name}`, JSON.stringify(String(value)).slice(1, -1));
+  }
+  return JSON.parse(text);
+}
