@@ -15,6 +15,9 @@ export interface Topic {
   readonly category: Category;
   readonly details: DetailsKind;
   readonly cadence: Cadence;
+  /** Of which area its value is the same everywhere: natural ratings are scored by tract; measurements that are not of the hour are given by
+   * county (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: every place has its own. */
+  readonly area: 'tract' | 'county' | null;
   /** The full names of columns that count the records of `details`; the other columns follow from the category. */
   readonly countColumns: readonly string[];
 }
@@ -106,6 +109,8 @@ function topics(category: Category, rows: readonly TopicRow[]): Topic[] {
     category,
     details,
     cadence,
+    area:
+      category === 'natural' ? 'tract' : category === 'measurement' && cadence !== 'near-real-time' ? 'county' : null,
     countColumns,
   }));
 }

@@ -1,3 +1,4 @@
+import { columnsOf } from '../columns/topic-columns.ts';
 import type { Field } from '../contract/answer.ts';
 import { RATINGS } from '../contract/topic-values.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
@@ -102,11 +103,8 @@ const AIR_CATEGORIES = [
 /** The upper bound of each category of the US air quality index (40 CFR 58 App. G). */
 const AIR_REACHES = [50, 100, 150, 200, 300, Number.POSITIVE_INFINITY];
 
-/** The index of `air_quality_median_aqi` among the fields of `airQuality`. */
-const MEDIAN_AQI = 10;
-
-/** `airQuality` by its county's median index of the year; the pollutants by the rating that the service gives. */
-function airScale(slug: TopicSlug): Scale {
+/** By the field `shown`: the median index of the year, or the rating that the service gives. */
+function airScale(shown: number): Scale {
   return {
     id: 'air',
     ordered: 6,
@@ -115,7 +113,7 @@ function airScale(slug: TopicSlug): Scale {
       'none',
     ]),
     classOf: (fields, from) => {
-      const rated = fields[from + (slug === 'airQuality' ? MEDIAN_AQI : 2)] ?? null;
+      const rated = fields[from + shown] ?? null;
       if (rated === null) return fields[from] === null ? 7 : 6;
       if (typeof rated === 'number') return AIR_REACHES.findIndex((reach) => Math.round(rated) <= reach);
       const index = AIR_CATEGORIES.indexOf(rated);
@@ -141,7 +139,8 @@ export function scaleOf(slug: TopicSlug, units: Units): Scale {
   const { category } = topicOf(slug);
   if (category === 'natural') return RATING;
   if (category === 'proximity') return DISTANCE[units];
-  return slug === 'radon' ? RADON : airScale(slug);
+  const shown = columnsOf(slug).findIndex(({ name }) => /_(median_aqi|rating)$/.test(name));
+  return shown < 0 ? RADON : airScale(shown);
 }
 
 /** The scale of the highest rating over all natural topics. */

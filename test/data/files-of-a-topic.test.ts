@@ -19,6 +19,22 @@ function filesNaming(slug: TopicSlug): string[] {
   return FILES.filter(({ text }) => name.test(text)).map(({ file }) => file);
 }
 
+test('a measurement topic is named in eight files, as adding.md says', () => {
+  const needed = [
+    'columns/topic-columns.ts',
+    'contract/topic-values.ts',
+    'contract/topics.ts',
+    'data/loaders/air-quality.ts',
+    'data/sources/epa-measurements.ts',
+    'data/tables/record-rows.ts',
+    'data/tables/records.ts',
+    'data/topics/measurement-topics.ts',
+  ];
+  // The contract's statement on its value has a check of its own.
+  const files = filesNaming('airQuality').filter((file) => file !== 'service/conformance/statement-table.ts');
+  assert.deepEqual(files.sort(), needed);
+});
+
 /** Names loaders, some of which are called like their topic. */
 const SIGNATURES = 'data/loaders/signatures.ts';
 

@@ -145,7 +145,7 @@ function ownNeedsOf(topic: TopicSlug): DatasetName[] {
     case 'proximity':
       return [`sites:${topic as ProximitySlug}`];
     case 'measurement':
-      return [topic === 'airQuality' || topic === 'radon' ? topic : 'readings'];
+      return [topicOf(topic).area === 'county' ? (topic as DatasetName) : 'readings'];
   }
 }
 

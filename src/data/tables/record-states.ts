@@ -23,14 +23,13 @@ export function statesOfRecords(target: LoadTarget): StatesOf {
     case 'areas':
     case 'nri':
       return (record) => [stateOf((record as { geoid: string }).geoid)];
-    case 'airQuality':
-    case 'radon':
-      return (record) => [stateOf((record as { countyGeoid: string }).countyGeoid)];
     case 'readings':
       return (record) => stateAt(record as { lat: number; lng: number });
     case 'sites':
     case 'records':
       return createFeatureStates();
+    default:
+      return (record) => [stateOf((record as { countyGeoid: string }).countyGeoid)];
   }
 }
 

@@ -4,7 +4,7 @@ import {
   type PollutantValue,
   type RadonValue,
 } from '../../contract/topic-values.ts';
-import type { MeasurementSlug } from '../../contract/topics.ts';
+import type { MeasurementSlug, TopicSlug } from '../../contract/topics.ts';
 import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { distanceMeters } from '../../geo/distance.ts';
@@ -145,4 +145,17 @@ function nearestReading(location: Location, readings: readonly MonitorReading[])
       (a.reading.monitor < b.reading.monitor ? -1 : 1),
   );
   return measured[0]?.reading ?? null;
+}
+
+/** The topic whose counties may be of different years. */
+export const TOPIC_OF_YEARS: TopicSlug = 'airQuality';
+
+/** Whether the air quality of two counties is of different years: then the dataset's vintage tells none of them. */
+export function hasAirQualityYears(database: DataDatabase): boolean {
+  return database.prepare<[], 0 | 1>('SELECT min(year) < max(year) FROM air_quality').pluck().get() === 1;
+}
+
+/** The year of each county's air quality, by its code. */
+export function airQualityYears(database: DataDatabase): ReadonlyMap<string, number> {
+  return new Map(database.prepare<[], [string, number]>('SELECT geoid, year FROM air_quality').raw().all());
 }

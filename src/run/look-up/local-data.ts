@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { hasAirQualityYears } from '../../data/tables/air-quality-years.ts';
 import { boundaryStates, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
 import type { CountyRatings } from '../../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
 import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
+import { hasAirQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
 import { counted } from '../../format-numbers.ts';
 
 /** The agencies' data on this machine, as it was at one moment. */
@@ -104,7 +104,7 @@ export function localNotes(
       const used = datasetsOf(topics, counts);
       const named = [...byName].filter(([name]) => used.has(name));
       const shown = named.slice(0, MOST_DATASETS).map(([name, levels]) => {
-        const vintage = name === 'airQuality' && airQualityYear !== null ? airQualityYear : vintagesOf(levels);
+        const vintage = name === TOPIC_OF_YEARS && airQualityYear !== null ? airQualityYear : vintagesOf(levels);
         return [name, vintage].filter(Boolean).join(' ');
       });
       const rest = named.length - shown.length;

@@ -1,9 +1,9 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { createCountyRatedCheck } from '../../data/lookup/county-rated-places.ts';
-import { airQualityYears } from '../../data/tables/air-quality-years.ts';
 import { createAreaFinder } from '../../data/tables/area-finder.ts';
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
+import { airQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { LocalData, PlaceOrigin } from './local-data.ts';
@@ -17,7 +17,7 @@ export function placeOrigins(
   const ratings = topics.some((topic) => topicOf(topic).category === 'natural') ? countyRatings : null;
   const isEverywhere = ratings?.isEverywhere ?? false;
   const isSearched = ratings !== null && !isEverywhere;
-  const hasYears = hasAirQualityYears && topics.includes('airQuality');
+  const hasYears = hasAirQualityYears && topics.includes(TOPIC_OF_YEARS);
   const origins: PlaceOrigin[] = [{ isOfCounty: isEverywhere, airQualityYear: null }];
   if (!isSearched && !hasYears) return () => origins[0]!;
   using database = openDataReadOnly(file);

@@ -1,4 +1,4 @@
-import { areaAnswer, areaLevelOf, areaSuffices } from '../../columns/area-fields.ts';
+import { areaAnswer, areaSuffices } from '../../columns/area-fields.ts';
 import type { Answer, CellRecord } from '../../contract/answer.ts';
 import {
   difference,
@@ -12,7 +12,7 @@ import {
   topicsIn,
   union,
 } from '../../contract/topic-set.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
 import type { AreaAnswers, ClaimRequest, Store, StoredArea } from '../../store/port.ts';
 import type { AreaTable } from '../scan/area-table.ts';
@@ -41,7 +41,7 @@ export interface AreaPlan {
 
 /** The topics for which, in this job, one answer holds for a whole area of a level. */
 function areaTopics(job: Job, level: AreaLevel): TopicSet {
-  return topicSet(job.topics.filter((topic) => areaLevelOf(topic) === level && areaSuffices(topic, job.counts)));
+  return topicSet(job.topics.filter((topic) => topicOf(topic).area === level && areaSuffices(topic, job.counts)));
 }
 
 /** Reads what the store has of all areas that the rows name. */
@@ -128,7 +128,7 @@ export function areasToSettle(
 ): AreaAnswers[] {
   return LEVELS.flatMap((level) => {
     const area = areas.of(cell, level);
-    const shared = answers.filter(({ topic }) => areaLevelOf(topic) === level).map(areaAnswer);
+    const shared = answers.filter(({ topic }) => topicOf(topic).area === level).map(areaAnswer);
     return area === null || shared.length === 0 ? [] : [{ area, answers: shared, comparableSince }];
   });
 }
@@ -142,7 +142,7 @@ export function areasToClaim(
 ): NonNullable<ClaimRequest['areas']> {
   return LEVELS.flatMap((level) => {
     const area = areas.of(cell, level);
-    const shared = wanted.filter(({ topic }) => areaLevelOf(topic) === level && hasTopic(represented, topic));
+    const shared = wanted.filter(({ topic }) => topicOf(topic).area === level && hasTopic(represented, topic));
     return area === null || shared.length === 0 ? [] : [{ area, wanted: shared }];
   });
 }
@@ -160,7 +160,7 @@ export async function answeredMeanwhile(
     if (area === null || represented === NO_TOPICS) continue;
     const [record] = await store.readAreas(source, [area]);
     if (!record || record.mismatchedAt !== null) continue;
-    const ofLevel = topicsIn(freshTopics(record, freshness)).filter((topic) => areaLevelOf(topic) === level);
+    const ofLevel = topicsIn(freshTopics(record, freshness)).filter((topic) => topicOf(topic).area === level);
     answered = union(answered, intersection(represented, topicSet(ofLevel)));
   }
   return answered;
@@ -179,7 +179,7 @@ export function withAreas(
   const answers = new Map<TopicSlug, Answer>(record.answers);
   const used = new Set<string>();
   for (const topic of job.topics) {
-    const level = areaLevelOf(topic);
+    const level = topicOf(topic).area;
     const own = record.answers.get(topic);
     if (level === null || !areaSuffices(topic, job.counts) || (own && own.asOf >= freshness.freshSince(topic)))
       continue;

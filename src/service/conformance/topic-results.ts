@@ -37,9 +37,10 @@ export function checkResult(topic: Topic, result: unknown, context: ResultContex
   expect('details' in parsed, `${topic.slug}: details is missing`);
   checkDetails(topic, parsed.details, parsed.value, context.location);
   if (topic.category === 'natural') checkRating(topic.slug, parsed.value as NaturalValue);
-  if (topic.slug === 'airQuality') checkAirQuality(parsed.value as AirQualityValue);
-  if (topic.slug === 'ozone' || topic.slug === 'pm25' || topic.slug === 'pm10') {
-    checkMeasurement(topic.slug, parsed.value as PollutantValue, context);
+  const { value } = parsed;
+  if (isObject(value) && 'additionalInfo' in value) checkAirQuality(value as unknown as AirQualityValue);
+  if (isObject(value) && 'measurement' in value) {
+    checkMeasurement(topic.slug, value as unknown as PollutantValue, context);
   }
 }
 

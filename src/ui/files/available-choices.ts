@@ -1,4 +1,5 @@
-import { areaLevelOf, areaSuffices } from '../../columns/area-fields.ts';
+import { areaSuffices } from '../../columns/area-fields.ts';
+import { topicOf } from '../../contract/topics.ts';
 import { type ErrorCode, PerilbookError } from '../../errors.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
 import type { JobFile } from '../../run/settings/job-file.ts';
@@ -54,7 +55,7 @@ const SHARED: Readonly<Record<AreaLevel, string>> = {
 
 /** Why one answer for each area saves nothing; null: it may. */
 function savedBy(level: AreaLevel, { topics, counts }: Pick<Job, 'topics' | 'counts'>): string | null {
-  const isShared = topics.some((topic) => areaLevelOf(topic) === level && areaSuffices(topic, counts));
+  const isShared = topics.some((topic) => topicOf(topic).area === level && areaSuffices(topic, counts));
   return isShared ? null : SHARED[level];
 }
 
