@@ -159,7 +159,8 @@ function resultsAt(lookUp: PlaceLookup, location: Location, topics: readonly Top
   return found.results;
 }
 
-test('a place outside the US and data without areas are two things', (t) => {
+test('a place outside the US, data without areas and areas with gaps are three things', (t) => {
+  assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, { lat: 41.25, lng: -96 }, NOON), { kind: 'incomplete_areas' });
   assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, AT_SEA, NOON), { kind: 'outside_coverage' });
   assert.deepEqual(lookUpIn(t, { data: [] })(TOPIC_SLUGS, HERE, NOON), { kind: 'no_areas' });
   assert.deepEqual(lookUpIn(t)(TOPIC_SLUGS, IN_MARYLAND, NOON), { kind: 'no_areas' });

@@ -21,7 +21,9 @@ export type PlaceResult =
   /** It lies outside the US. */
   | { readonly kind: 'outside_coverage' }
   /** No areas of its state are loaded, so what lies in the US is unknown. */
-  | { readonly kind: 'no_areas' };
+  | { readonly kind: 'no_areas' }
+  /** The boundaries of its state leave out a part of the state. */
+  | { readonly kind: 'incomplete_areas' };
 
 /** Looks up topics at a place. `now` decides whether readings are current. */
 export type PlaceLookup = (topics: readonly TopicSlug[], location: Location, now: number) => PlaceResult;
@@ -68,7 +70,7 @@ export function createPlaceLookup(
 
   return (topics, location, now) => {
     const area = areaAt(location);
-    if (area === null) return { kind: boundaries.hasState(location) ? 'outside_coverage' : 'no_areas' };
+    if (area === null) return { kind: boundaries.withoutArea(location) };
     const results = topics.map((topic) => {
       const finding = decide(topic, location, area, now);
       return 'reason' in finding ? finding : counted(finding, location);

@@ -1,5 +1,5 @@
 import type { Location } from '../../geo/coordinates.ts';
-import { countyAt } from '../../geo/us-counties.ts';
+import { countyAt, countyHolding } from '../../geo/us-counties.ts';
 import { isForeign } from '../../geo/us-coverage.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
@@ -13,6 +13,11 @@ export interface BoundaryCheck {
    * say that the location lies outside the US, or that the nearest area is its own.
    */
   hasState(location: Location): boolean;
+  /**
+   * What it means that no area here holds a location: it lies outside the US (`outside_coverage`); no boundaries of its state are here
+   * (`no_areas`); or those that are here leave out a part of the state (`incomplete_areas`).
+   */
+  withoutArea(location: Location): 'outside_coverage' | 'no_areas' | 'incomplete_areas';
   /** Whether a tract of a county has ratings and no outline here: then a location that no outline holds may lie in it. */
   lacksTract(county: string): boolean;
 }
@@ -25,11 +30,18 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
   );
   // In a county without gaps the search reads all ratings: 45,000 rows in Los Angeles.
   const known = oncePerVersion(versionOf, () => new Map<string, boolean>());
+  function hasState(location: Location): boolean {
+    // Simplified outlines of counties reach over the border: Windsor, Ontario lies in that of Detroit's county.
+    const county = isForeign(location) ? null : countyAt(location);
+    return county === null ? states().size > 0 : states().has(stateOf(county.code));
+  }
+
   return {
-    hasState(location) {
-      // Simplified outlines of counties reach over the border: Windsor, Ontario lies in that of Detroit's county.
-      const county = isForeign(location) ? null : countyAt(location);
-      return county === null ? states().size > 0 : states().has(stateOf(county.code));
+    hasState,
+    withoutArea(location) {
+      if (!hasState(location)) return 'no_areas';
+      // An area within 5 km would have been its own (area-finder.ts), and simplified outlines do not reach so far over water.
+      return !isForeign(location) && countyHolding(location) !== null ? 'incomplete_areas' : 'outside_coverage';
     },
     lacksTract(county) {
       let lacks = known().get(county);

@@ -78,7 +78,7 @@ function wholeFields(topic: TopicSlug, result: CountedResult): Field[] {
 function notCovered(
   cell: Cell,
   topics: readonly TopicSlug[],
-  kind: 'outside_coverage' | 'no_areas',
+  kind: 'outside_coverage' | 'no_areas' | 'incomplete_areas',
   terms: LookupTerms,
 ): CellFailure[] {
   if (kind === 'outside_coverage') {
@@ -86,7 +86,12 @@ function notCovered(
   }
   // us-atlas knows the county, in coarse outlines.
   const county = countyAt(locationOf(cell));
-  return failuresOf(topics, 'unavailable', notLoaded(topics, county === null ? '' : stateOf(county.code)), terms);
+  const state = county === null ? '' : stateOf(county.code);
+  const note =
+    kind === 'no_areas'
+      ? notLoaded(topics, state)
+      : `the loaded boundaries leave out this part of ${state} (perilbook data get areas --states ${state})`;
+  return failuresOf(topics, 'unavailable', note, terms);
 }
 
 function failuresOf(

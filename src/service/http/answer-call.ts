@@ -88,8 +88,8 @@ export function createCallAnswers(
     if ('problem' in parameters) return { failure: 'INVALID_PARAMETER', message: parameters.problem };
     const area = areaAt(parameters.location);
     if (area !== null) return { location: parameters.location, area };
-    // Without areas of its state, whether the location lies in the US is unknown.
-    return boundaries.hasState(parameters.location) ? OUTSIDE_COVERAGE : UPSTREAM_UNAVAILABLE;
+    // A location in the US whose area is not here is not outside of it.
+    return boundaries.withoutArea(parameters.location) === 'outside_coverage' ? OUTSIDE_COVERAGE : UPSTREAM_UNAVAILABLE;
   }
 
   function readCall(asked: AskedCall, check: CallCheck, now: number): ReadAnswer | FailureReply {
