@@ -4,7 +4,7 @@ import type { AddedColumn, PlacedFields, Row, RowFile, WriteRequest } from './po
 
 /**
  * Runs `write` with the kept columns of an earlier run among the added ones: all that the file has in its old order, the new
- * ones behind. The kept fields are read in a second pass beside the one that writes: this is rare, and no format has to know.
+ * ones after it. The kept fields are read in a second pass beside the one that writes: this is rare, and no format has to know.
  */
 export async function withKeptColumns<T>(
   rowFile: RowFile,

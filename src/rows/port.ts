@@ -75,7 +75,7 @@ export interface RowPiece {
   /** Where it begins and ends: bytes of a text, or numbers of row groups. The last row that begins in it is read to its end. */
   readonly from: number;
   readonly to: number;
-  /** Whether `from` may lie inside a row: then the first line behind it is taken for the beginning of one. */
+  /** Whether `from` may lie inside a row: then the first line after it is taken for the beginning of one. */
   readonly isGuess: boolean;
   /** The line at `from`; 0 where it is not known, so that the lines of rows are counted from there. */
   readonly line: number;
@@ -124,10 +124,10 @@ export interface RowPieces {
 export interface RowFile extends RowSource {
   /** The columns that are not parts of others, where some are: `address` holds `address.zip` too. */
   readonly wholeColumns?: readonly number[];
-  /** The file with the columns of all its rows, where opening reads its beginning only: the same columns, and behind them
+  /** The file with the columns of all its rows, where opening reads its beginning only: the same columns, and after them
    * those that come late. */
   readonly entire?: () => Promise<RowFile>;
-  /** Streams the file once more and writes it with the added columns behind the original ones. */
+  /** Streams the file once more and writes it with the added columns after the original ones. */
   write(request: WriteRequest): Promise<WriteResult>;
 }
 

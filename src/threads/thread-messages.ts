@@ -13,7 +13,7 @@ export interface TaskRunner<Task, Result> {
   run(task: Task): Promise<Result>;
   /** The memory of a result that is moved and not copied. */
   memoryOf?(result: Result): readonly ArrayBuffer[];
-  /** Called behind the last task. */
+  /** Called after the last task. */
   end?(): Promise<void>;
 }
 

@@ -206,8 +206,8 @@ function died(purpose: string, how: string, cause?: Error): PerilbookError {
   return new PerilbookError('THREAD_FAILED', `A thread that ${purpose} ${how}`, hint, {}, cause);
 }
 
-/** Runs tasks, so many at a time, and gives their results in the order of the tasks. What is in work when the reader stops is
- * left to end unheard. */
+/** Runs tasks, so many at a time, and gives their results in the order of the tasks. When the reader stops, the results of unfinished
+ * tasks are ignored. */
 export async function* inOrder<Task, Result>(
   tasks: Iterable<Task>,
   atOnce: number,

@@ -70,7 +70,7 @@ export interface ReadWindow {
   bytes: Buffer;
   from: number;
   to: number;
-  /** True when nothing of the file is behind it. */
+  /** True when nothing of the file is after it. */
   atEnd: boolean;
   /** Where `bytes` begins in the file. */
   start: number;

@@ -4,9 +4,9 @@ import { decodeText, type TextEncoding } from '../bytes/decode-text.ts';
 export interface RecordSpan {
   /** First byte of the record. */
   start: number;
-  /** First byte behind its last field: the line end, or the end of the file. */
+  /** First byte after its last field: the line end, or the end of the file. */
   end: number;
-  /** First byte behind its line end. */
+  /** First byte after its line end. */
   next: number;
   fields: number;
   /** Line ends up to `next`, those inside quotes included. */
@@ -69,10 +69,10 @@ export function scanRecord(
     if (span.fields === span.starts.length) span.starts = grown(span.starts);
     span.starts[span.fields++] = at;
     if (at < to && bytes[at] === QUOTE && quotes !== 'none') {
-      const behind = behindQuoted(bytes, at, to, isLast, delimiter, span, quotes);
-      if (behind === MORE) return false;
-      if (behind === STRAY) span.hasStray = true;
-      else at = behind;
+      const after = afterQuoted(bytes, at, to, isLast, delimiter, span, quotes);
+      if (after === MORE) return false;
+      if (after === STRAY) span.hasStray = true;
+      else at = after;
     }
     let byte = -1;
     for (; at < to; at++) {
@@ -112,12 +112,12 @@ export function fieldText(bytes: Buffer, span: RecordSpan, index: number, encodi
   return inner.replaceAll('""', '').includes('"') ? `"${inner}"` : inner.replaceAll('""', '"');
 }
 
-/** The first byte behind a field. */
+/** The first byte after a field. */
 export function fieldEnd(span: RecordSpan, index: number): number {
   return index + 1 < span.fields ? span.starts[index + 1]! - 1 : span.end;
 }
 
-function behindQuoted(
+function afterQuoted(
   bytes: Buffer,
   from: number,
   to: number,

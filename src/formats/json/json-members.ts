@@ -70,7 +70,7 @@ function nameOf(bytes: Buffer, from: number, to: number): string {
   }
 }
 
-/** The first byte behind the text that begins at `from`, or -1. */
+/** The first byte after the text that begins at `from`, or -1. */
 function endOfText(bytes: Buffer, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     if (bytes[at] === BACKSLASH) at++;
@@ -94,7 +94,7 @@ function isOfScalar(byte: number): boolean {
   );
 }
 
-/** The first byte behind the value that begins at `from`; -1 where the bytes end before it. @throws NotJson where no value begins */
+/** The first byte after the value that begins at `from`; -1 where the bytes end before it. @throws NotJson where no value begins */
 export function endOfValue(bytes: Buffer, from: number): number {
   const first = bytes[from];
   if (first === QUOTE) return endOfText(bytes, from);

@@ -18,7 +18,7 @@ const LINES_A_BATCH = 4096;
 const LONGEST_LINE = 64 * 1024 * 1024;
 const NEW_LINE = 10;
 
-/** Streams the lines of a file, behind a byte order mark if there is one. Memory is bounded by the window, which grows
+/** Streams the lines of a file, after a byte order mark if there is one. Memory is bounded by the window, which grows
  * only for a line that is longer than it. */
 export async function* lineBatches(source: ByteSource, signal?: AbortSignal): AsyncGenerator<LineBatch> {
   await using pass = await source.startPass();

@@ -20,7 +20,7 @@ export interface SheetRow {
   /** From the left to the right. */
   readonly cells: SheetCell[];
   readonly from: number;
-  /** Behind the opening tag. */
+  /** After the opening tag. */
   readonly tagTo: number;
   to: number;
   /** As it is written, with its prefix. */
@@ -77,7 +77,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
   let tagFrom = 0;
 
   parser.on('opentagstart', ({ name }) => {
-    // The parser has read `<`, the name, and one character behind it.
+    // The parser has read `<`, the name, and one character after it.
     tagFrom = parser.position - name.length - 2;
   });
   parser.on('opentag', ({ name, attributes, isSelfClosing }) => {

@@ -17,7 +17,7 @@ export interface ZipWriter {
 type ZipPart = typeof NEW_PART & { readonly offset: number };
 
 const DEFLATED = 8;
-/** The sizes stand behind the bytes; names are UTF-8. */
+/** The sizes stand after the bytes; names are UTF-8. */
 const [SIZES_BEHIND, UTF8] = [0x0008, 0x0800];
 const VERSION = 20;
 const NEW_PART = {

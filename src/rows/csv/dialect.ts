@@ -35,7 +35,7 @@ export interface Dialect {
 interface Head {
   readonly name: string;
   readonly bytes: Buffer;
-  /** Where the table begins: behind BOM and `sep=`, and behind the lines above the header. */
+  /** Where the table begins: after BOM and `sep=`, and after the lines above the header. */
   readonly from: number;
   /** How many lines these are. */
   readonly linesAbove: number;
@@ -107,10 +107,10 @@ function linesAbove(
 }
 
 const [LF, CR] = [10, 13];
-/** How far down a header is looked for behind titles. */
+/** How far down a header is looked for after titles. */
 const TITLE_LINES = 20;
 
-/** The first line behind the header whose fields could be the column names; null where none could. */
+/** The first line after the header whose fields could be the column names; null where none could. */
 export function likelyHeader(
   input: InputFile,
   options: CsvOptions,

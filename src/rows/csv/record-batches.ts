@@ -31,7 +31,7 @@ export interface BatchRequest {
   readonly isWanted?: ((number: number) => boolean) | undefined;
   readonly dropFrom: number | null;
   readonly signal?: AbortSignal | undefined;
-  /** Left out: all records behind the header. */
+  /** Left out: all records after the header. */
   readonly piece?: RowPiece;
   /** Gets each record as it is found; `place` is that of its first byte. */
   readonly onRecord?: (bytes: Buffer, span: RecordSpan, place: RecordPlace) => void;
@@ -54,7 +54,7 @@ const LONGEST_RECORD = 64 * 1024 * 1024;
 /** The window of a pass that has ended: a thread reads hundreds of pieces, and new memory for each stayed for long. */
 let spareWindow: Buffer | null = null;
 
-/** Streams the records behind the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows
+/** Streams the records after the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows
  * only for a record that is longer than it. Returns the piece that it read. */
 export async function* csvBatches(
   input: InputFile,
@@ -95,7 +95,7 @@ interface BatchMemory {
 
 const [LF, CR] = [10, 13];
 
-/** Moves the window to the first line that begins behind its first byte, or to its end. */
+/** Moves the window to the first line that begins after its first byte, or to its end. */
 function skipToLine(window: ReadWindow): void {
   const { bytes, to } = window;
   let at = window.from;

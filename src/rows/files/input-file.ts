@@ -35,7 +35,7 @@ export const HEAD_BYTES = 1024 * 1024;
 export interface InputFile extends ByteSource {
   /** The first bytes, at most a mebibyte. */
   readonly head: Buffer;
-  /** True when there is nothing behind the head. */
+  /** True when there is nothing after the head. */
   readonly isWhole: boolean;
   /** How the file on the disk is compressed, where its bytes read unpacked. */
   readonly compression: Compression | null;
@@ -208,7 +208,7 @@ function asUnreadable(file: string, error: unknown): unknown {
   return unreadable(file, `cannot be read (${error.message})`, 'Check the file and the disk that it is on.', error);
 }
 
-/** `; did you mean X?` behind the name of a file that is not there, if a file of its folder has nearly that name. */
+/** `; did you mean X?` after the name of a file that is not there, if a file of its folder has nearly that name. */
 export function didYouMeanFile(path: string): string {
   try {
     return didYouMean(basename(path), readdirSync(dirname(path)));

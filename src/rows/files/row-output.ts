@@ -46,7 +46,7 @@ export async function writeTextRows(
  *
  * @param source the file that the rows are from; null for none
  * @param begin writes what stands before the rows, and gives what writes one of them
- * @param end is written behind the rows
+ * @param end is written after the rows
  */
 export async function writeNewText(
   { batches }: NewTable,

@@ -32,7 +32,7 @@ interface GeojsonFeature {
 }
 
 /** True when the head looks like a FeatureCollection, a Feature, or one feature after the other: on lines of their own, or
- * behind the separators of RFC 8142. */
+ * after the separators of RFC 8142. */
 export function isGeojson(head: Buffer): boolean {
   const text = head.toString('latin1');
   if (!BEGINS_OBJECT.test(text)) return false;
@@ -117,7 +117,7 @@ function featuresOf(bytes: Buffer): GeojsonFeature[] {
 
 const SEPARATOR = 0x1e;
 
-/** Where the next value begins, behind spaces and the separators of RFC 8142. */
+/** Where the next value begins, after spaces and the separators of RFC 8142. */
 function nextValue(bytes: Buffer, from: number): number {
   let at = skipSpace(bytes, from);
   while (bytes[at] === SEPARATOR) at = skipSpace(bytes, at + 1);

@@ -31,7 +31,7 @@ const ARROW_TYPES: Readonly<Record<AddedColumn['type'], readonly [number, Part]>
 };
 
 /**
- * Gives the value of the key for a file that keeps its first columns and gets others behind them.
+ * Gives the value of the key for a file that keeps its first columns and gets others after them.
  * @returns null where the value cannot be read, or describes other columns: a file without the key is read by its own schema
  */
 export function extendArrowSchema(
@@ -48,7 +48,7 @@ export function extendArrowSchema(
   }
 }
 
-/** The flatbuffer of a message, behind its length. Before Arrow 0.15 no marker stood before that. */
+/** The flatbuffer of a message, after its length. Before Arrow 0.15 no marker stood before that. */
 function messageIn(bytes: Buffer): Buffer {
   const at = bytes.readInt32LE(0) === -1 ? 4 : 0;
   return bytes.subarray(at + 4, at + 4 + bytes.readUInt32LE(at));
@@ -117,7 +117,7 @@ function textAt(bytes: Buffer, at: number): string {
   return bytes.toString('utf8', text + 4, text + 4 + bytes.readUInt32LE(text));
 }
 
-/** A flatbuffer may name its kind behind its first word. Here it says that the next word is the length of what was written before. */
+/** A flatbuffer may name its kind after its first word. Here it says that the next word is the length of what was written before. */
 const OWN_KIND = Buffer.from('PBK1').readInt32LE(0);
 
 function ownPart(bytes: Buffer): number {
@@ -156,7 +156,7 @@ function writtenBefore(root: Part, old: Buffer): Buffer {
   return Buffer.concat([Buffer.from(Int32Array.from(words).buffer), old, Buffer.alloc(-old.length & 7)]);
 }
 
-/** Writes where the fields of a table lie, and room for them behind it. @returns the place of the table, in words */
+/** Writes where the fields of a table lie, and room for them after it. @returns the place of the table, in words */
 function writeTable(words: number[], fields: readonly unknown[]): number {
   let present = 0;
   const offsets = fields.map((field) => (field === null ? 0 : 4 * ++present));
@@ -168,7 +168,7 @@ function writeTable(words: number[], fields: readonly unknown[]): number {
   return start;
 }
 
-/** Writes a text behind its length, with a zero after it. @returns its place, in words */
+/** Writes a text after its length, with a zero after it. @returns its place, in words */
 function writeText(words: number[], text: string): number {
   const bytes = Buffer.from(text);
   const padded = Buffer.alloc((bytes.length + 4) & ~3);

@@ -20,7 +20,7 @@ export interface ChunkFacts {
   readonly nulls: number;
   readonly size: number;
   readonly unpackedSize: number;
-  /** Where its first data page begins, behind the dictionary; 0 where it has none. */
+  /** Where its first data page begins, after the dictionary; 0 where it has none. */
   readonly dataStart: number;
   readonly least: Uint8Array | null;
   readonly greatest: Uint8Array | null;
@@ -152,7 +152,7 @@ interface DefinitionLevels {
     readonly rows: number;
     /** How many of them have a value. */
     readonly values: number;
-    /** Their definition levels, encoded, behind their length. */
+    /** Their definition levels, encoded, after their length. */
     readonly levels: readonly Buffer[];
   }[];
 }

@@ -87,7 +87,7 @@ function copyBack(out: Buffer, used: number, offset: number, length: number): nu
   return used + length;
 }
 
-/** Hadoop puts each block behind its two sizes; other writers of the same codec do not. */
+/** Hadoop puts each block after its two sizes; other writers of the same codec do not. */
 function unlz4Framed(bytes: Buffer, size: number): Buffer {
   const blocks: Buffer[] = [];
   let at = 0;

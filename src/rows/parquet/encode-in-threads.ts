@@ -9,14 +9,14 @@ import { reusableArrays } from './encode.ts';
 /** Some columns of a row group, by the places of its rows. */
 interface ColumnsToEncode {
   readonly places: Int32Array<ArrayBuffer>;
-  /** The first of the columns, and the one behind the last. */
+  /** The first of the columns, and the one after the last. */
   readonly from: number;
   readonly to: number;
   /** Memory for the output, of columns that are written. */
   readonly memory: ArrayBuffer;
 }
 
-/** Columns of a row group, one behind the other: the first `used` bytes of the memory. */
+/** Columns of a row group, one after the other: the first `used` bytes of the memory. */
 export interface EncodedColumns {
   readonly used: number;
   readonly memory: ArrayBuffer;

@@ -102,7 +102,7 @@ async function readHeader(
   }
 }
 
-/** True where a page has no checksum. It is of the bytes behind the header, packed. */
+/** True where a page has no checksum. It is of the bytes after the header, packed. */
 function matchesChecksum(header: ThriftStruct, bytes: Buffer): boolean {
   const expected = numberAt(header, 4);
   return expected === undefined || crc32(bytes) === expected >>> 0;

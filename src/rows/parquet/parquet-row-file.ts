@@ -26,8 +26,8 @@ const ROWS_A_BATCH = 256;
 const MOST_NESTED = 16 * 1024 * 1024;
 
 /**
- * Opens a Parquet file. Its columns are the fields of the schema by name, lists and structs as JSON; behind
- * a struct come its values (`address.zip`), behind a column of points `<name>.latitude` and `<name>.longitude`.
+ * Opens a Parquet file. Its columns are the fields of the schema by name, lists and structs as JSON; after
+ * a struct come its values (`address.zip`), after a column of points `<name>.latitude` and `<name>.longitude`.
  */
 export async function parquetRowFile(input: InputFile): Promise<RowFile> {
   const file = await openParquet(input);

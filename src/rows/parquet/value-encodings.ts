@@ -38,7 +38,7 @@ function widthOf({ type, typeLength }: Leaf): number {
   return type === 'FIXED_LEN_BYTE_ARRAY' ? typeLength : WIDTHS[type];
 }
 
-/** PLAIN: values as they lie in memory, little-endian; texts behind their lengths. */
+/** PLAIN: values as they lie in memory, little-endian; texts after their lengths. */
 function plainValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<StoredValue> {
   const least = leaf.type === 'BYTE_ARRAY' ? LENGTH_BYTES : widthOf(leaf);
   // Checked first: a damaged count must not allocate an array of that length.

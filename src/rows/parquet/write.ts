@@ -16,7 +16,7 @@ const BYTES_A_COPY = 1024 * 1024;
 const ROWS_A_BATCH = 4096;
 
 /**
- * Writes a Parquet file with the added columns: the body of the input byte for byte, behind it the added chunks of each row
+ * Writes a Parquet file with the added columns: the body of the input byte for byte, after it the added chunks of each row
  * group, then the edited footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for
  * each row (350 MB for a million rows of 57 columns), and less where rows share their fields.
  */

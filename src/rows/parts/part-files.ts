@@ -28,8 +28,8 @@ export function isPartFiles(rows: RowSource): rows is PartFiles {
 }
 
 /**
- * Opens the parts as one input. Tables must have the same columns in the same order: an output is written part by part, and whoever
- * reads the output as one table expects one header. A part of no bytes has no rows and becomes an output of no bytes.
+ * Opens the parts as one input. Tables must have the same columns in the same order: an output is written part by part, and a program
+ * that reads the parts as one table expects one header. A part of no bytes has no rows and becomes an output of no bytes.
  *
  * @throws INPUT_UNREADABLE, INPUT_COLUMNS naming two parts
  */
@@ -62,7 +62,7 @@ export async function openPartFiles(places: readonly PartPlace[], options: OpenO
 
 const NO_PIECES: Pick<RowPieces, 'pieces' | 'size'> = { pieces: [], size: 0 };
 
-/** The pieces of all parts, one part behind the other. */
+/** The pieces of all parts, one part after the other. */
 function piecesOfParts(
   parts: readonly PartFile[],
   ofParts: readonly Pick<RowPieces, 'pieces' | 'size'>[],

@@ -26,7 +26,7 @@ export interface OpenSheet {
   readonly headerLine: number | null;
   readonly columns: readonly string[];
   isUsed(cell: SheetCell): boolean;
-  /** True for a row of data: one behind the header with something in it. Rows of formats only are none. */
+  /** True for a row of data: one after the header with something in it. Rows of formats only are none. */
   isRecord(row: SheetRow): boolean;
 }
 
@@ -68,7 +68,7 @@ export function workbookWriter(gathered: ByteBuffer, file: string): ZipWriter {
 /** The columns that are written anew, counted from 0. */
 interface Region {
   readonly from: number;
-  /** Behind the added ones, and behind those of an earlier run. */
+  /** After the added ones, and after those of an earlier run. */
   readonly to: number;
   readonly letters: readonly string[];
 }
@@ -162,7 +162,7 @@ function editedRow(
   const old = new Map<number, SheetCell>();
   for (const cell of cells) if (cell.column >= from && cell.column < to) old.set(cell.column, cell);
   const first = cells.find(({ column }) => column >= from);
-  const behind = cells.find(({ column }) => column >= to);
+  const after = cells.find(({ column }) => column >= to);
   const end = cells.at(-1)!.to;
   const parts = [withSpan(slice(row.from, row.tagTo), letters.length + from), slice(row.tagTo, first?.from ?? end)];
   for (const [index, { keeps }] of added.entries()) {
@@ -173,7 +173,7 @@ function editedRow(
       parts.push(cellXml(reference, fields[index]!, prefix, old.get(from + index)?.style ?? newStyle));
     }
   }
-  parts.push(slice(behind?.from ?? end, row.to));
+  parts.push(slice(after?.from ?? end, row.to));
   return parts.join('');
 }
 
