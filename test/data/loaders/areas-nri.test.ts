@@ -152,10 +152,11 @@ test('one level of areas is replaced without the other', async (t) => {
     [{ AFFGEOID: '1400000US51079030103', NAME: '301.03' }, square(-78, 38, 0.5)],
     [{ GEOID: '51079030103' }, square(-78, 38, 0.5)],
     [{ GEOID: '51079030104' }, null],
+    [{ GEOID: '51079030105' }, square(-8_905_559, 3_503_549, 10)],
     [{ NAME: 'nobody' }, square(-78, 38, 0.5)],
   ]);
   const result = await load('areas', fileOf(t, 'cb_2022_us_tract.geojson', tracts));
-  assert.deepEqual([result.rows, result.loaded, result.level, result.vintage], [6, 3, 'tract', '2022']);
+  assert.deepEqual([result.rows, result.loaded, result.level, result.vintage], [7, 3, 'tract', '2022']);
   const expected = ['the tract is listed twice', 'it is not a polygon in degrees', 'it has no code of a tract'];
   assert.deepEqual(reasons(result), expected);
   const counties = boundaries([[{ GEO_ID: '0500000US51079', NAME: 'Greene' }, square(-79, 38, 1)]]);

@@ -189,7 +189,8 @@ test('storms of several files: one that crosses basins, or is in two editions, i
   );
   assert.deepEqual([result.records, rejects(result)], [2, [['a storm that an earlier file has', 1, 2]]]);
   const edition = `AL012014,             ARTHUR,      1,\n20140628, 1800,  , HU, 32.0N,  78.2W,  85,  973,${'    0,'.repeat(12)}\n`;
-  const both = await load('hurdat2', [fileOf(t, 'a.txt', edition), fileOf(t, 'b.txt', edition)], { replace: true });
+  const later = edition.replace('  85,', '  90,');
+  const both = await load('hurdat2', [fileOf(t, 'a.txt', edition), fileOf(t, 'b.txt', later)], { replace: true });
   assert.equal(both.records, 1);
 });
 
