@@ -1,6 +1,6 @@
 import type { StatementBy } from '../store/port.ts';
 import { DIALECT_NAMES } from '../warehouse/sql-dialects.ts';
-import { type Command, json, log, quiet } from './command.ts';
+import { type Command, json, log, port, quiet } from './command.ts';
 import { DATA_COMMAND } from './data-commands.ts';
 import { ACCOUNT_FLAGS, jobOptions, LATER_INPUT_FLAGS } from './job-options.ts';
 import { SERVICE_COMMAND } from './service-commands.ts';
@@ -8,6 +8,8 @@ import { SERVICE_COMMAND } from './service-commands.ts';
 const JOB = 'job file (.yaml) or input file; - for stdin';
 
 const INPUTS = 'job file (.yaml), or input: a file, - for stdin, a folder or several part files';
+
+const CREDITS = [0, Number.MAX_SAFE_INTEGER] as const;
 
 const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout', conflicts: 'json' } } as const;
 
@@ -114,8 +116,9 @@ export const COMMANDS: readonly Command[] = [
     argument: 'job file (.yaml) with the service and the account, or a file to open',
     options: {
       ...jobOptions(LATER_INPUT_FLAGS),
-      port: { type: 'number', describe: 'port to listen on (default: any free port)' },
-      'max-upload': { type: 'number', describe: 'largest upload in MB (default 2000)' },
+      port: { ...port, describe: 'port to listen on (default: any free port)' },
+      // A petabyte: more bytes are soon no longer exact numbers.
+      'max-upload': { type: 'number', range: [1, 1_000_000_000], describe: 'largest upload in MB (default 2000)' },
     },
     load: async () => (await import('./commands/ui.ts')).uiCommand,
   },
@@ -140,8 +143,8 @@ export const COMMANDS: readonly Command[] = [
         examples: ['quota set nightly.yaml --left 4200', 'quota set --account acme --spent 800'],
         argument: JOB,
         options: {
-          left: { type: 'number', describe: "credits left on the provider's page" },
-          spent: { type: 'number', describe: "credits spent on the provider's page, by everyone" },
+          left: { type: 'number', range: CREDITS, describe: "credits left on the provider's page" },
+          spent: { type: 'number', range: CREDITS, describe: "credits spent on the provider's page, by everyone" },
           ...QUOTA_OPTIONS,
         },
         load: async () => (await import('./commands/quota.ts')).quotaSetCommand,
@@ -207,7 +210,11 @@ export const COMMANDS: readonly Command[] = [
           'cache export --format parquet -o answers (a row a place, in a folder)',
         ],
         options: {
-          format: { type: 'string', describe: 'a row a place as parquet, csv or ndjson (default: by the name of -o)' },
+          format: {
+            type: 'string',
+            choices: ['parquet', 'csv', 'ndjson'],
+            describe: 'a row a place as parquet, csv or ndjson (default: by the name of -o)',
+          },
           output: { alias: 'o', type: 'string', describe: 'file, or folder for Parquet' },
           topics: { alias: 't', type: 'string', describe: 'topics of the table (default: all with an answer)' },
           force: { type: 'boolean', describe: 'replace an existing file that is no export of Perilbook' },
@@ -232,7 +239,7 @@ export const COMMANDS: readonly Command[] = [
     examples: ['places places.parquet --topics natural --budget 5000', 'places places.csv -o answers.parquet --yes'],
     argument: 'file with lat, lng and perhaps weight, or a job file (.yaml)',
     options: RUN_OPTIONS,
-    load: async () => (await import('./commands/buy-places.ts')).placesCommand,
+    load: async () => (await import('./commands/run.ts')).placesCommand,
   },
   {
     usage: 'sql',
@@ -242,7 +249,12 @@ export const COMMANDS: readonly Command[] = [
       'sql --dialect bigquery --table acme.book --lat latitude --lng longitude --only places',
     ],
     options: {
-      dialect: { type: 'string', choices: DIALECT_NAMES, describe: `dialect: ${DIALECT_NAMES.join(', ')}` },
+      dialect: {
+        type: 'string',
+        required: true,
+        choices: DIALECT_NAMES,
+        describe: `dialect: ${DIALECT_NAMES.join(', ')}`,
+      },
       table: { type: 'string', describe: 'table of the rows, written into the SQL as it is (default portfolio)' },
       answers: { type: 'string', describe: 'table of the answers, written as it is (default answers)' },
       weight: { type: 'string', describe: 'numeric column to sum for each place (default: count its rows)' },

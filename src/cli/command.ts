@@ -17,6 +17,9 @@ export interface CommandOption {
   readonly hidden?: boolean;
   /** The only values. */
   readonly choices?: readonly string[];
+  /** Of a whole number: the least and the most. */
+  readonly range?: readonly [least: number, most: number];
+  readonly required?: boolean;
   /** An option that cannot stand beside it. */
   readonly conflicts?: string;
 }
@@ -83,5 +86,8 @@ export const log = {
     describe: 'json: messages and progress as JSON lines on stderr (default text)',
   },
 } as const;
+
+/** 0: any free port. */
+export const port = { type: 'number', range: [0, 65_535] } as const;
 
 export const quiet = { quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' } } as const;

@@ -57,6 +57,18 @@ export function sayJson(context: CliContext, value: unknown): void {
   context.stdout.write(`${printableJson(value, 2)}\n`);
 }
 
+/** Prints the result of a command on stdout: with --json as one value, else as lines. Returns the exit code of success. */
+export function printResult(
+  context: CliContext,
+  flags: Readonly<Record<string, unknown>>,
+  value: unknown,
+  lines: () => readonly string[],
+): number {
+  if (flags.json) sayJson(context, value);
+  else print(context, lines().join('\n'));
+  return 0;
+}
+
 /** A text without what could control the terminal, but for our own colors. */
 export function shownOn(context: CliContext, stream: CliContext['stdout'], text: string): string {
   return printable(text, colorFor(context, stream) !== noColor);

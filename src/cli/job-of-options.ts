@@ -1,14 +1,16 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
+import { openStoreAt } from '../run/open-store-at.ts';
 import { checkSettings, type JobFile } from '../run/settings/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeToFile } from '../run/settings/merge-settings.ts';
 import { readJobFile } from '../run/settings/read-job-file.ts';
 import type { Given } from '../run/settings/setting-table.ts';
 import { type Job, type JobFolders, makeJob } from '../run/settings/settings.ts';
+import type { Store } from '../store/port.ts';
 import type { Flags } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
-import { notANumber } from './option-values.ts';
+import { notANumber } from './parse-command-line.ts';
 
 /** What a command line names: a job file, an input, or several input files. */
 export type JobWords = string | readonly string[] | undefined;
@@ -151,4 +153,9 @@ function helpOf({ command = 'run' }: Flags): string {
 
 function wrongValue(message: string, hint: string): PerilbookError {
   return new PerilbookError('USAGE', message, hint);
+}
+
+/** Opens the store of a job, to be held by `await using`. @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */
+export function openStore({ clock, owner }: CliContext, { store }: Pick<Job, 'store'>): Promise<Store> {
+  return openStoreAt(store, clock, owner);
 }

@@ -5,7 +5,7 @@ import { PerilbookError } from '../errors.ts';
 import { readLocalData } from '../run/look-up/local-data.ts';
 import { topicWords } from '../run/look-up/place-answers.ts';
 import type { Job } from '../run/settings/settings.ts';
-import { canAsk } from './ask-yes.ts';
+import { canAsk } from './ask-approval.ts';
 import type { Flags } from './command.ts';
 import { type CliContext, say } from './context.ts';
 import { openDataSettings, sourcesOf } from './data-settings.ts';

@@ -12,7 +12,6 @@ import {
   runnableCommands,
   wordOfCommand,
 } from './command.ts';
-import { notANumber } from './option-values.ts';
 
 /** What a command line asks for. `isAll`: help shows the options that few people need, too. */
 export type CommandLine =
@@ -75,6 +74,14 @@ function tokensOf(args: readonly string[], options: Readonly<Record<string, Comm
 /** The values of options by name. @throws USAGE */
 function valuesOf(given: readonly TypedOption[], command: Command): Flags {
   const flags: Record<string, unknown> = {};
+  const missing = Object.entries(command.options ?? {}).find(
+    ([name, { required }]) => required && !given.some((option) => option.name === name && option.value !== ''),
+  );
+  if (missing !== undefined) {
+    const [name, { choices }] = missing;
+    if (choices === undefined) throw usage(`${dashed(name)} is missing`, command);
+    throw new PerilbookError('USAGE', `${dashed(name)} is missing`, `Use one of: ${choices.join(', ')}.`);
+  }
   for (const [name, tokens] of Map.groupBy(given, (token) => token.name)) {
     const option = command.options![name]!;
     if (tokens.length > 1) {
@@ -114,8 +121,17 @@ function givenValue(
     const hint = 'Give a number or leave the option out. Is a shell variable empty?';
     throw new PerilbookError('USAGE', `${dashed(name)} is empty`, hint);
   }
-  if (Number.isNaN(Number(value))) throw notANumber(dashed(name));
-  return Number(value);
+  const number = Number(value);
+  if (Number.isNaN(number)) throw notANumber(dashed(name));
+  const [least, most] = option.range ?? [];
+  if (least === undefined || (Number.isInteger(number) && number >= least && number <= most!)) return number;
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw new PerilbookError('USAGE', `${dashed(name)} ${value} is out of range`, `Give a whole number ${range}.`);
+}
+
+/** @param name as it was typed: `--budget`, or the name of an environment variable */
+export function notANumber(name: string): PerilbookError {
+  return new PerilbookError('USAGE', `${name} expects a number`, 'Write it in digits without commas, like 5000.');
 }
 
 /** The argument of a command by its name, and the files after it. @throws USAGE */

@@ -1,8 +1,7 @@
 import { PerilbookError } from '../errors.ts';
 import { COMMANDS } from './command-table.ts';
 import { type CliContext, print, say, sayJson } from './context.ts';
-import { errorReport } from './error-report.ts';
-import { EXIT, exitCodeOfError } from './exit-codes.ts';
+import { EXIT, errorReport, exitCodeOfError } from './exit-codes.ts';
 import { logLine, wantsJsonLog } from './log-lines.ts';
 import { parseCommandLine } from './parse-command-line.ts';
 

@@ -1,4 +1,4 @@
-import { type Command, json, log } from './command.ts';
+import { type Command, json, log, port } from './command.ts';
 import { mirror } from './data-commands.ts';
 import { jobOptions } from './job-options.ts';
 
@@ -13,27 +13,33 @@ const files = {
 
 const account = { account: { type: 'string', describe: 'name of the account' } } as const;
 
+const accountNeeded = { account: { ...account.account, required: true } } as const;
+
 const figures = {
   'credits-per-month': { type: 'number', describe: 'of a custom subscription' },
   'credits-per-minute': { type: 'number', describe: 'of a custom subscription' },
 } as const;
 
 const terms = {
-  subscription: { type: 'string', describe: 'starter or professional' },
+  subscription: { type: 'string', choices: ['starter', 'professional'], describe: 'starter or professional' },
   ...figures,
   'overage-rate': { type: 'number', describe: 'of a custom subscription: US dollars per credit beyond the quota' },
-  overages: { type: 'boolean', describe: 'serve calls beyond the quota, billed per credit' },
+  overages: {
+    type: 'boolean',
+    conflicts: 'no-overages',
+    describe: 'serve calls beyond the quota, billed per credit',
+  },
   'no-overages': { type: 'boolean', describe: 'refuse calls beyond the quota (the default of a new account)' },
 } as const;
 
-const key = { key: { type: 'number', describe: 'number of a key, from key list' } } as const;
+const key = { key: { type: 'number', required: true, describe: 'number of a key, from key list' } } as const;
 
 const START: Command = {
   usage: 'service start',
   describe: 'answer requests until it is stopped',
   examples: ['service start --port 8737', 'service start --update-every 1h --metrics 127.0.0.1:9464'],
   options: {
-    port: { type: 'number', describe: 'port to listen on (default 8737)' },
+    port: { ...port, describe: 'port to listen on (default 8737)' },
     ...files,
     'update-every': {
       type: 'string',
@@ -85,7 +91,7 @@ const ACCOUNT: Command = {
       describe: 'make an account',
       examples: ['service account create --account acme --subscription professional'],
       options: {
-        ...{ ...account, ...terms },
+        ...{ ...accountNeeded, ...terms },
         'signed-up': {
           type: 'string',
           describe:
@@ -99,7 +105,7 @@ const ACCOUNT: Command = {
       usage: 'service account change',
       describe: 'change its subscription, or turn overages on or off',
       examples: ['service account change --account acme --subscription professional --overages'],
-      options: { ...account, ...terms, ...files, ...log },
+      options: { ...accountNeeded, ...terms, ...files, ...log },
       load: async () => (await import('./commands/service.ts')).serviceCommands.changeAccount,
     },
     {
@@ -132,8 +138,12 @@ const KEY: Command = {
       describe: 'make a key and print it, once',
       examples: ['service key create --account acme --scopes all'],
       options: {
-        ...account,
-        scopes: { type: 'string', describe: 'bundle and topics, separated by commas; all for every scope' },
+        ...accountNeeded,
+        scopes: {
+          type: 'string',
+          required: true,
+          describe: 'bundle and topics, separated by commas; all for every scope',
+        },
         'expires-in': { type: 'string', describe: 'lifetime of the key, e.g. 90d (default: forever)' },
         ...{ ...files, ...log },
       },

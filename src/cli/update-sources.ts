@@ -15,8 +15,7 @@ import { PerilbookError } from '../errors.ts';
 import { counted } from '../format-numbers.ts';
 import type { CliContext } from './context.ts';
 import type { DataSettings } from './data-settings.ts';
-import { estimatedBytes, transferWords } from './messages/download-words.ts';
-import type { SourceOutcome } from './messages/source-outcomes.ts';
+import { estimatedBytes, type SourceOutcome, transferMessage } from './messages/download-messages.ts';
 import { showLine } from './progress/one-line.ts';
 
 /** The sources that were downloaded, with the slices that were. */
@@ -73,7 +72,7 @@ async function obtain(
     ...{ clock: context.clock, random: context.random, signal, client, freeBytes },
     onBytes(file, bytes) {
       rate.see(file, bytes, steadyTime(context.clock));
-      show.line(() => transferWords(rate.read()));
+      show.line(() => transferMessage(rate.read()));
     },
     onWait: (reason, waitMs) => {
       if (waitMs >= LONG_WAIT_MS) show.say(`${reason}. Waiting ${Math.round(waitMs / 1_000)} s.`);

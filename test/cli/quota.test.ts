@@ -207,7 +207,7 @@ const mistakes: readonly [args: string[], says: RegExp][] = [
   [['quota', 'set', '--left', '1', '--spent', '1'], /needs either --left or --spent/],
   [['quota', '--left', '1'], /--left; it is an option of quota set/],
   [['quota', 'set', '--left', 'much'], /--left expects a number/],
-  [['quota', 'set', '--spent', '-1'], /--spent expects a whole number/],
+  [['quota', 'set', '--spent', '-1'], /--spent -1 is out of range/],
   [['quota', 'set', '--left', '10001'], /more than the starter subscription's 10,000 credits/],
   [['quota', 'a.csv', 'b.csv'], /Unexpected argument: b\.csv/],
   [['quota', '--by', 'week'], /Unknown value of --by: "week"/],

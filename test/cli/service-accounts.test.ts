@@ -140,12 +140,12 @@ test('what cannot be meant is refused: no change, figures by halves, figures of 
   for (const [args, words] of [
     [[], /nothing to change of account "acme"/],
     [['--signed-up', '2026-01-31'], /--signed-up; it is an option of service account create/],
-    [['--overages', '--no-overages'], /both given/],
+    [['--overages', '--no-overages'], /--overages cannot be combined with --no-overages/],
     [['--credits-per-month', '500'], /needs both/],
     [['--credits-per-minute', '500'], /needs both/],
     [['--overage-rate', '1'], /needs both/],
     [['--subscription', 'starter', '--credits-per-month', '9', '--credits-per-minute', '9'], /figures of its own/],
-    [['--subscription', 'stater'], /no subscription stater.*starter/],
+    [['--subscription', 'stater'], /--subscription: "stater"; did you mean starter/],
   ] as const) {
     for (const action of args.length === 0 || args[0] === '--signed-up' ? ['change'] : ['change', 'create']) {
       const { code, stderr } = await service(action, '--account', action === 'create' ? 'other' : 'acme', ...args);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { downloadPlanWords } from '../../src/cli/messages/download-words.ts';
+import { downloadPlanMessages } from '../../src/cli/messages/download-messages.ts';
 import { byteSize } from '../../src/cli/messages/format.ts';
 import type { Source } from '../../src/data/sources/source.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
@@ -34,7 +34,7 @@ test('docs/reference/sources.md lists the sources', () => {
 });
 
 test('docs/reference/sources.md has the licences as data get shows them', () => {
-  const words = downloadPlanWords(
+  const words = downloadPlanMessages(
     SOURCES.map((source) => ({ source, slices: ['US'] })),
     null,
   );

@@ -146,7 +146,7 @@ test('export refuses a folder with files, a format without a name, and Parquet o
   assert.match((await said('--format', 'parquet', '-o', '.')).stderr, /is not empty\n.*\[OUTPUT_UNWRITABLE\]/);
   assert.match((await said('-o', 'answers')).stderr, /Cannot tell the format of answers/);
   assert.match((await said('--format', 'parquet')).stderr, /needs a file or a folder/);
-  assert.match((await said('--format', 'xlsx', '-o', 'a')).stderr, /Unknown format: xlsx/);
+  assert.match((await said('--format', 'xlsx', '-o', 'a')).stderr, /Unknown value of --format: "xlsx"/);
   assert.match((await said('--format', 'csv', '-o', 's.db')).stderr, /holds the store/);
   const csv = await said('--format', 'csv', '-t', 'wildfire,hail');
   assert.match(csv.stdout, /^source,lat,lng,lat7,lng7,hazard_status,/);

@@ -56,7 +56,7 @@ test('one statement alone has no semicolon, numeric columns need no texts, and m
   );
   assert.match(
     (await perilbook(['sql'])).stderr,
-    /Missing --dialect\n.*duckdb, postgres, spark, bigquery, snowflake, trino/,
+    /--dialect is missing\n.*duckdb, postgres, spark, bigquery, snowflake, trino/,
   );
   assert.match(
     (await perilbook(['sql', '--dialect', 'trino', '--only', 'joins'])).stderr,

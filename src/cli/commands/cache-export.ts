@@ -12,11 +12,11 @@ import type { Job } from '../../run/settings/settings.ts';
 import { isoTime } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { exportAnswers, type TableFormat } from '../../warehouse/export-answers.ts';
-import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { byteSize, shownPath } from '../messages/format.ts';
+import { checkFiles } from '../output-files.ts';
 
 const FORMATS: readonly TableFormat[] = ['parquet', 'csv', 'ndjson'];
 
@@ -58,8 +58,11 @@ function formatOf(said: string | undefined, output: string | undefined): TableFo
   const byName = output === undefined ? null : formatOfOutput(output);
   const known = FORMATS.find((format) => format === (said ?? byName));
   if (known !== undefined) return known;
-  const message = said === undefined ? `Cannot tell the format of ${output}` : `Unknown format: ${said}`;
-  throw new PerilbookError('USAGE', message, `Use --format ${FORMATS.join(', --format ')}.`);
+  throw new PerilbookError(
+    'USAGE',
+    `Cannot tell the format of ${output}`,
+    `Use --format ${FORMATS.join(', --format ')}.`,
+  );
 }
 
 async function printDetails(context: CliContext, store: Store): Promise<number> {

@@ -11,7 +11,7 @@ import { filesOfExport, type Imported, importFiles, importStore } from '../../wa
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { openStore } from '../open-store.ts';
+import { openStore } from '../job-of-options.ts';
 
 /** `perilbook cache import`: brings answers that were bought elsewhere into the store. The newer answer wins. */
 export async function importCommand(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {

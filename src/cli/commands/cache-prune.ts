@@ -6,7 +6,7 @@ import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../plan
 import { priceCheapest } from '../../plan/prices.ts';
 import { durationMs } from '../../run/settings/duration.ts';
 import type { Store } from '../../store/port.ts';
-import { askYes, canAsk } from '../ask-yes.ts';
+import { requireApproval } from '../ask-approval.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -62,13 +62,11 @@ async function approve(context: CliContext, flags: Flags, store: Store, before: 
   if (answers === 0) return;
   const what = counted(answers, 'paid answer');
   const cost = `Buying ${answers === 1 ? 'it' : 'them'} again costs ${counted(credits, 'credit')}`;
-  if (!canAsk(context)) {
-    throw new PerilbookError(
-      'NEEDS_APPROVAL',
-      `This would delete ${what}. ${cost}`,
-      'Add --yes, or give an older age.',
-    );
-  }
-  if (await askYes(context, `Delete ${what}? ${cost}.`)) return;
-  throw new PerilbookError('INTERRUPTED', 'Nothing was deleted', 'Give an older age to delete less.');
+  await requireApproval(context, {
+    question: `Delete ${what}? ${cost}.`,
+    unapproved: `This would delete ${what}. ${cost}`,
+    approve: 'Add --yes, or give an older age.',
+    refused: 'Nothing was deleted',
+    later: 'Give an older age to delete less.',
+  });
 }

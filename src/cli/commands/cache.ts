@@ -4,11 +4,9 @@ import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { Store, StoreStats } from '../../store/port.ts';
 import type { Flags, RunCommand } from '../command.ts';
-import { type CliContext, print, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { anyJobOf } from '../job-of-options.ts';
+import { type CliContext, printResult } from '../context.ts';
+import { anyJobOf, openStore } from '../job-of-options.ts';
 import { byteSize, listed } from '../messages/format.ts';
-import { openStore } from '../open-store.ts';
 import { exportCommand } from './cache-export.ts';
 import { importCommand } from './cache-import.ts';
 import { prune } from './cache-prune.ts';
@@ -33,10 +31,6 @@ export const cacheCommands = {
 
 async function showStats(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
   const stats = await store.stats();
-  if (flags.json) {
-    sayJson(context, statsJson(stats));
-    return EXIT.complete;
-  }
   const { calls, credits, details } = stats;
   const lines = [
     shownAddress(job.store),
@@ -61,8 +55,7 @@ async function showStats(context: CliContext, flags: Flags, store: Store, job: J
       ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
     ]),
   ];
-  print(context, lines.join('\n'));
-  return EXIT.complete;
+  return printResult(context, flags, statsJson(stats), () => lines);
 }
 
 /** The figures under the names that `quota --json` and `status --json` use too. */

@@ -4,14 +4,19 @@ import { type WantedSource, wantedSources } from '../../data/download/get-source
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { PerilbookError } from '../../errors.ts';
-import { askYes, canAsk } from '../ask-yes.ts';
+import { requireApproval } from '../ask-approval.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, print, say, sayJson } from '../context.ts';
+import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT, exitCodeOfError } from '../exit-codes.ts';
-import { downloadPlanJson, downloadPlanWords, estimatedBytes } from '../messages/download-words.ts';
+import {
+  downloadPlanJson,
+  downloadPlanMessages,
+  estimatedBytes,
+  sourceOutcomeMessages,
+  sourceOutcomesJson,
+} from '../messages/download-messages.ts';
 import { byteSize } from '../messages/format.ts';
-import { sourceOutcomesJson, sourceOutcomeWords } from '../messages/source-outcomes.ts';
 import { statesOfFile, statesSaid } from '../states-of-file.ts';
 import { downloadedSources, freeBytes, makeFolder, updateSources } from '../update-sources.ts';
 
@@ -54,14 +59,12 @@ export async function getData(
     say(context, `Without ${source.name}: it is not published for ${states!.join(', ')}.${note}`);
   }
   if (flags['dry-run']) {
-    if (flags.json) sayJson(context, downloadPlanJson(wanted, states));
-    else print(context, downloadPlanWords(wanted, states).join('\n'));
-    return EXIT.complete;
+    return printResult(context, flags, downloadPlanJson(wanted, states), () => downloadPlanMessages(wanted, states));
   }
   // Without --yes the plan is what the user approves: --quiet does not hide it.
   say(
     { ...context, isQuiet: flags.quiet === true && flags.yes === true },
-    downloadPlanWords(wanted, states).join('\n'),
+    downloadPlanMessages(wanted, states).join('\n'),
   );
   makeFolder(settings.downloads);
   // Twice, because the data file needs space too. Each file is checked again when its size is known.
@@ -98,15 +101,13 @@ async function statesWanted(context: CliContext, flags: Flags): Promise<readonly
 
 async function approve(context: CliContext, wanted: readonly WantedSource[], flags: Flags): Promise<void> {
   if (flags.yes) return;
-  if (!canAsk(context)) {
-    throw new PerilbookError(
-      'NEEDS_APPROVAL',
-      'Nothing was downloaded: nobody is here to be asked',
-      'Say --yes to download what is listed above.',
-    );
-  }
-  if (await askYes(context, `Download about ${byteSize(estimatedBytes(wanted))}?`)) return;
-  throw new PerilbookError('INTERRUPTED', 'Nothing was downloaded', 'Run again when you want to.');
+  await requireApproval(context, {
+    question: `Download about ${byteSize(estimatedBytes(wanted))}?`,
+    unapproved: 'Nothing was downloaded: there is no terminal to ask on',
+    approve: 'Say --yes to download what is listed above.',
+    refused: 'Nothing was downloaded',
+    later: 'Run again when you want to.',
+  });
 }
 
 async function obtainAndLoad(
@@ -117,7 +118,7 @@ async function obtainAndLoad(
 ): Promise<number> {
   const outcomes = await updateSources(context, settings, wanted, flags.replace === true, (outcome) => {
     const level = outcome.error === undefined ? 'info' : 'error';
-    if (!flags.json) say(context, sourceOutcomeWords(outcome).join('\n'), level);
+    if (!flags.json) say(context, sourceOutcomeMessages(outcome).join('\n'), level);
   });
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
   noteSample(context, settings);

@@ -16,9 +16,8 @@ import {
 import type { DatasetName } from '../../data/tables/records.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, lineWidth, print, sayJson } from '../context.ts';
+import { type CliContext, lineWidth, printResult } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
-import { EXIT } from '../exit-codes.ts';
 import { byteSize, fittingTable, listed, table, timeSpan } from '../messages/format.ts';
 
 /** `perilbook data`: lists the loaded data by topic, and what is missing with the command that gets it. */
@@ -30,10 +29,6 @@ export function listAction(
 ): number {
   const here = sources.map((source) => ({ source, downloaded: downloadedOf(source, downloads) }));
   const description = database === null ? NOTHING : describeData(database);
-  if (flags.json) {
-    sayJson(context, { database: file, ...listJson(description, here, context.clock.now()) });
-    return EXIT.complete;
-  }
   const { datasets, topics } = description;
   const downloaded = here.filter((one) => one.downloaded !== null);
   const lines =
@@ -64,8 +59,12 @@ export function listAction(
     );
   }
   lines.push(...licenceLines(datasets));
-  print(context, lines.join('\n'));
-  return EXIT.complete;
+  return printResult(
+    context,
+    flags,
+    { database: file, ...listJson(description, here, context.clock.now()) },
+    () => lines,
+  );
 }
 
 const NOTHING: DataDescription = {

@@ -9,7 +9,7 @@ import { stateNamed } from '../../data/tables/states.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, print, say, sayJson } from '../context.ts';
+import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
@@ -24,9 +24,9 @@ export async function loadAction(
 ): Promise<number> {
   if (name === undefined) {
     const loaders = [...LOADERS].map(([known, { describe }]) => [known, describe] as const);
-    if (flags.json) sayJson(context, Object.fromEntries(loaders));
-    else print(context, listed([['sample', 'made-up data for all topics'], ...loaders], '').join('\n'));
-    return EXIT.complete;
+    return printResult(context, flags, Object.fromEntries(loaders), () =>
+      listed([['sample', 'made-up data for all topics'], ...loaders], ''),
+    );
   }
   if (name === 'sample') {
     if (said.length > 0) throw new PerilbookError('USAGE', 'data load sample takes no file', 'Leave the file out.');

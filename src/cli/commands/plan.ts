@@ -3,13 +3,13 @@ import { openRun } from '../../library/run-host.ts';
 import { approvablePlan } from '../../run/approval.ts';
 import { planOutput, writePlan } from '../../run/plan/approved-plan.ts';
 import { prepare } from '../../run/prepare.ts';
-import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type JobWords, jobOf } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { planMessages } from '../messages/plan-messages.ts';
+import { checkFiles } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */

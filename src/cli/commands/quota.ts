@@ -7,10 +7,9 @@ import type { StatementBy, Store } from '../../store/port.ts';
 import type { Flags, RunCommand } from '../command.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf, saidWithoutJobFile } from '../job-of-options.ts';
+import { anyJobOf, openStore, saidWithoutJobFile } from '../job-of-options.ts';
 import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages.ts';
 import { statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
-import { openStore } from '../open-store.ts';
 
 /** `perilbook quota [JOB]`: the billing period by the ledger (the service has no endpoint for it); with `--by` a statement below. */
 export const quotaCommand: RunCommand = (context, flags) => showQuota(context, flags, false);
@@ -136,10 +135,6 @@ function spentAtProvider({ subscription, name: account, isKnown }: ChosenAccount
       'quota set needs either --left or --spent',
       "Copy the figure from the provider's page: perilbook quota set JOB --left 4200.",
     );
-  }
-  const name = left === undefined ? '--spent' : '--left';
-  if (!Number.isSafeInteger(value) || value < 0) {
-    throw new PerilbookError('USAGE', `${name} expects a whole number of credits`, `For example: ${name} 4200.`);
   }
   const allowance = subscription.creditsPerMonth;
   if (left !== undefined && !isKnown) {

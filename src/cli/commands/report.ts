@@ -14,14 +14,12 @@ import { inputFiles } from '../../run/protected-files.ts';
 import { inputOf } from '../../run/settings/input-setting.ts';
 import type { Job } from '../../run/settings/settings.ts';
 import type { Store } from '../../store/port.ts';
-import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type JobWords, jobOf } from '../job-of-options.ts';
+import { type JobWords, jobOf, openStore } from '../job-of-options.ts';
 import { shownPath } from '../messages/format.ts';
-import { openStore } from '../open-store.ts';
-import { reportFile, reportOutput, writeReport } from '../report-file.ts';
+import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
 export async function reportCommand(context: CliContext, given: Flags): Promise<number> {

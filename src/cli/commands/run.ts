@@ -2,15 +2,15 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
+import { openJobInput } from '../../run/parts/job-input.ts';
 import { outputFiles } from '../../run/parts/part-outputs.ts';
 import { readPlan } from '../../run/plan/approved-plan.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../run/protected-files.ts';
 import { runJob } from '../../run/run-job.ts';
-import type { Job } from '../../run/settings/settings.ts';
+import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
 import type { Store } from '../../store/port.ts';
-import { askToSpend } from '../ask-to-spend.ts';
-import { checkFiles } from '../check-files.ts';
+import { askToSpend } from '../ask-approval.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, lineWidth, runHost, say, sayJson } from '../context.ts';
 import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
@@ -18,14 +18,13 @@ import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
 import { type JobWords, jobOf } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
-import { shownPath } from '../messages/format.ts';
+import { shownPath, valueName, WEIGHT } from '../messages/format.ts';
 import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
 import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
-import { valueName } from '../messages/value-name.ts';
 import { offerData } from '../offer-data.ts';
+import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
-import { reportFile, reportOutput, writeReport } from '../report-file.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
@@ -167,4 +166,26 @@ async function approve(context: CliContext, flags: Flags, { job, summary }: Prep
     later: 'Run the command again to spend them.',
   };
   await askToSpend(context, summary.credits, words, job.input !== '-');
+}
+
+/**
+ * `perilbook places`: buys a table of distinct places. It is a run with two other defaults: the heaviest places come first, and
+ * without an output the answers only go into the store. Part files are written as by a run: their output is a folder.
+ */
+export async function placesCommand(context: CliContext, flags: Flags): Promise<number> {
+  const job = jobOf(context, flags.job as string | undefined, flags);
+  const isJobFile = /\.ya?ml$/i.test(String(flags.job));
+  const isOnlyStored = flags.output === undefined && !isJobFile && job.parts === null;
+  const isOrdered = flags['order-by'] !== undefined || job.orderBy.kind !== 'file' || job.input === '-';
+  const weight = isOrdered ? undefined : await weightColumn(context, job);
+  return await runCommand(context, {
+    ...flags,
+    ...(isOnlyStored ? { output: NO_OUTPUT } : {}),
+    ...(weight === undefined ? {} : { 'order-by': weight }),
+  });
+}
+
+async function weightColumn({ stdin, stdout }: CliContext, job: Job): Promise<string | undefined> {
+  const { columns } = await openJobInput(job, { stdin, stdout });
+  return columns.find((name) => name.toLowerCase() === WEIGHT);
 }

@@ -2,14 +2,13 @@ import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../cont
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { didYouMean } from '../../nearest-name.ts';
 import { durationMs } from '../../run/settings/duration.ts';
 import type { NewKey } from '../../service/accounts/key-life.ts';
 import type { PeriodStatement } from '../../service/accounts/period-statement.ts';
 import type { ServiceAccounts } from '../../service/accounts/port.ts';
 import type { ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, print, printData, say, sayJson } from '../context.ts';
+import { type CliContext, printData, printResult, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
 
@@ -17,7 +16,7 @@ import { table } from '../messages/format.ts';
 export async function createAccount(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const signedUpAt = dayOf(flags, 'signed-up');
   const account = await accounts.createAccount({
-    name: needed(flags, 'account'),
+    name: flags.account as string,
     subscription: subscriptionOf(flags) ?? SUBSCRIPTIONS.starter,
     overages: overagesOf(flags) ?? false,
     ...(signedUpAt === undefined ? {} : { signedUpAt }),
@@ -28,7 +27,7 @@ export async function createAccount(context: CliContext, accounts: ServiceAccoun
 
 /** The plan of an account is upgraded, or its overages are turned on or off: by the contract, the account manager does this. */
 export async function changeAccount(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  const name = needed(flags, 'account');
+  const name = flags.account as string;
   const [subscription, overages] = [subscriptionOf(flags), overagesOf(flags)];
   if (subscription === undefined && overages === undefined) {
     throw new PerilbookError(
@@ -53,10 +52,6 @@ export async function changeAccount(context: CliContext, accounts: ServiceAccoun
 /** `perilbook service account list`. */
 export async function listAccounts(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const listed = await withStatements(accounts, await accounts.listAccounts());
-  if (flags.json) {
-    sayJson(context, listed);
-    return EXIT.complete;
-  }
   const rows = listed.map(({ name, subscription, overages, periods }) => {
     const current = periods.find(({ isClosed }) => !isClosed)!;
     return [
@@ -70,8 +65,7 @@ export async function listAccounts(context: CliContext, accounts: ServiceAccount
     ];
   });
   const head = ['account', 'subscription', 'a month', 'a minute', 'charged', 'overages', 'overage credits'];
-  print(context, table(head, rows, '').join('\n'));
-  return EXIT.complete;
+  return printResult(context, flags, listed, () => table(head, rows, ''));
 }
 
 /** Accounts with what they owe, one after the other. */
@@ -94,10 +88,6 @@ export async function accountStatement(context: CliContext, accounts: ServiceAcc
       .filter(({ periodStart, periodEnd }) => day === undefined || (periodStart <= day && day < periodEnd))
       .map((period) => ({ account: account.name, ...period })),
   );
-  if (flags.json) {
-    sayJson(context, lines);
-    return EXIT.complete;
-  }
   const rows = lines.map((line) => [
     line.account,
     dayText(line.periodStart),
@@ -110,8 +100,7 @@ export async function accountStatement(context: CliContext, accounts: ServiceAcc
     line.overageDollars === null ? 'not agreed' : line.overageDollars.toFixed(2),
   ]);
   const head = ['account', 'from', 'until', 'period', 'allowance', 'within it', 'overage', '$ a credit', 'dollars'];
-  print(context, table(head, rows, '').join('\n'));
-  return EXIT.complete;
+  return printResult(context, flags, lines, () => table(head, rows, ''));
 }
 
 function dayText(ms: number): string {
@@ -131,21 +120,21 @@ export async function createKey(context: CliContext, accounts: ServiceAccounts, 
   const life = flags['expires-in'] as string | undefined;
   const ms = life === undefined ? undefined : durationMs(life);
   if (ms === null) throw new PerilbookError('USAGE', `--expires-in ${life} is not a duration`, 'Write it like 90d.');
-  showOnce(context, await accounts.createKey(needed(flags, 'account'), scopesOf(flags), ms ?? null));
+  showOnce(context, await accounts.createKey(flags.account as string, scopesOf(flags), ms ?? null));
   return EXIT.complete;
 }
 
 /** `perilbook service key rotate`. The new key is written to stdout, once. */
 export async function rotateKey(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const grace = (flags.grace as number | undefined) ?? 0;
-  showOnce(context, await accounts.rotateKey(keyNumber(flags), grace));
+  showOnce(context, await accounts.rotateKey(flags.key as number, grace));
   say(context, `The old key works for ${counted(grace, 'more second')}.`);
   return EXIT.complete;
 }
 
 /** `perilbook service key revoke`. */
 export async function revokeKey(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  await accounts.revokeKey(keyNumber(flags));
+  await accounts.revokeKey(flags.key as number);
   say(context, 'Revoked: the next request with it is refused.');
   return EXIT.complete;
 }
@@ -153,10 +142,6 @@ export async function revokeKey(context: CliContext, accounts: ServiceAccounts, 
 /** `perilbook service key list`. */
 export async function listKeys(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const keys = await accounts.listKeys(flags.account as string | undefined);
-  if (flags.json) {
-    sayJson(context, keys);
-    return EXIT.complete;
-  }
   const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [
     String(id),
     account,
@@ -164,8 +149,7 @@ export async function listKeys(context: CliContext, accounts: ServiceAccounts, f
     expiresAt === null ? '' : dateTime(expiresAt),
     scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
   ]);
-  print(context, table(['key', 'account', 'state', 'expires', 'scopes'], rows, '').join('\n'));
-  return EXIT.complete;
+  return printResult(context, flags, keys, () => table(['key', 'account', 'state', 'expires', 'scopes'], rows, ''));
 }
 
 function showOnce(context: CliContext, { id, key }: NewKey): void {
@@ -174,7 +158,7 @@ function showOnce(context: CliContext, { id, key }: NewKey): void {
 }
 
 function scopesOf(flags: Flags): string[] {
-  const names = needed(flags, 'scopes')
+  const names = String(flags.scopes)
     .split(',')
     .map((name) => name.trim());
   return names.includes('all') ? ['bundle', ...TOPIC_SLUGS] : names;
@@ -187,7 +171,7 @@ function subscriptionOf(flags: Flags): Subscription | undefined {
   const name = flags.subscription as string | undefined;
   const [month, minute, rate] = FIGURES.map((figure) => flags[figure] as number | undefined);
   const given = FIGURES.find((figure) => flags[figure] !== undefined);
-  if (given === undefined) return name === undefined ? undefined : soldSubscription(name);
+  if (given === undefined) return name === undefined ? undefined : SUBSCRIPTIONS[name as 'starter' | 'professional'];
   if (name !== undefined) {
     throw new PerilbookError(
       'USAGE',
@@ -203,34 +187,6 @@ function subscriptionOf(flags: Flags): Subscription | undefined {
   );
 }
 
-function soldSubscription(name: string): Subscription {
-  if (name === 'starter' || name === 'professional') return SUBSCRIPTIONS[name];
-  throw new PerilbookError(
-    'USAGE',
-    `There is no subscription ${name}${didYouMean(name, Object.keys(SUBSCRIPTIONS))}`,
-    'Give starter or professional, or your own figures with --credits-per-month and --credits-per-minute.',
-  );
-}
-
 function overagesOf(flags: Flags): boolean | undefined {
-  if (flags.overages && flags['no-overages']) {
-    throw new PerilbookError('USAGE', '--overages and --no-overages are both given', 'Give one of them.');
-  }
   return flags.overages ? true : flags['no-overages'] ? false : undefined;
-}
-
-function keyNumber(flags: Flags): number {
-  const number = flags.key as number | undefined;
-  if (number !== undefined) return number;
-  throw new PerilbookError(
-    'USAGE',
-    '--key is missing',
-    'Give the number of a key; perilbook service key list shows them.',
-  );
-}
-
-function needed(flags: Flags, name: string): string {
-  const value = flags[name];
-  if (typeof value === 'string' && value !== '') return value;
-  throw new PerilbookError('USAGE', `--${name} is missing`, 'perilbook service --help shows the options.');
 }

@@ -19,14 +19,13 @@ import {
 } from '../../service/conformance/run-checks.ts';
 import { STATEMENTS } from '../../service/conformance/statement-table.ts';
 import type { EndState, Store } from '../../store/port.ts';
-import { askToSpend } from '../ask-to-spend.ts';
+import { askToSpend } from '../ask-approval.ts';
 import { type CheckLimits, checkSender } from '../check-sender.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOfAccount } from '../job-of-options.ts';
+import { jobOfAccount, openStore } from '../job-of-options.ts';
 import { ACCOUNT_FLAGS } from '../job-options.ts';
-import { openStore } from '../open-store.ts';
 
 /** Manhattan: every agency has data there. */
 const DEFAULT_LOCATION = { lat: 40.7536, lng: -73.9832 };

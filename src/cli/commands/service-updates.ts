@@ -5,7 +5,7 @@ import { durationMs } from '../../run/settings/duration.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say } from '../context.ts';
 import { sourcesOf } from '../data-settings.ts';
-import { sourceOutcomeWords } from '../messages/source-outcomes.ts';
+import { sourceOutcomeMessages } from '../messages/download-messages.ts';
 import { downloadedSources, updateSources } from '../update-sources.ts';
 
 /** The agencies publish no faster, and their servers must not be burdened. */
@@ -76,7 +76,7 @@ async function updateOnce(context: CliContext, file: string, flags: Flags): Prom
     await updateSources(bounded, { ...folders, sources, file, open: () => database }, wanted, false, (outcome) => {
       // An unchanged source is not worth a line each hour.
       if (outcome.loaded !== undefined || outcome.error !== undefined) {
-        sayUpdate(context, sourceOutcomeWords(outcome).join('\n'));
+        sayUpdate(context, sourceOutcomeMessages(outcome).join('\n'));
       }
     });
   } catch (error) {

@@ -18,7 +18,6 @@ import type { Flags, RunCommand } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
 import { refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
-import { portOf } from '../option-values.ts';
 import { notifySystemd, socketOfSystemd } from '../systemd.ts';
 import {
   accountStatement,
@@ -106,7 +105,7 @@ function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: Flags): void 
 }
 
 async function startCommand(context: CliContext, flags: Flags): Promise<number> {
-  const port = portOf(flags) ?? DEFAULT_PORT;
+  const port = (flags.port as number | undefined) ?? DEFAULT_PORT;
   const files = filesOf(context, flags);
   const metricsAt = typeof flags.metrics === 'string' ? metricsAddress(flags.metrics) : null;
   const updates = serviceUpdatesOf(context, flags);

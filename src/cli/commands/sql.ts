@@ -1,5 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
-import { DIALECT_NAMES, type SqlDialectName } from '../../warehouse/sql-dialects.ts';
+import type { SqlDialectName } from '../../warehouse/sql-dialects.ts';
 import { joinStatement, placesStatement, type StatementOptions } from '../../warehouse/statements.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, printData } from '../context.ts';
@@ -8,9 +7,6 @@ import { anyJobOf } from '../job-of-options.ts';
 
 /** `perilbook sql`: prints the two statements of the warehouse's side, or one of them for a pipe. */
 export async function sqlCommand(context: CliContext, flags: Flags): Promise<number> {
-  if (flags.dialect === undefined) {
-    throw new PerilbookError('USAGE', 'Missing --dialect', `Use one of: ${DIALECT_NAMES.join(', ')}.`);
-  }
   const { topics, prefix, counts, precision, location } = anyJobOf(context, undefined, flags);
   const options: StatementOptions = {
     dialect: flags.dialect as SqlDialectName,

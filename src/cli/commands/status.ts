@@ -9,9 +9,8 @@ import type { RunRecord, StatementRow } from '../../store/port.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, lineWidth, print, printData, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf } from '../job-of-options.ts';
+import { anyJobOf, openStore } from '../job-of-options.ts';
 import { fittingTable, shownPath } from '../messages/format.ts';
-import { openStore } from '../open-store.ts';
 
 const SHOWN = 20;
 

@@ -2,8 +2,7 @@ import { columnsOf } from '../../columns/topic-columns.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
 import type { Flags } from '../command.ts';
-import { type CliContext, lineWidth, print, sayJson } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
+import { type CliContext, lineWidth, printResult } from '../context.ts';
 import { fittingTable } from '../messages/format.ts';
 
 const DAY_S = 86_400;
@@ -22,10 +21,6 @@ export async function topicsCommand(context: CliContext, flags: Flags): Promise<
     fresh_seconds: TIME_TO_LIVE[cadence],
     columns: columnsOf(slug).map(({ name }) => name),
   }));
-  if (flags.json) {
-    sayJson(context, topics);
-    return EXIT.complete;
-  }
   const rows = topics.map(({ slug, title, category, cadence, fresh_seconds, columns }) => [
     slug,
     title,
@@ -37,8 +32,7 @@ export async function topicsCommand(context: CliContext, flags: Flags): Promise<
   const head = ['slug', 'title', 'category', 'cadence', 'fresh for', 'columns'];
   const lines = fittingTable(head, rows, DISPENSABLE, '', lineWidth(context.stdout));
   const price = `One topic costs ${CREDITS.single} credit, the standard bundle (natural) ${CREDITS.standard}, the enterprise bundle (all) ${CREDITS.enterprise}.`;
-  print(context, `${lines.join('\n')}\n\n${price}`);
-  return EXIT.complete;
+  return printResult(context, flags, topics, () => [...lines, '', price]);
 }
 
 function freshnessText(seconds: number | null): string {

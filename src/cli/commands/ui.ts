@@ -12,22 +12,18 @@ import { type RunningUi, startUi } from '../../ui/start-ui.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, dataFolder, runHost, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOfAccount } from '../job-of-options.ts';
+import { jobOfAccount, openStore } from '../job-of-options.ts';
 import { SAMPLE_DATA } from '../messages/plan-messages.ts';
 import { dataForPage } from '../offer-data.ts';
-import { openStore } from '../open-store.ts';
-import { portOf, wholeNumberOf } from '../option-values.ts';
 
 const MEGABYTE = 1_000_000;
 const MOST_UPLOAD_MB = 2_000;
-/** A petabyte: more bytes are soon no longer exact numbers. */
-const MOST_UPLOAD_LIMIT_MB = 1_000_000_000;
 
 /** `perilbook ui`: serves the page in the browser until Ctrl-C. */
 export async function uiCommand(context: CliContext, flags: Flags): Promise<number> {
   const said = flags.job as string | undefined;
-  const port = portOf(flags) ?? 0;
-  const mostUpload = (wholeNumberOf(flags, 'max-upload', 1, MOST_UPLOAD_LIMIT_MB) ?? MOST_UPLOAD_MB) * MEGABYTE;
+  const port = (flags.port as number | undefined) ?? 0;
+  const mostUpload = ((flags['max-upload'] as number | undefined) ?? MOST_UPLOAD_MB) * MEGABYTE;
   const host = runHost(context);
   const jobOf = jobOfAccount(context, said, flags);
   const base = jobOf({ input: '-' });

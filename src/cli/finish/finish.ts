@@ -1,8 +1,8 @@
 import { metricsOutput, type ProtectedFile } from '../../run/protected-files.ts';
 import type { Job } from '../../run/settings/settings.ts';
-import { checkFiles } from '../check-files.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, say } from '../context.ts';
+import { checkFiles } from '../output-files.ts';
 import { openFinishHook } from './finish-hook-call.ts';
 import { finishedRun, type RunOutcome } from './finished-run.ts';
 

@@ -1,7 +1,7 @@
 import type { Progress } from '../../run/buy/progress.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import { isoTime, type RunSummary } from '../../run/summary.ts';
-import { type ErrorReport, errorReport } from '../error-report.ts';
+import { type ErrorReport, errorReport } from '../exit-codes.ts';
 
 /** How a run ended, as `on_finish` gets it: stable names, snake case. */
 export interface FinishedRun {

@@ -1,5 +1,6 @@
 import { counted } from '../../format-numbers.ts';
 import { textWidth } from '../../printable.ts';
+import type { Job } from '../../run/settings/settings.ts';
 
 /** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
 export function timeSpan(minutes: number): string {
@@ -133,4 +134,12 @@ export function sharePhrase(
 ): string {
   const cells = `${percent(share.share_of_cells)} of the places`;
   return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the ${valueName}`;
+}
+
+/** The column with the weight of a place, as `perilbook sql` names it. */
+export const WEIGHT = 'weight';
+
+/** What messages call the figure by which a job orders its rows. A weight may be a number of rows: it is not called a value. */
+export function valueName({ orderBy }: Pick<Job, 'orderBy'>): string {
+  return orderBy.kind === 'column' && orderBy.column.toLowerCase() === WEIGHT ? WEIGHT : 'value';
 }

@@ -3,15 +3,15 @@ import { creditsPerMinuteOf, SUBSCRIPTIONS } from '../../contract/subscriptions.
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
 import { textWidth } from '../../printable.ts';
+import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { FoundAreas } from '../../run/scan/find-areas.ts';
 import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
 import { DEFAULTS } from '../../run/settings/setting-table.ts';
+import type { PlanSummary } from '../../run/summary.ts';
 import type { Color } from './color.ts';
-import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
-import { invalidRowsMessage } from './invalid-rows-message.ts';
+import { listed, percent, sharePhrase, shownPath, table, timeSpan, valueName, wrapped } from './format.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
-import { valueName } from './value-name.ts';
 import { overdrawn, shareLines, waysToBuy } from './ways-to-buy.ts';
 
 /** How lines are printed. */
@@ -288,4 +288,21 @@ function verdict({ job, plan, summary }: Prepared): string {
   if (finishBy === null) return `${needed}. The quota is never enough for the rest.`;
   const who = job.onQuota === 'wait' ? 'This run waits and completes' : 'Complete';
   return `${needed}. ${who} in ${counted(summary.periods ?? 0, 'billing period')}, by ${dateTime(finishBy)}.`;
+}
+
+/** Printed if more rows have no usable location than the job allows. */
+export function invalidRowsMessage(summary: PlanSummary): string[] {
+  if (!hasTooManyInvalid(summary)) return [];
+  const { rows, located, findings, unit } = summary;
+  const unusable = unusableRows(summary);
+  const counts = ({ finding }: PlanSummary['findings'][number]) =>
+    !LOOKED_UP_FINDINGS.some((name) => name === finding) && (located === 0 || finding !== 'outside_us');
+  const reasons = findings.filter(counts);
+  const most = reasons.reduce((a, b) => (b.rows > a.rows ? b : a));
+  const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
+  const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
+  const why = `${how}: ${most.note.replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
+  return [
+    `${what}; ${why}. Check the columns (--lat, --lng), or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%.`,
+  ];
 }

@@ -4,8 +4,7 @@ import type { RatingFinding } from '../../report/story.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
 import { NO_OUTPUT } from '../../run/settings/settings.ts';
 import { listed, percent, shownPath, wrapped } from './format.ts';
-import { invalidRowsMessage } from './invalid-rows-message.ts';
-import { type OutputStyle, savingsMessage } from './plan-messages.ts';
+import { invalidRowsMessage, type OutputStyle, savingsMessage } from './plan-messages.ts';
 
 /** How a run ended; what to do next comes last. */
 export function runMessages(

@@ -2,8 +2,7 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Forecast } from '../../plan/forecast.ts';
 import type { Ways } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { byteSize, fittingTable, percent, table, timeSpan } from './format.ts';
-import { valueName } from './value-name.ts';
+import { byteSize, fittingTable, percent, table, timeSpan, valueName } from './format.ts';
 
 const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
   ['cheapest', 'fewest credits'],

@@ -1,9 +1,8 @@
 import { steadyTime } from '../../clock.ts';
-import { newProgress, type Phase } from '../../run/buy/progress.ts';
+import { newProgress, type Phase, type Progress } from '../../run/buy/progress.ts';
 import { type RunFacts, reachedCells, reachedCredits } from '../../run/estimate.ts';
 import { type CliContext, say } from '../context.ts';
 import type { Log } from '../log-lines.ts';
-import type { ProgressShow } from './progress-show.ts';
 
 const EVERY_MS = 30_000;
 const LOOK_MS = 1_000;
@@ -52,4 +51,15 @@ export function logShow(context: CliContext, log: Log): ProgressShow {
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };
+}
+
+/** Shows the progress of a run on stderr, with messages in between. */
+export interface ProgressShow extends Disposable {
+  readonly progress: Progress;
+  /** Prints a message above the progress. */
+  readonly say: (text: string) => void;
+  /** Hides the progress while the price is shown and approved. */
+  pause(): void;
+  /** Shows it again, with what the price told of the run. */
+  resume(facts: RunFacts): void;
 }

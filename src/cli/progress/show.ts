@@ -4,8 +4,7 @@ import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../run/esti
 import { type CliContext, say, shownOn } from '../context.ts';
 import { colorFor, isDumb, isUnicode } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
-import { logShow } from './log-show.ts';
-import type { ProgressShow } from './progress-show.ts';
+import { logShow, type ProgressShow } from './log-show.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;

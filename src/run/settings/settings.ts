@@ -115,7 +115,7 @@ export function makeJob(said: readonly JobFile[], surroundings: JobFolders): Job
     throw new PerilbookError(
       'USAGE',
       'Missing input file',
-      'Name a job file or an input file: perilbook run portfolio.csv, or input: in the job file.',
+      'Name a job file or an input file, or set input: in the job file.',
     );
   }
   const files = inputOf(settings.input, settings.output, surroundings.workingFolder);

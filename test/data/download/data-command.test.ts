@@ -91,7 +91,7 @@ test('nothing is downloaded before somebody said yes; --dry-run shows addresses,
   const refused = await run(['get', 'air-quality']);
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /annual_aqi_by_county_\{year\}\.zip/);
-  assert.match(refused.stderr, /nobody is here to be asked\n {2}Say --yes.*NEEDS_APPROVAL/);
+  assert.match(refused.stderr, /there is no terminal to ask on\n {2}Say --yes.*NEEDS_APPROVAL/);
   const dry = await run(['get', 'natural', '--states', 'Virginia,md', '--dry-run', '--json']);
   assert.equal(dry.code, 0);
   const plan = JSON.parse(dry.stdout);

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { transferWords } from '../../../src/cli/messages/download-words.ts';
+import { transferMessage } from '../../../src/cli/messages/download-messages.ts';
 import { createTransferRate } from '../../../src/data/download/transfer-rate.ts';
 import { createWebClient } from '../../../src/data/download/web-client.ts';
 import { agencyMirror } from './agency-mirror.ts';
@@ -70,7 +70,7 @@ test('the rate is that of the last seconds, and what was here before is none of 
   rate.see('a', 2_000_000, 0);
   for (let second = 1; second <= 4; second++) rate.see('a', 2_000_000 + second * 500_000, second * 1_000);
   assert.deepEqual(rate.read(), { bytes: 4_000_000, totalBytes: 10_000_000, bytesPerSecond: 500_000, secondsLeft: 12 });
-  assert.equal(transferWords(rate.read()), '4.0 MB of about 10.0 MB, 500.0 kB/s, under a minute left');
+  assert.equal(transferMessage(rate.read()), '4.0 MB of about 10.0 MB, 500.0 kB/s, under a minute left');
   for (let second = 5; second <= 40; second++) rate.see('a', 4_000_000, second * 1_000);
   assert.equal(rate.read().secondsLeft, null);
 });

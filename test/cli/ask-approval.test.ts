@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { askToSpend } from '../../src/cli/ask-to-spend.ts';
+import { askToSpend } from '../../src/cli/ask-approval.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 
 const WORDS = { what: 'run', approve: 'Say --yes.', later: 'Run it again.' };

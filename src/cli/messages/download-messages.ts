@@ -1,6 +1,8 @@
-import type { WantedSource } from '../../data/download/get-sources.ts';
+import type { ObtainedSource, WantedSource } from '../../data/download/get-sources.ts';
 import type { TransferProgress } from '../../data/download/transfer-rate.ts';
+import type { LoadResult } from '../../data/loaders/load-files.ts';
 import type { Source } from '../../data/sources/source.ts';
+import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { byteSize, table, timeSpan } from './format.ts';
 
@@ -22,7 +24,7 @@ function bytesOf({ source, slices }: WantedSource): number {
 }
 
 /** Sizes, addresses and licences, shown before a download. */
-export function downloadPlanWords(wanted: readonly WantedSource[], states: readonly string[] | null): string[] {
+export function downloadPlanMessages(wanted: readonly WantedSource[], states: readonly string[] | null): string[] {
   const rows = wanted.map((one) => [
     one.source.name,
     `${one.source.isMeasured && one.slices.includes('US') ? '' : 'about '}${byteSize(bytesOf(one))}`,
@@ -86,7 +88,44 @@ function addressesOf({ download }: Source): string[] {
 }
 
 /** 12.3 MB of about 180 MB, 2.1 MB/s, 2 minutes left */
-export function transferWords({ bytes, totalBytes, bytesPerSecond, secondsLeft }: TransferProgress): string {
+export function transferMessage({ bytes, totalBytes, bytesPerSecond, secondsLeft }: TransferProgress): string {
   const left = secondsLeft === null ? '' : `, ${timeSpan(secondsLeft / 60)} left`;
   return `${byteSize(bytes)} of about ${byteSize(totalBytes)}, ${byteSize(bytesPerSecond)}/s${left}`;
+}
+
+/** The result for one source. */
+export interface SourceOutcome extends ObtainedSource {
+  readonly loaded?: LoadResult;
+  /** States of which the publisher has no record. */
+  readonly without?: readonly string[];
+}
+
+export function sourceOutcomeMessages({ source, newFiles, loaded, without = [], error }: SourceOutcome): string[] {
+  const lines: string[] = [];
+  if (loaded !== undefined) {
+    const { records, vintage, states, rejected, notes } = loaded;
+    const of = states === undefined ? '' : ` of ${states.join(', ')}`;
+    lines.push(`${source.name}: loaded ${counted(records, 'record')}${of}, ${vintage}.`);
+    for (const { reason, count } of rejected) lines.push(`  ${counted(count, 'row')} not used: ${reason}`);
+    for (const note of notes) lines.push(`  ${note}`);
+  } else if (error === undefined) {
+    lines.push(`${source.name}: ${newFiles === 0 ? 'unchanged' : `${counted(newFiles, 'new file')}`}.`);
+  }
+  if (without.length > 0) lines.push(`  The publisher has no record of ${without.join(', ')}.`);
+  if (error instanceof PerilbookError) lines.push(`${source.name}: ${error.message}\n  ${error.hint} [${error.code}]`);
+  return lines;
+}
+
+export function sourceOutcomesJson(outcomes: readonly SourceOutcome[]): unknown {
+  return {
+    sources: outcomes.map(({ source, slices, newFiles, loaded, error }) => ({
+      source: source.name,
+      states: slices,
+      new_files: newFiles,
+      ...(loaded === undefined ? {} : { records: loaded.records, vintage: loaded.vintage, rejected: loaded.rejected }),
+      ...(error instanceof PerilbookError
+        ? { error: { code: error.code, message: error.message, hint: error.hint } }
+        : {}),
+    })),
+  };
 }

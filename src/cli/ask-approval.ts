@@ -1,0 +1,60 @@
+import { createInterface } from 'node:readline/promises';
+import { PerilbookError } from '../errors.ts';
+import { counted } from '../format-numbers.ts';
+import { type CliContext, shownOn } from './context.ts';
+
+/** What is asked before something costs, and what is said without a yes. */
+interface Approval {
+  readonly question: string;
+  /** Where nobody can be asked: what was not done, and how to approve it. */
+  readonly unapproved: string;
+  readonly approve: string;
+  /** After a no: what was not done, and what to do later. */
+  readonly refused: string;
+  readonly later: string;
+}
+
+/** Whether there is a terminal to ask on. */
+export function canAsk({ stdin, stderr, log }: CliContext): boolean {
+  return log === undefined && stdin.isTTY === true && stderr.isTTY === true;
+}
+
+/**
+ * Asks on a terminal. Returns only on a yes: `y` or `yes`; Ctrl-C and Ctrl-D are a no.
+ *
+ * @param isStdinFree false if stdin is the input file
+ * @throws NEEDS_APPROVAL off a terminal, INTERRUPTED on anything but yes
+ */
+export async function requireApproval(context: CliContext, approval: Approval, isStdinFree = true): Promise<void> {
+  if (!canAsk(context) || !isStdinFree) {
+    throw new PerilbookError('NEEDS_APPROVAL', approval.unapproved, approval.approve);
+  }
+  const question = createInterface({ input: context.stdin, output: context.stderr });
+  try {
+    const text = `${shownOn(context, context.stderr, approval.question)} [y/N] `;
+    const answer = await question.question(text, { signal: context.interrupt });
+    if (/^y(es)?$/i.test(answer.trim())) return;
+  } catch (error) {
+    const isLeft = error instanceof Error && error.name === 'AbortError';
+    if (!context.interrupt.aborted && !isLeft) throw error;
+  } finally {
+    question.close();
+  }
+  throw new PerilbookError('INTERRUPTED', approval.refused, approval.later);
+}
+
+/** Asks whether credits may be spent. `what`: `run`, `check`. @throws as `requireApproval` */
+export function askToSpend(
+  context: CliContext,
+  credits: number,
+  { what, approve, later }: { readonly what: string; readonly approve: string; readonly later: string },
+  isStdinFree = true,
+): Promise<void> {
+  const cost = counted(credits, 'credit');
+  const unapproved = `This ${what} would spend ${cost} without approval`;
+  return requireApproval(
+    context,
+    { question: `Spend ${cost}?`, unapproved, approve, refused: 'Nothing was spent', later },
+    isStdinFree,
+  );
+}
