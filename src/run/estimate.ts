@@ -3,7 +3,6 @@ import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { creditsPerMinuteOf, RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import type { Progress } from './buy/progress.ts';
-import { deadlineOf } from './buy/stop.ts';
 import { purchaseJob, SAMPLE_CREDITS_PER_MINUTE } from './connection-kinds.ts';
 import type { Reach } from './plan/reach.ts';
 import type { Prepared } from './prepare.ts';
@@ -40,7 +39,7 @@ export interface RunFacts {
   readonly waitsForQuota: boolean;
 }
 
-export function runFacts({ job, plan, summary, freshness, connection, effects: { clock } }: Prepared): RunFacts {
+export function runFacts({ job, plan, summary, deadline, connection, effects: { clock } }: Prepared): RunFacts {
   const perMinute = creditsPerMinuteOf(purchaseJob(job, connection).accounts);
   return {
     startedAt: steadyTime(clock),
@@ -52,7 +51,7 @@ export function runFacts({ job, plan, summary, freshness, connection, effects: {
     allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
     creditsPerMinute: perMinute < SAMPLE_CREDITS_PER_MINUTE ? perMinute : Number.POSITIVE_INFINITY,
     anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
-    deadline: deadlineOf(job, freshness.startedAt, clock),
+    deadline,
     waitsForQuota: job.onQuota === 'wait',
   };
 }

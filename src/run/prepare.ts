@@ -46,7 +46,7 @@ export async function prepareAgain(
   prepared: Prepared,
   { approved = null, ...options }: Pick<RunOptions, 'approved'> & PlanOptions = {},
 ): Promise<Prepared> {
-  const { job, freshness, plan } = prepared;
+  const { job, freshness, plan, deadline } = prepared;
   const context = await openContext(job, { ...prepared, approved, asOf: freshness.startedAt });
-  return await prepareScanned(context, plan.scan, { origin: plan.origin, ...options });
+  return await prepareScanned({ ...context, deadline }, plan.scan, { origin: plan.origin, ...options });
 }

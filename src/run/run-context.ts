@@ -3,6 +3,7 @@ import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
 import { newProgress, type Progress } from './buy/progress.ts';
+import { deadlineOf } from './buy/stop.ts';
 import type { Connection } from './connection-kinds.ts';
 import { loadedSince } from './look-up/local-data.ts';
 import { ApiKeys } from './plan/api-keys.ts';
@@ -54,6 +55,8 @@ export interface RunContext {
   readonly isContinued: boolean;
   /** Counts what is done and follows the phase. */
   readonly progress: Progress;
+  /** When `max_minutes` ends the run, by the steady time; null: never. */
+  readonly deadline: number | null;
   /** Ends the run: calls and batches in work are completed, and the output is still written. */
   readonly interrupt: AbortSignal;
 }
@@ -72,7 +75,8 @@ export async function openContext(job: Job, options: RunOptions): Promise<RunCon
   const { connection, store, effects, progress = newProgress(), interrupt = new AbortController().signal } = options;
   const { approved = null, isContinued = false } = options;
   const source = await store.source(connection.source);
-  const own = { job, connection, store, source, effects, approved, isContinued, progress, interrupt };
+  const deadline = deadlineOf(job, effects.clock);
+  const own = { job, connection, store, source, effects, approved, isContinued, progress, deadline, interrupt };
   const sampleRows = await SampleRows.open(connection, store, source);
   if (connection.kind === 'local') {
     const { data } = connection;

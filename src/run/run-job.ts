@@ -111,7 +111,7 @@ export async function getAnswers(context: RunContext, plan: Plan, run: number): 
 }
 
 async function buy(
-  { job: planned, store, source, apiKeys, freshness, approved, effects, progress, interrupt }: RunContext,
+  { job: planned, store, source, apiKeys, freshness, approved, effects, progress, deadline, interrupt }: RunContext,
   plan: Plan,
   connection: ServiceConnection,
   run: number,
@@ -146,7 +146,7 @@ async function buy(
   const approval = approved && { id: approved.id, budget: approved.credits_at_most };
   return await buyInRounds(
     {
-      ...{ job, plan, store, freshness, progress },
+      ...{ job, plan, store, freshness, progress, deadline },
       limits: { run, source, budget: plan.limit, ...(approval && { plan: approval }) },
       service: { client, throttles, apiKeys },
       effects: { clock, times, random, notice },

@@ -97,7 +97,7 @@ const subscriptionOf = ({ credits_per_month = 100_000, credits_per_minute = 100_
 
 async function openCase(t: TestContext, folder: string, { service: given = {}, other, keys = {} }: Case) {
   const service: NonNullable<Case['service']> = { ...given, ...given.more };
-  const { overages, lastCall, withoutAvalanche, start = '2026-03-15T12:00:00Z', factor = 50, behindMs } = service;
+  const { overages, lastCall, withoutAvalanche, start = '2026-03-15T12:00:00Z', factor = 20, behindMs } = service;
   const unavailable: { now: Step['unavailable']; asked: number } = { now: null, asked: 0 };
   const origin = Date.now();
   const harness = await openHarness(t, {

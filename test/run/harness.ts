@@ -10,11 +10,11 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
 import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import { approvablePlan } from '../../src/run/approval.ts';
-import { newProgress, type Progress } from '../../src/run/buy/progress.ts';
+import type { Progress } from '../../src/run/buy/progress.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../../src/run/plan/api-keys.ts';
 import { prepare, prepareAgain } from '../../src/run/prepare.ts';
-import { type Effects, openContext } from '../../src/run/run-context.ts';
+import { type Effects, openContext, type RunContext } from '../../src/run/run-context.ts';
 import { type RunResult, run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { type Job, makeJob } from '../../src/run/settings/settings.ts';
@@ -42,6 +42,8 @@ export interface Harness {
   /** Writes `input.csv` with a location a line; returns its text. */
   writeInput(locations: readonly (readonly [lat: number | string, lng: number | string])[]): string;
   job(settings?: JobFile): Job;
+  /** The context of a run, for what a test does between its stages. */
+  open(settings?: JobFile, options?: RunOptions): Promise<RunContext>;
   run(settings?: JobFile, options?: RunOptions): Promise<RunResult>;
   plan(
     settings?: JobFile,
@@ -148,6 +150,16 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       ],
       { dataFolder: folder, workingFolder: folder },
     );
+  const open: Harness['open'] = (settings, options = {}) => {
+    const { rowThreads, openAreas: others = openAreas, store: kept = store, interrupt, progress } = options;
+    return openContext(job(settings), {
+      connection: connectionOf(options),
+      store: kept,
+      effects: { ...effects, openAreas: others, ...(rowThreads !== undefined && { rowThreads }) },
+      ...(interrupt && { interrupt }),
+      ...(progress && { progress }),
+    });
+  };
   return {
     folder,
     clock,
@@ -162,26 +174,14 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       writeFileSync(join(folder, 'input.csv'), text);
       return text;
     },
+    open,
     async run(settings, runOptions = {}) {
-      const { store: kept = store } = runOptions;
-      const { rowThreads } = runOptions;
-      const before = {
-        ...effects,
-        openAreas: runOptions.openAreas ?? openAreas,
-        ...(rowThreads === undefined ? {} : { rowThreads }),
-      };
-      const connection = connectionOf(runOptions);
-      const interrupt = runOptions.interrupt ?? new AbortController().signal;
-      const progress = runOptions.progress ?? newProgress();
-      using priced = await prepare(
-        await openContext(job(settings), { connection, store: kept, effects: before, interrupt, progress }),
-      );
+      using priced = await prepare(await open(settings, runOptions));
       const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
       return await run(approved === null ? priced : await prepareAgain(priced, { approved }));
     },
     async plan(settings, keys) {
-      const connection = connectionOf(keys ? { keys } : {});
-      using prepared = await prepare(await openContext(job(settings), { connection, store, effects }));
+      using prepared = await prepare(await open(settings, keys ? { keys } : {}));
       return prepared.summary;
     },
     output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { prepare } from '../../src/run/prepare.ts';
-import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { workbook } from '../rows/xlsx-fixture.ts';
@@ -172,19 +170,7 @@ test('a file with decimal commas gets new columns with decimal commas, and is re
 test('a run leaves the rows of a prepared job readable; disposing of the job closes them', async (t) => {
   const harness = await openHarness(t);
   harness.writeInput([[40.1, -99.9]]);
-  const { store } = harness;
-  const effects = {
-    ...{ clock: harness.clock, random: Math.random, notice: () => {} },
-    streams: { stdin: new PassThrough(), stdout: new PassThrough() },
-  };
-  const connection = {
-    kind: 'service' as const,
-    baseUrl: harness.url,
-    source: 'harness',
-    sample: false,
-    keys: [harness.key()],
-  };
-  const prepared = await prepare(await openContext(harness.job({ topics: ['hail'] }), { connection, store, effects }));
+  const prepared = await prepare(await harness.open({ topics: ['hail'] }));
   const { places, cells } = prepared.plan.scan;
   await run(prepared);
   assert.deepEqual([...places.placesFrom(cells.size)(1)], [0]);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newProgress } from '../../src/run/buy/progress.ts';
+import { prepare } from '../../src/run/prepare.ts';
+import { run } from '../../src/run/run-job.ts';
 import { openHarness, places } from './harness.ts';
 
 test('an interrupt lets calls in flight land, writes all rows, and the next run goes on', async (t) => {
@@ -18,4 +20,19 @@ test('an interrupt lets calls in flight land, writes all rows, and the next run 
   assert.equal(harness.charged(), ok);
   assert.equal((await harness.run({ topics: ['wildfire'] })).state, 'complete');
   assert.equal(harness.charged(), 200);
+});
+
+test('a plan counts the time that the run has used before it: a short limit promises nothing that is over', async (t) => {
+  const harness = await openHarness(t, { factor: 1 });
+  harness.writeInput(places(400));
+  const job = { topics: 'wildfire' as const, max_minutes: 0.5 };
+  const inTime = await harness.plan(job);
+  assert.equal(inTime.this_run.cells, 400);
+  // Reading the input took longer than the run may take.
+  const context = await harness.open(job);
+  harness.clock.moveTo('2026-03-15T12:10:00Z');
+  using late = await prepare(context);
+  assert.deepEqual([late.plan.window, late.summary.this_run.cells, late.summary.fits], [0, 0, false]);
+  const ended = await run(late);
+  assert.deepEqual([ended.stop?.reason, ended.summary.credits_spent, harness.charged()], ['time', 0, 0]);
 });

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { approvablePlan } from '../../src/run/approval.ts';
 import { prepare, prepareAgain } from '../../src/run/prepare.ts';
-import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { forAnotherPlace, standBetween } from '../fake-service.ts';
@@ -18,18 +16,8 @@ test('two runs of one process on one store, as on the page of perilbook ui, buy 
     .join('')}`;
   const go = async (name: string) => {
     writeFileSync(join(harness.folder, `${name}.csv`), book);
-    const job = harness.job({ input: `${name}.csv`, output: `${name}.out.csv`, topics: ['wildfire'], budget: 60 });
-    const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-    const effects = { clock: harness.clock, random: Math.random, streams, notice: () => {} };
-    const connection = {
-      kind: 'service' as const,
-      baseUrl: harness.url,
-      source: 'harness',
-      sample: false,
-      keys: [harness.key()],
-    };
-    const { store } = harness;
-    using prepared = await prepare(await openContext(job, { connection, store, effects }));
+    const job = { input: `${name}.csv`, output: `${name}.out.csv`, topics: ['wildfire' as const], budget: 60 };
+    using prepared = await prepare(await harness.open(job));
     return await run(prepared);
   };
   const ends = await Promise.all([go('a'), go('b')]);
@@ -51,14 +39,11 @@ test('two runs under one approved plan, begun together, stay within it together'
   const baseUrl = await standBetween(t, harness.url, (_, answer) =>
     ++asked % 2 === 0 ? forAnotherPlace(answer) : answer,
   );
-  const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-  const effects = { clock: harness.clock, random: Math.random, streams, notice: () => {} };
   const prepared = async (name: string) => {
     const store = openSqliteStore(join(harness.folder, 'store.db'), harness.clock, { name, isAlive: () => true });
     t.after(() => store.close());
-    const job = harness.job({ output: `${name}.csv`, topics: ['wildfire'] });
-    const connection = { kind: 'service' as const, baseUrl, source: 'harness', sample: false, keys: [harness.key()] };
-    const prepared = await prepare(await openContext(job, { connection, store, effects }));
+    const job = { output: `${name}.csv`, topics: ['wildfire' as const] };
+    const prepared = await prepare(await harness.open(job, { store, baseUrl }));
     t.after(() => prepared[Symbol.dispose]());
     return prepared;
   };

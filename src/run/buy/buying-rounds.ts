@@ -14,7 +14,7 @@ import { buyCells } from './buy-cells.ts';
 import { type Buying, type BuyingContext, beginBuying } from './buying.ts';
 import { CellQueue } from './cell-queue.ts';
 import { record } from './progress.ts';
-import { deadlineOf, type Stop, stopFor, timeIsOver } from './stop.ts';
+import { type Stop, stopFor, timeIsOver } from './stop.ts';
 
 /*
  * How a run buys, from the outside in:
@@ -34,14 +34,13 @@ import { deadlineOf, type Stop, stopFor, timeIsOver } from './stop.ts';
  * @returns why it stopped early; null where all was bought
  */
 export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal): Promise<Stop | null> {
-  const { job, plan, freshness, progress, effects } = context;
+  const { job, plan, progress, deadline, effects } = context;
   const { clock, times, notice } = effects;
-  const deadline = deadlineOf(job, freshness.startedAt, clock);
   const queue = new CellQueue(plan);
   let periodsWithoutCalls = 0;
   for (;;) {
     const callsBefore = progress.calls;
-    const stop = await explained(context, await buyWithinPeriod(context, queue, interrupt, deadline));
+    const stop = await explained(context, await buyWithinPeriod(context, queue, interrupt));
     if (stop?.reason !== 'quota' || job.onQuota !== 'wait' || stop.resumeAfter === null) return stop;
     periodsWithoutCalls = progress.calls === callsBefore ? periodsWithoutCalls + 1 : 0;
     // Each account had a new period by now, and none of them paid for anything.
@@ -87,12 +86,7 @@ async function explained({ job, store, effects, progress }: BuyingContext, stop:
 
 const CORRECT_QUOTA = "If the provider's page shows credits left: perilbook quota set --left N.";
 
-async function buyWithinPeriod(
-  context: BuyingContext,
-  queue: CellQueue,
-  interrupt: AbortSignal,
-  deadline: number | null,
-): Promise<Stop | null> {
+async function buyWithinPeriod(context: BuyingContext, queue: CellQueue, interrupt: AbortSignal): Promise<Stop | null> {
   const { job, plan, progress } = context;
   const { cells } = plan.scan;
   const tiers = job.tiers.map((tier) => topicSet(tier.topics));
@@ -101,7 +95,7 @@ async function buyWithinPeriod(
   // A missing scope may come to light only by the service's 403.
   const buyable = job.topics.filter((topic) => mayBuy(payers.priceList, topic));
   let replanned: ReadonlySet<string> = new Set();
-  using _ = stopAt(buying, deadline);
+  using _ = stopInTime(buying);
   for (;;) {
     const { credits, nearest } = await available(context);
     const { order: all, missing } = queue;
@@ -183,8 +177,8 @@ async function available({ job, store, limits, progress, effects }: BuyingContex
   return { credits: Math.min(ofBudget, ofQuota), nearest: ofQuota < ofBudget ? 'quota' : 'budget' } as const;
 }
 
-/** Stops the buying at a time, until it is disposed of. */
-function stopAt({ job, effects, health }: Buying, deadline: number | null): Disposable {
+/** Stops the buying at the deadline, until it is disposed of. */
+function stopInTime({ job, deadline, effects, health }: Buying): Disposable {
   const ended = new AbortController();
   if (deadline !== null) {
     void sleepUntilSteady(effects.clock, deadline, ended.signal).then(() => {

@@ -9,6 +9,7 @@ import type { ClaimLimits, Store } from '../../store/port.ts';
 import type { ApiKeys } from '../plan/api-keys.ts';
 import type { Freshness } from '../plan/freshness.ts';
 import type { Plan } from '../plan/planning.ts';
+import type { RunContext } from '../run-context.ts';
 import type { Job } from '../settings/settings.ts';
 import { Payers } from './payers.ts';
 import type { Progress } from './progress.ts';
@@ -26,6 +27,7 @@ export interface BuyingContext {
   readonly service: ServiceAccess;
   readonly effects: BuyingEffects;
   readonly progress: Progress;
+  readonly deadline: RunContext['deadline'];
 }
 
 /** What a call to the service goes through. */

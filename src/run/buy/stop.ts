@@ -33,16 +33,10 @@ export function stopFor(reason: StopReason, message: string, resumeAfter: number
   return { reason, message, resumeAfter };
 }
 
-/**
- * When `max_minutes` is over, by the steady time: setting the clock makes a run neither longer nor shorter. The minutes begin with the
- * run, before its scan; a clock that was set during the scan may shorten them to none, and never lengthens them. Null: never.
- *
- * @param startedAt by the wall clock
- */
-export function deadlineOf({ maxMinutes }: Pick<Job, 'maxMinutes'>, startedAt: number, clock: Clock): number | null {
-  if (maxMinutes === null) return null;
-  const ms = maxMinutes * 60_000;
-  return steadyTime(clock) + Math.max(0, Math.min(ms, startedAt + ms - clock.now()));
+/** When the `max_minutes` of a run that begins now are over, by the steady time: setting the clock makes a run neither longer nor shorter.
+ * Null: never. */
+export function deadlineOf({ maxMinutes }: Pick<Job, 'maxMinutes'>, clock: Clock): number | null {
+  return maxMinutes === null ? null : steadyTime(clock) + maxMinutes * 60_000;
 }
 
 /** The end of a run that has worked as long as the job allows. */

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { sleepUntilSteady } from '../../clock.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import { record } from '../buy/progress.ts';
-import { deadlineOf, type Stop, stopFor, timeIsOver } from '../buy/stop.ts';
+import { type Stop, stopFor, timeIsOver } from '../buy/stop.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { RunContext } from '../run-context.ts';
 import type { LocalData } from './local-data.ts';
@@ -38,7 +38,7 @@ const MODULE = moduleBeside('lookup-task', import.meta.url);
  * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly
  */
 export async function lookUp(
-  { job, source, freshness, effects, progress, interrupt }: RunContext,
+  { job, source, deadline, effects, progress, interrupt }: RunContext,
   { order, missing, scan }: Plan,
   data: LocalData,
   { threads: most = availableParallelism(), module = MODULE }: LookUpOptions = {},
@@ -54,7 +54,6 @@ export async function lookUp(
   // After the listener: what shows the progress may abort.
   record(progress, 'lookingUp', order.length);
   const over = new AbortController();
-  const deadline = deadlineOf(job, freshness.startedAt, effects.clock);
   if (deadline !== null) {
     void sleepUntilSteady(effects.clock, deadline, over.signal).then(() => {
       if (!over.signal.aborted) stop ??= timeIsOver(job);

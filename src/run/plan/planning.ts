@@ -1,3 +1,4 @@
+import { steadyTime } from '../../clock.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import { creditsPerMinuteOf } from '../../contract/subscriptions.ts';
 import {
@@ -118,7 +119,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const approvedCredits = approved && (await creditsLeft(approved, store));
   const limit = Math.min(budget, approvedCredits ?? Number.POSITIVE_INFINITY);
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
-  const window = windowCredits(job, pace);
+  const window = windowCredits(context, pace);
   const purchase = { job, cells: scan.cells, order, missing, priceList, msPerCredit: pace.msPerCredit };
   const inPeriod = isLocal
     ? reachedBy(purchase, { tiers: new Uint8Array(scan.cells.size).fill(job.tiers.length), credits: 0 })
@@ -192,12 +193,14 @@ function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): 
   }));
 }
 
-/** The credits of the first minute, which may be spent at once, and those of each minute that follows; or what the calls take time for. */
-function windowCredits({ maxMinutes, accounts }: Job, { msPerCredit }: CallPace): number {
-  if (maxMinutes === null) return Number.POSITIVE_INFINITY;
-  const perMinute = creditsPerMinuteOf(accounts);
-  const byCalls = msPerCredit === 0 ? Number.POSITIVE_INFINITY : Math.floor((60_000 * maxMinutes) / msPerCredit);
-  return Math.min(perMinute * (Math.floor(maxMinutes) + 1), byCalls);
+/** In the time that is left: the credits of the first minute, which may be spent at once, and those of each minute that follows; or what the
+ * calls take time for. */
+function windowCredits({ job, deadline, effects }: RunContext, { msPerCredit }: CallPace): number {
+  if (deadline === null) return Number.POSITIVE_INFINITY;
+  const leftMs = deadline - steadyTime(effects.clock);
+  if (leftMs <= 0) return 0;
+  const byCalls = msPerCredit === 0 ? Number.POSITIVE_INFINITY : Math.floor(leftMs / msPerCredit);
+  return Math.min(creditsPerMinuteOf(job.accounts) * (Math.floor(leftMs / 60_000) + 1), byCalls);
 }
 
 /** Cells that lack something: the most valuable first, or in the order of the file. */
