@@ -36,11 +36,11 @@ export function findLocationColumns(names: readonly string[], named: NamedColumn
     return { lat, lng, note: null };
   }
   const fits = (pair: Pair) => (lat ?? pair.lat) === pair.lat && (lng ?? pair.lng) === pair.lng;
-  for (const pairs of [exactPairs(plain), partnerPairs(plain), prefixPairs(plain), mapPairs(plain)]) {
-    const fitting = pairs.filter(fits);
-    const [first, ...others] = fitting;
-    if (first) refuseTwins(names, plain, first, named);
-    if (first) return { ...first, note: noteOf(names, plain, first, others) };
+  for (const kind of PAIR_KINDS) {
+    const [first, ...others] = pairsOf(plain, kind).filter(fits);
+    if (first === undefined) continue;
+    refuseTwins(names, plain, first, named);
+    return { ...first, note: noteOf(names, plain, first, others) };
   }
   // The named one has an unusual name: the other may still have a usual one.
   if (lat !== undefined || lng !== undefined) {
@@ -80,25 +80,22 @@ function plainName(name: string): string {
     .replace(/[\s._-]+/g, '_');
 }
 
-function exactPairs(plain: readonly string[]): Pair[] {
-  return pairsOf(
-    plain,
-    (name) => LATITUDES.includes(name),
-    (_, name) => LONGITUDES.includes(name),
-  );
+interface PairKind {
+  readonly isLat: (name: string) => boolean;
+  readonly isLng: (name: string, lat: string) => boolean;
 }
 
-/** point_latitude with point_longitude, LATITUDE83, INTPTLAT with INTPTLON or INTPTLONG, slat with slon. Degrees, minutes
- * and seconds (LAT_DMS) are taken only when there is nothing else. */
-function partnerPairs(plain: readonly string[]): Pair[] {
-  const pairs = pairsOf(
-    plain,
-    (name) => name.includes('lat'),
-    (lat, lng) => isPartner(lat, lng),
-  );
-  const decimal = pairs.filter(({ lat }) => !plain[lat]!.includes('dms'));
-  return decimal.length > 0 ? decimal : pairs;
-}
+/** By what pairs are recognized, the most certain first. */
+const PAIR_KINDS: readonly PairKind[] = [
+  { isLat: (name) => LATITUDES.includes(name), isLng: (name) => LONGITUDES.includes(name) },
+  // point_latitude with point_longitude, LATITUDE83, INTPTLAT with INTPTLON or INTPTLONG, slat with slon.
+  { isLat: (name) => name.includes('lat'), isLng: (name, lat) => isPartner(lat, name) },
+  {
+    isLat: (name) => /^lat(?:itude)?(?![a-z])/.test(name),
+    isLng: (name) => /^(?:longitude|long|lon|lng)(?![a-z])/.test(name),
+  },
+  { isLat: (name) => name === 'y', isLng: (name) => name === 'x' },
+];
 
 function isPartner(lat: string, lng: string): boolean {
   const words = lat.includes('latitude')
@@ -109,38 +106,20 @@ function isPartner(lat: string, lng: string): boolean {
   return partners.some((partner) => lat.slice(0, at) + partner + lat.slice(at + word.length) === lng);
 }
 
-function prefixPairs(plain: readonly string[]): Pair[] {
-  return pairsOf(
-    plain,
-    (name) => /^lat(?:itude)?(?![a-z])/.test(name),
-    (_, name) => /^(?:longitude|long|lon|lng)(?![a-z])/.test(name),
-  );
-}
-
-function mapPairs(plain: readonly string[]): Pair[] {
-  return pairsOf(
-    plain,
-    (name) => name === 'y',
-    (_, name) => name === 'x',
-  );
-}
-
-/** Each latitude with its first longitude, in the order of the file; a longitude is used once where there are enough. */
-function pairsOf(
-  plain: readonly string[],
-  isLat: (name: string) => boolean,
-  isLng: (lat: string, name: string) => boolean,
-): Pair[] {
+/** Each latitude with its first longitude, in the order of the file; a longitude is used once where there are enough. Degrees, minutes
+ * and seconds (LAT_DMS) are taken only when there is nothing else. */
+function pairsOf(plain: readonly string[], { isLat, isLng }: PairKind): Pair[] {
   const pairs: Pair[] = [];
   for (const [lat, latName] of plain.entries()) {
     if (!isLat(latName)) continue;
-    const fitting = [...plain.keys()].filter((i) => i !== lat && isLng(latName, plain[i]!));
+    const fitting = [...plain.keys()].filter((i) => i !== lat && isLng(plain[i]!, latName));
     const unused = fitting.filter((i) => pairs.every((pair) => pair.lng !== i));
     // `latitude` goes with `longitude`, wherever a column `long` stands.
     const lng = unused.find((i) => isPartner(latName, plain[i]!)) ?? unused[0] ?? fitting[0];
     if (lng !== undefined) pairs.push({ lat, lng });
   }
-  return pairs;
+  const decimal = pairs.filter(({ lat }) => !plain[lat]!.includes('dms'));
+  return decimal.length > 0 ? decimal : pairs;
 }
 
 function noteOf(
