@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
+import { workbook } from '../../rows/xlsx-fixture.ts';
 import { featuresOf, fileOf, geojson, lines, loading, reasons, rejects } from './loading.ts';
 
 test('TRI: one facility of all its chemicals, whatever the names of the columns', async (t) => {
@@ -92,32 +93,17 @@ test('LMOP: one landfill of all its projects', async (t) => {
 
 test('LMOP as a workbook: the sheet of the table, shared and inline texts, gaps and days', async (t) => {
   const { database, load } = loading(t);
-  const sheet = (rows: string) => `<worksheet><sheetData>${rows}</sheetData></worksheet>`;
-  const files = {
-    '[Content_Types].xml': '<Types/>',
-    '_rels/.rels':
-      '<Relationships><Relationship Id="w" Type="x/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-    'xl/workbook.xml':
-      '<workbook xmlns:r="x"><sheets><sheet name="Notes" r:id="a"/><sheet name="LMOP Database" r:id="b"/></sheets></workbook>',
-    'xl/_rels/workbook.xml.rels':
-      '<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="b" Type="x/worksheet" Target="/xl/worksheets/sheet2.xml"/><Relationship Id="c" Type="x/sharedStrings" Target="sharedStrings.xml"/><Relationship Id="d" Type="x/styles" Target="styles.xml"/></Relationships>',
-    'xl/styles.xml':
-      '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>',
-    'xl/sharedStrings.xml': '<sst><si><t>Landfill ID</t></si><si><r><t>Landfill </t></r><r><t>Name</t></r></si></sst>',
-    'xl/worksheets/sheet1.xml': sheet('<row r="1"><c r="A1" t="inlineStr"><is><t>About</t></is></c></row>'),
-    'xl/worksheets/sheet2.xml': sheet(
-      `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>${[
-        'Latitude',
-        'Longitude',
-        'Project Start Date',
-      ]
-        .map((name, i) => `<c r="${'CDE'[i]}1" t="inlineStr"><is><t>${name}</t></is></c>`)
-        .join('')}</row>
-       <row r="3"><c r="A3"><v>10</v></c><c r="C3"><v>38.5</v></c><c r="D3"><v>-78.25</v></c><c r="E3" s="1"><v>45568</v></c></row>`,
-    ),
-  };
-  const zip = zipSync(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])));
-  assert.equal((await load('lmop', fileOf(t, 'landfilllmopdata.xlsx', Buffer.from(zip)))).records, 1);
+  const inline = (cell: string, text: string) => `<c r="${cell}" t="inlineStr"><is><t>${text}</t></is></c>`;
+  const names = inline('C1', 'Latitude') + inline('D1', 'Longitude') + inline('E1', 'Project Start Date');
+  const rows =
+    `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>${names}</row><row r="3"><c r="A3"><v>10</v></c>` +
+    '<c r="C3"><v>38.5</v></c><c r="D3"><v>-78.25</v></c><c r="E3" s="1"><v>45568</v></c></row>';
+  const notes = { name: 'Notes', rows: `<row r="1">${inline('A1', 'About')}</row>` };
+  const content = workbook([notes, { name: 'LMOP Database', rows }], {
+    strings: ['<si><t>Landfill ID</t></si>', '<si><r><t>Landfill </t></r><r><t>Name</t></r></si>'],
+    styles: '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>',
+  });
+  assert.equal((await load('lmop', fileOf(t, 'landfilllmopdata.xlsx', content))).records, 1);
   const [landfill] = featuresOf(database, 'sites_solidWasteLandfill');
   assert.deepEqual(landfill.geometry.coordinates, [-78.25, 38.5]);
   assert.deepEqual(landfill.properties, { 'Landfill ID': 10, 'Project Start Date': '2024-10-03' });
