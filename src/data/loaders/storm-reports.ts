@@ -78,22 +78,26 @@ async function* reportsIn(
   isRepeated: (row: TornadoRow) => boolean,
   { report, seeYear }: { readonly report: LoadReporter; readonly seeYear: (year: number) => void },
 ): AsyncGenerator<readonly EventRecord[], void, void> {
-  function recordsOf(parts: readonly TornadoPart[]): readonly EventRecord[] {
+  function recordsOf(parts: readonly TornadoPart[], hasWhole = false): readonly EventRecord[] {
     const [{ row }] = parts as [TornadoPart];
-    const starts = parts.map((part) => pointOf(part.row.slat, part.row.slon));
-    const placed = parts.findIndex((_, index) => typeof starts[index] !== 'string');
-    const problem = placed < 0 ? (starts[0] as string) : isRepeated(row) ? 'a report that an earlier file has' : null;
+    const placed = parts.flatMap(({ row: own }) => {
+      const start = pointOf(own.slat, own.slon);
+      return typeof start === 'string' ? [] : [{ track: trackOf(start, own), row: own }];
+    });
+    const problem = hasWhole
+      ? 'a part of a tornado that another row gives whole'
+      : placed.length === 0
+        ? (pointOf(row.slat, row.slon) as string)
+        : isRepeated(row)
+          ? 'a report that an earlier file has'
+          : null;
     if (problem !== null) {
       for (const part of parts) report.reject(problem, part.line, Object.values(part.row));
       return [];
     }
     seeYear(Number(row.yr));
     for (const _ of parts) report.load();
-    const tracks = parts.flatMap((part, index) => {
-      const start = starts[index]!;
-      return typeof start === 'string' ? [] : [trackOf(start, part.row)];
-    });
-    return [{ geometry: joined(tracks), properties: propertiesOfRow(parts[placed]!.row) }];
+    return [{ geometry: joined(placed.map(({ track }) => track)), properties: propertiesOfRow(placed[0]!.row) }];
   }
 
   let names: readonly string[] | null = null;
@@ -112,14 +116,7 @@ async function* reportsIn(
     return tornadoes !== null && !tornadoes.isWhole({ line, row }) ? [] : recordsOf([{ line, row }]);
   };
   for await (const records of tableRecords(file)) yield records.flatMap(reportsOf);
-  for (const { parts, hasWhole } of tornadoes?.atEnd() ?? []) {
-    if (hasWhole) {
-      const reason = 'a part of a tornado that another row gives whole';
-      for (const { line, row } of parts) report.reject(reason, line, Object.values(row));
-      continue;
-    }
-    yield recordsOf(parts);
-  }
+  for (const { parts, hasWhole } of tornadoes?.atEnd() ?? []) yield recordsOf(parts, hasWhole);
 }
 
 function namesBy(header: readonly string[]): string[] {
@@ -169,37 +166,31 @@ const MARGIN_DEGREES = 0.1;
  * another row (number 291657 of 2011 is the only one in 6,198 rows of five years).
  */
 function createTornadoParts() {
-  const wholes = new Set<string>();
-  const tracks = new Map<string, TornadoRow[]>();
-  const parts = new Map<string, TornadoPart[]>();
+  const wholes: TornadoRow[] = [];
+  const parts: TornadoPart[] = [];
   const numberOf = (row: TornadoRow) => `${row.yr!.trim()} ${row.om!.trim()}`;
   const dayOf = (row: TornadoRow) => `${row.yr!.trim()} ${Number(row.mo)} ${Number(row.dy)}`;
   return {
     /** True for a row with a whole track; the others wait for the end. */
     isWhole(part: TornadoPart): boolean {
       const isWhole = part.row.sg!.trim() === '1';
-      if (isWhole) wholes.add(numberOf(part.row));
-      if (isWhole) addTo(tracks, dayOf(part.row), part.row);
-      else addTo(parts, numberOf(part.row), part);
+      if (isWhole) wholes.push(part.row);
+      else parts.push(part);
       return isWhole;
     },
     /** The parts by number, and whether another row has the whole track. */
     *atEnd(): Generator<{ readonly parts: readonly TornadoPart[]; readonly hasWhole: boolean }> {
-      for (const [number, own] of parts) {
-        const isPlaced = (part: TornadoPart) => {
-          const ends = endsOf(part.row);
-          return ends.length === 0 || (tracks.get(dayOf(part.row)) ?? []).some((whole) => holds(endsOf(whole), ends));
-        };
-        yield { parts: own, hasWhole: wholes.has(number) || own.every(isPlaced) };
+      const numbers = new Set(wholes.map(numberOf));
+      const tracks = Map.groupBy(wholes, dayOf);
+      const isPlaced = ({ row }: TornadoPart) => {
+        const ends = endsOf(row);
+        return ends.length === 0 || (tracks.get(dayOf(row)) ?? []).some((whole) => holds(endsOf(whole), ends));
+      };
+      for (const [number, own] of Map.groupBy(parts, ({ row }) => numberOf(row))) {
+        yield { parts: own, hasWhole: numbers.has(number) || own.every(isPlaced) };
       }
     },
   };
-}
-
-function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
 }
 
 function endsOf(row: TornadoRow): [number, number][] {
