@@ -43,22 +43,22 @@ export function refuseMissing(file: string, option: string): void {
 
 /** The sources, with the addresses of `sources.yaml`, and the folder of their files. */
 export function sourcesOf(context: CliContext, flags: Flags): Omit<DataSettings, 'open' | 'file'> {
-  const said = flags.sources as string | undefined;
+  const given = flags.sources as string | undefined;
   const folder = dataFolder(context);
-  const file = said === undefined ? join(folder, 'sources.yaml') : resolve(context.workingFolder, said);
-  const { mirror, ...others } = overriddenSources(file, SOURCES, said === undefined);
+  const file = given === undefined ? join(folder, 'sources.yaml') : resolve(context.workingFolder, given);
+  const { mirror, ...others } = overriddenSources(file, SOURCES, given === undefined);
   return { ...others, downloads: join(folder, 'downloads'), ...mirrorOf(context, flags, mirror) };
 }
 
 function mirrorOf(context: CliContext, flags: Flags, usual: string | undefined): Pick<DataSettings, 'mirror' | 'copy'> {
-  const said = (flags.mirror as string | undefined) ?? usual;
-  if (said === undefined) return {};
-  if (/^https?:\/\//i.test(said)) return { mirror: said };
-  const copy = resolve(context.workingFolder, said);
+  const given = (flags.mirror as string | undefined) ?? usual;
+  if (given === undefined) return {};
+  if (/^https?:\/\//i.test(given)) return { mirror: given };
+  const copy = resolve(context.workingFolder, given);
   if (statSync(copy, { throwIfNoEntry: false })?.isDirectory()) return { copy };
   throw new PerilbookError(
     'USAGE',
-    `--mirror "${said}" is neither an address nor a folder`,
+    `--mirror "${given}" is neither an address nor a folder`,
     'Give http://… or https://…, or a copy of the downloads folder of another machine.',
   );
 }

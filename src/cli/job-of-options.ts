@@ -16,15 +16,15 @@ import { notANumber } from './parse-command-line.ts';
 export type JobWords = string | readonly string[] | undefined;
 
 /** The job of a command line: flags override the environment, the job file, and the defaults. @throws USAGE, JOB_FILE */
-export function jobOf(context: CliContext, said: JobWords, flags: Flags): Job {
-  const jobFile = typeof said === 'string' && isJobFile(said) ? said : undefined;
-  return makeJob(saidOf(context, said, flags), { ...foldersOf(context), jobFile });
+export function jobOf(context: CliContext, target: JobWords, flags: Flags): Job {
+  const jobFile = typeof target === 'string' && isJobFile(target) ? target : undefined;
+  return makeJob(settingsOf(context, target, flags), { ...foldersOf(context), jobFile });
 }
 
 /** The settings of command line and environment; null if they name a job file. */
-export function saidWithoutJobFile(context: CliContext, target: string | undefined, flags: Flags): JobFile | null {
+export function settingsWithoutJobFile(context: CliContext, target: string | undefined, flags: Flags): JobFile | null {
   if (isJobFile(target)) return null;
-  const [fromFlags, fromEnv] = saidOf(context, target, flags);
+  const [fromFlags, fromEnv] = settingsOf(context, target, flags);
   return mergeJobFiles(fromEnv, fromFlags);
 }
 
@@ -35,8 +35,8 @@ const OF_ONE_INPUT: readonly string[] = [
 ];
 
 /** Makes jobs for inputs that are named later, with the account and the service of this command line. */
-export function jobOfAccount(context: CliContext, said: string | undefined, flags: Flags): (later: JobFile) => Job {
-  const base = saidOf(context, said, flags).map((part) =>
+export function jobOfAccount(context: CliContext, target: string | undefined, flags: Flags): (later: JobFile) => Job {
+  const base = settingsOf(context, target, flags).map((part) =>
     Object.fromEntries(Object.entries(part).filter(([name]) => !OF_ONE_INPUT.includes(name))),
   );
   return (later) => makeJob([later, ...base], foldersOf(context));
@@ -50,14 +50,14 @@ function isJobFile(target: string | undefined): target is string {
   return target !== undefined && /\.ya?ml$/i.test(target);
 }
 
-function saidOf(
+function settingsOf(
   context: CliContext,
-  said: JobWords,
+  target: JobWords,
   flags: Flags,
 ): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
-  if (typeof said === 'object') {
-    const [fromFlags, fromEnv] = saidOf(context, undefined, flags);
-    return [fromFlags, fromEnv, { input: inputFiles(said) }];
+  if (typeof target === 'object') {
+    const [fromFlags, fromEnv] = settingsOf(context, undefined, flags);
+    return [fromFlags, fromEnv, { input: inputFiles(target) }];
   }
   const help = helpOf(flags);
   const fromFlags = gather(
@@ -70,11 +70,11 @@ function saidOf(
     (option) => option.env!,
     help,
   );
-  const fromFile = isJobFile(said)
-    ? relativeToFile(readJobFile(resolve(context.workingFolder, said), said), said)
-    : said === undefined
+  const fromFile = isJobFile(target)
+    ? relativeToFile(readJobFile(resolve(context.workingFolder, target), target), target)
+    : target === undefined
       ? {}
-      : { input: said };
+      : { input: target };
   return [fromFlags, fromEnv, fromFile];
 }
 

@@ -23,8 +23,8 @@ export async function checkFiles(
 
 /** The file that `--report` names, from the working folder; null if it is not given. */
 export function reportFile(context: CliContext, flags: Flags): string | null {
-  const said = flags.report as string | undefined;
-  return said === undefined || said === '-' ? (said ?? null) : resolve(context.workingFolder, said);
+  const report = flags.report as string | undefined;
+  return report === undefined || report === '-' ? (report ?? null) : resolve(context.workingFolder, report);
 }
 
 export function reportOutput(file: string): Output {

@@ -38,7 +38,7 @@ export async function statesOfJob(context: CliContext, job: Job): Promise<string
 }
 
 /** States in any spelling (VA, Virginia, 51), with commas between; null for the whole US. @throws PerilbookError USAGE */
-export function statesSaid(text: string | undefined): string[] | null {
+export function statesOf(text: string | undefined): string[] | null {
   if (text === undefined || text.trim().toUpperCase() === 'US') return null;
   const states = text.split(',').map((name) => {
     const state = stateNamed(name);

@@ -7,7 +7,7 @@ import { isSameFile, type ResolvedPath, resolvedPath } from '../rows/files/outpu
 import { hasPerilbookColumns } from '../rows/kept-columns.ts';
 import { openRowFile } from '../rows/open-row-file.ts';
 import { listParts } from '../rows/parts/list-parts.ts';
-import { isSqliteFile } from '../sql/sqlite-file.ts';
+import { isSqliteFile } from '../sql/open-sqlite.ts';
 import type { Store } from '../store/port.ts';
 import { filesOfStore } from '../store/store-address.ts';
 import type { Job } from './settings/settings.ts';

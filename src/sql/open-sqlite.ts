@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** An open SQLite file. Whoever opens it closes it, with `using` or `close()`. */
@@ -127,4 +127,24 @@ function stepsOf({ migrations }: DatabaseFormat): { readonly number: number; rea
 
 function versionOf(database: Database.Database): number {
   return database.pragma('user_version', { simple: true }) as number;
+}
+
+const HEADER = 'SQLite format 3\0';
+
+/** Whether a file is a SQLite database, by its first bytes. False where there is none, or none that may be read. */
+export function isSqliteFile(path: string): boolean {
+  // Opening a pipe would wait for its writer.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch {
+    return false;
+  }
+  try {
+    const head = Buffer.alloc(HEADER.length);
+    return readSync(file, head) === head.length && head.toString('latin1') === HEADER;
+  } finally {
+    closeSync(file);
+  }
 }

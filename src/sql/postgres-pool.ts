@@ -3,6 +3,7 @@ import pg, { type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { type Clock, steadyTime } from '../clock.ts';
 import type { PostgresLocation } from './postgres-address.ts';
 import { asPostgresError, meaningOf } from './postgres-errors.ts';
+import type { EngineDialect, SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
 
 /** A connection to the server, in a transaction or out of one. */
 export interface Session {
@@ -213,4 +214,33 @@ export class PostgresPool implements AsyncDisposable {
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
   if (values.length === 0) return { text };
   return { name: createHash('sha256').update(text).digest('hex').slice(0, 32), text, values: [...values] };
+}
+
+/** Runs work on a pool of PostgreSQL: the statements of a step take one round trip, and those that nobody reads none. */
+export function postgresDriver(pool: PostgresPool, dialect: EngineDialect): SqlDatabase {
+  return {
+    dialect,
+    read: (work) => pool.read((session) => driven(work(), session, () => refuseWrite())),
+    transact: (work) => pool.transact((tx) => driven(work(), tx, tx.last)),
+  };
+}
+
+function refuseWrite(): never {
+  throw new Error('Work that only reads has sent a statement that writes');
+}
+
+async function driven<T>(steps: SqlWork<T>, session: Session, last: Transaction['last']): Promise<T> {
+  let step = steps.next();
+  while (!step.done) {
+    const { statements, isRead } = step.value;
+    if (isRead) {
+      step = steps.next(
+        await Promise.all(statements.map(({ sql, values }: SqlStatement) => session.rows(sql, values))),
+      );
+    } else {
+      for (const { sql, values } of statements) last(sql, values);
+      step = steps.next([]);
+    }
+  }
+  return step.value;
 }

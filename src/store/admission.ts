@@ -33,20 +33,19 @@ export interface AdmissionLimits {
  * the two, so no 60 s at the service can hold more than the limit. Credits whose charge is unknown count as spent.
  */
 export function refusal(
-  standing: Usage,
+  usage: Usage,
   limits: AdmissionLimits,
   credits: number,
   now: number,
 ): Exclude<Claim, { outcome: 'granted' }> | null {
-  if (total(standing.run) + credits > limits.budget) return { outcome: 'budget' };
-  if (limits.plan && standing.underPlan && total(standing.underPlan) + credits > limits.plan.budget)
+  if (total(usage.run) + credits > limits.budget) return { outcome: 'budget' };
+  if (limits.plan && usage.underPlan && total(usage.underPlan) + credits > limits.plan.budget)
     return { outcome: 'budget' };
-  if (standing.period.exhaustedAt !== null || credits > periodLeft(standing.period, limits))
-    return { outcome: 'quota' };
+  if (usage.period.exhaustedAt !== null || credits > periodLeft(usage.period, limits)) return { outcome: 'quota' };
   const window = limits.windowMs + MINUTE_MARGIN_MS;
-  let inWindow = standing.recent.credits + standing.inFlight;
+  let inWindow = usage.recent.credits + usage.inFlight;
   if (inWindow + credits <= limits.creditsPerMinute) return null;
-  for (const call of standing.recent.calls()) {
+  for (const call of usage.recent.calls()) {
     const ms = call.settledAt + window - now;
     inWindow -= call.credits;
     if (inWindow + credits <= limits.creditsPerMinute) return { outcome: 'wait', ms: Math.max(1, ms) };

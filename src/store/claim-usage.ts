@@ -1,7 +1,6 @@
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import { read, type SqlDatabase, type SqlReading, type SqlWork, statement } from '../sql/sql-work.ts';
 import { MINUTE_MARGIN_MS, type Usage } from './admission.ts';
-import { NOTHING_SPENT, type PeriodRow, periodSpending } from './period-sums.ts';
 import type { ClaimLimits, PeriodSpending, Spending } from './port.ts';
 import { type RecentCall, RecentCalls } from './recent-calls.ts';
 import { planSums } from './stored-runs.ts';
@@ -118,5 +117,28 @@ function usageFrom(windows: Map<string, RecentCalls>, { periods, runs, underPlan
       const underPlan = plan && ofPlan.get(plan.id);
       if (underPlan) underPlan.open += credits;
     },
+  };
+}
+
+/** The stored sums of one period of an account. */
+interface PeriodRow extends Spending {
+  readonly exhaustedAt: number | null;
+  readonly exhaustedLeft: number | null;
+  readonly elsewhere: number | null;
+  readonly correctedAt: number | null;
+}
+
+const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
+
+/** @param later credits of the account in periods that begin later */
+function periodSpending(row: PeriodRow | undefined, later: number): PeriodSpending {
+  const counted = later === 0 ? {} : { later };
+  if (!row) return { ...NOTHING_SPENT, exhaustedAt: null, ...counted };
+  const { charged, unknown, open, exhaustedAt, exhaustedLeft, elsewhere, correctedAt } = row;
+  return {
+    ...{ charged, unknown, open, exhaustedAt },
+    ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
+    ...(elsewhere === null || correctedAt === null ? {} : { correction: { elsewhere, at: correctedAt } }),
+    ...counted,
   };
 }

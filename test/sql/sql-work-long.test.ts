@@ -8,8 +8,7 @@ import { postgresDialect } from '../../src/sql/dialects.ts';
 import { migratePostgres } from '../../src/sql/migrate-postgres.ts';
 import { openSqlite } from '../../src/sql/open-sqlite.ts';
 import { locatePostgres } from '../../src/sql/postgres-address.ts';
-import { postgresDriver } from '../../src/sql/postgres-driver.ts';
-import { PostgresPool } from '../../src/sql/postgres-pool.ts';
+import { PostgresPool, postgresDriver } from '../../src/sql/postgres-pool.ts';
 import {
   read,
   type SqlDatabase,

@@ -4,8 +4,8 @@ import { counted, grouped } from '../../format-numbers.ts';
 import { isSampleSource } from '../../library/connection.ts';
 import { isSameFile, resolvedPath } from '../../rows/files/output-file.ts';
 import type { Job } from '../../run/settings/settings.ts';
+import { isSqliteFile } from '../../sql/open-sqlite.ts';
 import { isPostgresAddress } from '../../sql/postgres-address.ts';
-import { isSqliteFile } from '../../sql/sqlite-file.ts';
 import type { Store } from '../../store/port.ts';
 import { filesOfExport, type Imported, importFiles, importStore } from '../../warehouse/import-answers.ts';
 import type { Flags } from '../command.ts';
@@ -15,15 +15,15 @@ import { openStore } from '../job-of-options.ts';
 
 /** `perilbook cache import`: brings answers that were bought elsewhere into the store. The newer answer wins. */
 export async function importCommand(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
-  const said = flags.path as string | undefined;
-  if (said === undefined) {
+  const named = flags.path as string | undefined;
+  if (named === undefined) {
     throw new PerilbookError(
       'USAGE',
       'cache import needs a path',
       'Name a file or folder of cache export, or a store.',
     );
   }
-  const path = isPostgresAddress(said) ? said : resolve(context.workingFolder, said);
+  const path = isPostgresAddress(named) ? named : resolve(context.workingFolder, named);
   const imported = isStore(path)
     ? await importFrom(context, store, { ...job, store: path }, job)
     : await importFiles(store, filesOfExport(path), context.clock.now(), isSampleSource);

@@ -9,7 +9,7 @@ import { type CliContext, print, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
-import { statesSaid } from '../states-of-file.ts';
+import { statesOf } from '../states-of-file.ts';
 import { clientFor } from '../update-sources.ts';
 
 /** `perilbook data check [NAME…]`: checks that the sources exist, have the expected format and are not old; downloads nothing. */
@@ -50,14 +50,14 @@ export async function checkSourcesAction(
 
 function checkedWords({ source, probed, error, warnings }: CheckedSource): [name: string, words: string] {
   if (error !== undefined) return [source.name, `FAILED: ${error.message}`];
-  const said = probed.map(({ url, rows, changedAt }) =>
+  const answers = probed.map(({ url, rows, changedAt }) =>
     [
       url,
       ...(rows === undefined ? [] : [counted(rows, 'row')]),
       ...(changedAt === undefined ? [] : [`changed ${new Date(changedAt).toISOString().slice(0, 10)}`]),
     ].join(', '),
   );
-  return [source.name, `${warnings.length === 0 ? 'ok' : `WARNING: ${warnings.join('; ')}`}: ${said.join('; ')}`];
+  return [source.name, `${warnings.length === 0 ? 'ok' : `WARNING: ${warnings.join('; ')}`}: ${answers.join('; ')}`];
 }
 
 function checkedJson({ source, probed, error, warnings }: CheckedSource): unknown {
@@ -79,14 +79,18 @@ export function removeAction(
   names: readonly string[],
   flags: Flags,
 ): number {
-  const known = sources.map(({ name }) => name);
-  const unknown = names.find((name) => !known.includes(name));
+  const sourceNames = sources.map(({ name }) => name);
+  const unknown = names.find((name) => !sourceNames.includes(name));
   if (unknown !== undefined || names.length === 0) {
     const message = unknown === undefined ? 'Missing which source to remove' : `There is no source "${unknown}"`;
     const hint = 'perilbook data lists the sources that are here.';
-    throw new PerilbookError('USAGE', `${message}${unknown === undefined ? '' : didYouMean(unknown, known)}`, hint);
+    throw new PerilbookError(
+      'USAGE',
+      `${message}${unknown === undefined ? '' : didYouMean(unknown, sourceNames)}`,
+      hint,
+    );
   }
-  const states = statesSaid(flags.states as string | undefined);
+  const states = statesOf(flags.states as string | undefined);
   const removed = sources
     .filter(({ name }) => names.includes(name))
     .map((source) => ({ source, datasets: removeSource(open(), source, downloads, states, context.clock) }));

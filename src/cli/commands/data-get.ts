@@ -17,7 +17,7 @@ import {
   sourceOutcomesJson,
 } from '../messages/download-messages.ts';
 import { byteSize } from '../messages/format.ts';
-import { statesOfFile, statesSaid } from '../states-of-file.ts';
+import { statesOf, statesOfFile } from '../states-of-file.ts';
 import { downloadedSources, freeBytes, makeFolder, updateSources } from '../update-sources.ts';
 
 /** `perilbook data get NAME…`: shows sizes and licences, asks, downloads, loads. */
@@ -96,7 +96,7 @@ export async function updateAction(
 async function statesWanted(context: CliContext, flags: Flags): Promise<readonly string[] | null> {
   const file = flags.for as string | undefined;
   if (file !== undefined) return await statesOfFile(context, file);
-  return statesSaid(flags.states as string | undefined);
+  return statesOf(flags.states as string | undefined);
 }
 
 async function approve(context: CliContext, wanted: readonly WantedSource[], flags: Flags): Promise<void> {

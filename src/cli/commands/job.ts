@@ -29,8 +29,8 @@ export async function jobCheckCommand(context: CliContext, flags: Flags): Promis
     openAreas: (job) => openAreas(host, job),
   });
   if (flags.json) {
-    const asJson = (found: readonly JobProblem[]) =>
-      found.map(({ line, column, message }) => ({ line, column, message }));
+    const asJson = (listed: readonly JobProblem[]) =>
+      listed.map(({ line, column, message }) => ({ line, column, message }));
     sayJson(context, { file, ok: problems.length === 0, problems: asJson(problems), warnings: asJson(warnings) });
   } else {
     const color = colorFor(context, context.stdout);

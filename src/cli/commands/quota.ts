@@ -7,7 +7,7 @@ import type { StatementBy, Store } from '../../store/port.ts';
 import type { Flags, RunCommand } from '../command.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { anyJobOf, openStore, saidWithoutJobFile } from '../job-of-options.ts';
+import { anyJobOf, openStore, settingsWithoutJobFile } from '../job-of-options.ts';
 import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages.ts';
 import { statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
 
@@ -63,20 +63,21 @@ async function chosenAccounts(
   flags: Flags,
   store: Store,
 ): Promise<readonly ChosenAccount[]> {
-  const said = saidWithoutJobFile(context, target, flags);
-  if (said === null) return accountsOfJob(context, target, flags).map((account) => ({ ...account, isKnown: true }));
+  const settings = settingsWithoutJobFile(context, target, flags);
+  if (settings === null) return accountsOfJob(context, target, flags).map((account) => ({ ...account, isKnown: true }));
   const known = await store.knownAccounts();
   const job = anyJobOf(context, target, flags);
   const own = job.account;
-  const isChosen = said.account !== undefined || said.service !== undefined || said.subscription !== undefined;
+  const isChosen =
+    settings.account !== undefined || settings.service !== undefined || settings.subscription !== undefined;
   if (!isChosen && known.length > 0)
-    return known.map((account) => ({ ...withSaid(account, said, own), isKnown: true }));
+    return known.map((account) => ({ ...withSettings(account, settings, own), isKnown: true }));
   const before = known.find(({ name }) => name === own.name);
-  if (before !== undefined) return [{ ...withSaid(before, said, own), isKnown: true }];
+  if (before !== undefined) return [{ ...withSettings(before, settings, own), isKnown: true }];
   // The embedded service's account has the starter subscription, unless an earlier version used it for others.
   const { charged, unknown, open } = (await accountState(own, store, context.clock.now())).spending;
   const isUnusedSample = job.service.kind !== 'remote' && charged + unknown + open === 0;
-  return [{ ...own, isKnown: said.subscription !== undefined || isUnusedSample }];
+  return [{ ...own, isKnown: settings.subscription !== undefined || isUnusedSample }];
 }
 
 /** `--account` chooses one of the job's accounts; it does not rename the job's own. */
@@ -92,14 +93,14 @@ function accountsOfJob(
 }
 
 /** The settings of the last run, overridden by those of this command line. */
-function withSaid(known: JobAccount, said: JobFile, own: JobAccount): JobAccount {
+function withSettings(known: JobAccount, settings: JobFile, own: JobAccount): JobAccount {
   return {
     ...known,
-    ...(said.subscription === undefined ? {} : { subscription: own.subscription }),
-    ...(said.anniversary_day === undefined ? {} : { anniversaryDay: own.anniversaryDay }),
-    ...(said.reserve === undefined ? {} : { reserve: own.reserve }),
-    ...(said.overages === undefined ? {} : { overageCredits: own.overageCredits }),
-    ...(said.spent_elsewhere === undefined ? {} : { spentElsewhere: own.spentElsewhere }),
+    ...(settings.subscription === undefined ? {} : { subscription: own.subscription }),
+    ...(settings.anniversary_day === undefined ? {} : { anniversaryDay: own.anniversaryDay }),
+    ...(settings.reserve === undefined ? {} : { reserve: own.reserve }),
+    ...(settings.overages === undefined ? {} : { overageCredits: own.overageCredits }),
+    ...(settings.spent_elsewhere === undefined ? {} : { spentElsewhere: own.spentElsewhere }),
   };
 }
 

@@ -63,24 +63,25 @@ function sayNoRun(context: CliContext, { name, input }: Job): void {
 }
 
 /** The output that `--compare` names: a file, a folder or a pattern; else that of a run, by its number or by the name of its job. @throws USAGE */
-async function earlierOutput(context: CliContext, said: string, store: Store): Promise<EarlierOutput> {
+async function earlierOutput(context: CliContext, named: string, store: Store): Promise<EarlierOutput> {
   const folder = context.workingFolder;
   const { input, parts } = inputOf(
-    existsSync(resolve(folder, said)) ? said : await outputOfRun(context, said, store),
+    existsSync(resolve(folder, named)) ? named : await outputOfRun(context, named, store),
     undefined,
     folder,
   );
   return { name: basename(input), input, parts };
 }
 
-/** The output of a run; `said` itself where there is no such run. @throws USAGE */
-async function outputOfRun(context: CliContext, said: string, store: Store): Promise<string> {
+/** The output of a run; `named` itself where there is no such run. @throws USAGE */
+async function outputOfRun(context: CliContext, named: string, store: Store): Promise<string> {
   const runs = await store.runs({});
-  const isNumber = /^\d+$/.test(said);
-  const wanted = runs.find(({ run, job }) => (isNumber ? run === Number(said) : job === said));
-  if (wanted === undefined && !isNumber) return said;
+  const isNumber = /^\d+$/.test(named);
+  const wanted = runs.find(({ run, job }) => (isNumber ? run === Number(named) : job === named));
+  if (wanted === undefined && !isNumber) return named;
   if (wanted === undefined || wanted.output === '-') {
-    const what = wanted === undefined ? `There is no run ${said} in the store` : `Run ${said} wrote to standard output`;
+    const what =
+      wanted === undefined ? `There is no run ${named} in the store` : `Run ${named} wrote to standard output`;
     throw new PerilbookError('USAGE', what, 'See perilbook status for the runs, or name an earlier output file.');
   }
   const later = runs.find(({ run, output }) => run > wanted.run && output === wanted.output);

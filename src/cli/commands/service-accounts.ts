@@ -73,9 +73,9 @@ async function withStatements(
   accounts: ServiceAccounts,
   listed: readonly ServiceAccount[],
 ): Promise<(ServiceAccount & { readonly periods: readonly PeriodStatement[] })[]> {
-  const found = [];
-  for (const account of listed) found.push({ ...account, periods: await accounts.statement(account) });
-  return found;
+  const listing = [];
+  for (const account of listed) listing.push({ ...account, periods: await accounts.statement(account) });
+  return listing;
 }
 
 /** What each account, or one, owes by billing period: all periods, or the one that holds a day. */

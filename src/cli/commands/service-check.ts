@@ -137,7 +137,7 @@ async function sayResult(
 
 /** Account, store and service, given like a job's: by a job file, by flags, or by the environment. */
 function jobOf(context: CliContext, flags: Flags): Job {
-  const said = Object.fromEntries([...ACCOUNT_FLAGS, 'budget'].map((name) => [name, flags[name]]));
+  const settings = Object.fromEntries([...ACCOUNT_FLAGS, 'budget'].map((name) => [name, flags[name]]));
   const ofMonth = flags['credits-per-month'] as number | undefined;
   const ofMinute = flags['credits-per-minute'] as number | undefined;
   const subscription =
@@ -145,7 +145,7 @@ function jobOf(context: CliContext, flags: Flags): Job {
       ? {}
       : { subscription: { credits_per_month: ofMonth, credits_per_minute: ofMinute } };
   const file = flags.file as string | undefined;
-  return jobOfAccount(context, file, { ...said, 'api-key-file': flags['key-file'] })({
+  return jobOfAccount(context, file, { ...settings, 'api-key-file': flags['key-file'] })({
     ...{ name: JOB_NAME, input: '-' },
     ...subscription,
   });

@@ -23,17 +23,17 @@ export interface ServiceUpdates {
 
 /** The updates that the flags ask for, or null without --update-every. @throws USAGE */
 export function serviceUpdatesOf(context: CliContext, flags: Flags): ServiceUpdates | null {
-  const said = flags['update-every'] as string | undefined;
+  const interval = flags['update-every'] as string | undefined;
   const { mirror, sources } = flags;
-  if (said === undefined) {
+  if (interval === undefined) {
     if (mirror === undefined && sources === undefined) return null;
     const flag = mirror === undefined ? '--sources' : '--mirror';
     throw new PerilbookError('USAGE', `${flag} needs --update-every`, 'For example: --update-every 1h.');
   }
-  const intervalMs = durationMs(said);
+  const intervalMs = durationMs(interval);
   if (intervalMs === null || intervalMs < LEAST_INTERVAL_MS) {
     const problem = intervalMs === null ? 'is not a duration' : 'is shorter than 5 minutes';
-    throw new PerilbookError('USAGE', `--update-every ${said} ${problem}`, 'Write it like 1h.');
+    throw new PerilbookError('USAGE', `--update-every ${interval} ${problem}`, 'Write it like 1h.');
   }
   const updates = { intervalMs, flags: { mirror, sources } };
   // A wrong mirror or file is refused before the service starts. Each update reads the file again.

@@ -21,11 +21,11 @@ const MOST_UPLOAD_MB = 2_000;
 
 /** `perilbook ui`: serves the page in the browser until Ctrl-C. */
 export async function uiCommand(context: CliContext, flags: Flags): Promise<number> {
-  const said = flags.job as string | undefined;
+  const target = flags.job as string | undefined;
   const port = (flags.port as number | undefined) ?? 0;
   const mostUpload = ((flags['max-upload'] as number | undefined) ?? MOST_UPLOAD_MB) * MEGABYTE;
   const host = runHost(context);
-  const jobOf = jobOfAccount(context, said, flags);
+  const jobOf = jobOfAccount(context, target, flags);
   const base = jobOf({ input: '-' });
   await using store = await openStore(context, base);
   await using opened = new AsyncDisposableStack();
@@ -55,7 +55,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     dataFor: (job, isApproved) => dataForPage(context, job, isApproved),
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,
-    first: said === undefined || /\.ya?ml$/i.test(said) ? null : said,
+    first: target === undefined || /\.ya?ml$/i.test(target) ? null : target,
     mostUpload,
     mostBudget: base.budget,
     port,

@@ -81,6 +81,6 @@ function figuresOf({ ended: { summary }, progress }: Extract<RunOutcome, { kind:
 /** The time in the file of the run before: the store may be the reason why this run failed. */
 async function lastSuccessIn(file: string): Promise<number | null> {
   const text = await readFile(file, 'utf8').catch(() => '');
-  const found = new RegExp(`^${LAST_SUCCESS}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1];
-  return found === undefined || !Number.isFinite(Number(found)) ? null : Number(found);
+  const stored = new RegExp(`^${LAST_SUCCESS}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1];
+  return stored === undefined || !Number.isFinite(Number(stored)) ? null : Number(stored);
 }

@@ -46,8 +46,8 @@ export function logShow(context: CliContext, log: Log): ProgressShow {
     progress,
     say: (text) => say(context, text),
     pause: () => {},
-    resume: (known) => {
-      facts = known;
+    resume: (runFacts) => {
+      facts = runFacts;
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };

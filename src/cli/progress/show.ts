@@ -35,8 +35,8 @@ function viewer(context: CliContext) {
   let facts: RunFacts | null = null;
   return {
     progress,
-    learn: (known: RunFacts) => {
-      facts = known;
+    learn: (runFacts: RunFacts) => {
+      facts = runFacts;
     },
     view: () => {
       const time = timestampOf(context.clock);
@@ -48,31 +48,31 @@ function viewer(context: CliContext) {
 
 function lineShow(context: CliContext): ProgressShow {
   const { progress, learn, view } = viewer(context);
-  let saidAt = steadyTime(context.clock);
-  const sayLine = (line: string | null) => {
+  let printedAt = steadyTime(context.clock);
+  const printLine = (line: string | null) => {
     if (line === null) return;
-    saidAt = steadyTime(context.clock);
+    printedAt = steadyTime(context.clock);
     say(context, `perilbook: ${line}`);
   };
-  let slowSaidAt = Number.NEGATIVE_INFINITY;
-  let saidPhase: Phase = progress.phase;
+  let slowPrintedAt = Number.NEGATIVE_INFINITY;
+  let printedPhase: Phase = progress.phase;
   progress.onChange = () => {
     const { phase, slowedUntil } = progress;
     const now = steadyTime(context.clock);
-    if (phase !== saidPhase) {
-      saidPhase = phase;
-      return sayLine(changeLine(view()));
+    if (phase !== printedPhase) {
+      printedPhase = phase;
+      return printLine(changeLine(view()));
     }
     // A service that refuses one call in ten would otherwise print thousands of lines.
-    if (now - slowSaidAt < ELSEWHERE_MS) return;
-    slowSaidAt = now;
-    sayLine(`the service asks to slow down; resuming in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
+    if (now - slowPrintedAt < ELSEWHERE_MS) return;
+    slowPrintedAt = now;
+    printLine(`the service asks to slow down; resuming in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
   };
   const timer = setInterval(() => {
     const seen = view();
     // Before the first row the program makes its sample data or opens the file: "0 rows" would look like an empty file.
     if (progress.phase === 'reading' && progress.rows === 0) return;
-    if (steadyTime(context.clock) - saidAt >= ELSEWHERE_MS) sayLine(progressLine(seen));
+    if (steadyTime(context.clock) - printedAt >= ELSEWHERE_MS) printLine(progressLine(seen));
   }, LOOK_MS);
   timer.unref();
   return {

@@ -17,8 +17,7 @@ import {
   totalOfRow,
 } from './account-usage.ts';
 import { addCharge, type BatchTotal, type LimitRules, refusalOf } from './limits.ts';
-import type { Charge, Chargeable, ChargeRefusal } from './port.ts';
-import type { Presence } from './presence.ts';
+import type { Charge, Chargeable, ChargeRefusal, Presence } from './port.ts';
 import { makeFinal } from './settle-charges.ts';
 
 /** A batch of calls to be charged by an instance. */

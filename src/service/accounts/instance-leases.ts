@@ -1,5 +1,5 @@
 import { read, type SqlDatabase, statement, write } from '../../sql/sql-work.ts';
-import type { Presence } from './presence.ts';
+import type { Presence } from './port.ts';
 
 /**
  * Instances that renew a lease by the clock of the server; when one is killed, cut off or frozen, others take back what it left

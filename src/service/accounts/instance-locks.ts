@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { read, type SqlDatabase, statement, write } from '../../sql/sql-work.ts';
-import type { Crashed, Presence } from './presence.ts';
+import type { Crashed, Presence } from './port.ts';
 import { pendingOf } from './settle-charges.ts';
 
 /** Nothing is ever written to a lock file, so there is nothing to roll back. */

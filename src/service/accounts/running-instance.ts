@@ -8,10 +8,10 @@ import {
   type Chargeable,
   type EndedCharges,
   isAccountsFailure,
+  type Presence,
   type PresentedCall,
   type ServiceInstance,
 } from './port.ts';
-import type { Presence } from './presence.ts';
 import { makeFinal, pendingOf, takeBack } from './settle-charges.ts';
 
 /** What a running service asks, and by whose clock and rules. */
