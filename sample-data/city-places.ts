@@ -1,6 +1,5 @@
 import { CITIES, type City } from '../src/data/sample/cities.ts';
-import type { Land } from '../src/data/sample/land.ts';
-import { anyDirection, awayFrom, landPlace, round } from '../src/data/sample/land.ts';
+import { anyDirection, awayFrom, type Land, landPlace, round } from '../src/data/sample/land.ts';
 import type { Random } from '../src/data/sample/random.ts';
 
 /** The outlines are simplified: what lies nearer to the water than this may in truth lie in it. */

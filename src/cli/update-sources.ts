@@ -1,7 +1,7 @@
 import { mkdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { steadyTime } from '../clock.ts';
-import { fileSystemError } from '../data/download/disk-space.ts';
+import { fileSystemError } from '../data/download/download-errors.ts';
 import type { DownloadContext } from '../data/download/download-file.ts';
 import { lockDownloads } from '../data/download/downloads-lock.ts';
 import { type ObtainedSource, obtainSources, type WantedSource } from '../data/download/get-sources.ts';

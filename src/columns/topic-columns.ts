@@ -1,8 +1,8 @@
-import type { Field } from '../contract/answer.ts';
-import type { CountedResult } from '../contract/counted-result.ts';
+import type { Answer, Field } from '../contract/answer.ts';
 import {
   AIR_QUALITY_DAYS,
   type AirQualityValue,
+  type CountedResult,
   type NaturalValue,
   type PollutantValue,
   RATINGS_WITHOUT_SCORE,
@@ -115,4 +115,15 @@ export function answerFields(slug: TopicSlug, result: CountedResult): Field[] {
 /** The fields of a result as a service sends it. `location` is the cell's. */
 export function flatten(slug: TopicSlug, result: TopicResult, location: Location): Field[] {
   return answerFields(slug, countDetails(slug, result, location));
+}
+
+/** The part of an answer that holds for its whole area: all but the counts of `details`, which are of the place. */
+export function areaAnswer(answer: Answer): Answer {
+  const shared = columnsOf(answer.topic).length - topicOf(answer.topic).countColumns.length;
+  return { ...answer, fields: answer.fields.slice(0, shared) };
+}
+
+/** Whether an area's answer gives all that is wanted of a topic. */
+export function areaSuffices(slug: TopicSlug, counts: boolean): boolean {
+  return topicOf(slug).area !== null && (!counts || topicOf(slug).countColumns.length === 0);
 }

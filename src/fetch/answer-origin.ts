@@ -1,5 +1,4 @@
-import type { Call } from '../contract/credits.ts';
-import { pathOf } from '../contract/credits.ts';
+import { type Call, pathOf } from '../contract/credits.ts';
 import { type Cell, type Location, locationOf, MAX_PRECISION, UNITS_PER_DEGREE } from '../geo/coordinates.ts';
 import { distanceMeters } from '../geo/distance.ts';
 import type { HeaderMap } from './exchange.ts';

@@ -1,5 +1,4 @@
-import { count, httpDateMs, resetMs, retryAfterMs } from '../contract/header-values.ts';
-import { HEADERS } from '../contract/headers.ts';
+import { count, HEADERS, httpDateMs, resetMs, retryAfterMs } from '../contract/headers.ts';
 import type { Content } from './content.ts';
 
 /** The result of one request as plain data: what was received, or how far the request got. */

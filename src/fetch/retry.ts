@@ -1,4 +1,4 @@
-import { SHORTEST_RETRY_AFTER_MS } from '../contract/header-values.ts';
+import { SHORTEST_RETRY_AFTER_MS } from '../contract/headers.ts';
 import type { Answered, Refused, Transport, Verdict } from './verdict.ts';
 
 /** How often and how long a call is tried again. */

@@ -1,6 +1,5 @@
 import { type Call, CREDITS } from '../contract/credits.ts';
-import { count } from '../contract/header-values.ts';
-import { HEADERS } from '../contract/headers.ts';
+import { count, HEADERS } from '../contract/headers.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import type { Content } from './content.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countRecords } from '../../src/columns/count-records.ts';
+import { countRecords } from '../../src/columns/count-details.ts';
 import { columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import { RATINGS, RATINGS_WITHOUT_SCORE, type TopicResult } from '../../src/contract/topic-values.ts';

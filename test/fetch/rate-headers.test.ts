@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, resetMs, retryAfterMs } from '../../src/contract/header-values.ts';
+import { count, resetMs, retryAfterMs } from '../../src/contract/headers.ts';
 import { readRate } from '../../src/fetch/exchange.ts';
 import { fc } from '../properties.ts';
 import { NOW } from './answers.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { refuseFullDisk } from '../../data/download/disk-space.ts';
+import { refuseFullDisk } from '../../data/download/download-errors.ts';
 import { type WantedSource, wantedSources } from '../../data/download/get-sources.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';

@@ -1,3 +1,5 @@
+import { basename, dirname } from 'node:path';
+import { retryAfterMs } from '../../contract/headers.ts';
 import { PerilbookError } from '../../errors.ts';
 
 /** Marks a transient failure. */
@@ -25,3 +27,55 @@ export function mayTryAgain(error: unknown): error is PerilbookError & { readonl
 export const TRY_LATER = 'Run the same command again to resume; the stored data is unchanged.';
 export const ADDRESS_MOVED =
   'The agency may have moved it: see docs/operator/downloads.md, Mirrors, for how to set another address; the stored data is unchanged.';
+
+/** The error for an answer without success. */
+export function refusedAnswer(
+  url: string,
+  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
+  now: number,
+): PerilbookError {
+  const waitMs = retryAfterMs(headers['retry-after'], now);
+  const message = `${url} answered with status ${status}`;
+  if (status === 429 || status === 408 || status >= 500) {
+    const hint = status === 429 ? `The server asks to wait. ${TRY_LATER}` : TRY_LATER;
+    return downloadFailed(message, hint, { again: true, ...(waitMs === null ? {} : { waitMs }) });
+  }
+  if (status === 401 || status === 403) {
+    return downloadFailed(
+      `${message}: it refuses programs, or needs a key`,
+      'Download it in a browser and load it with: perilbook data load LOADER FILE; the stored data is unchanged.',
+    );
+  }
+  return downloadFailed(message, ADDRESS_MOVED);
+}
+
+/** Whether the status says that the file does not exist; the file of another year may. */
+export const isMissing = (status: number): boolean => status === 404 || status === 410;
+
+const FREE_SPACE = 'Free some space, or set XDG_DATA_HOME to a folder on another disk; the stored data is unchanged.';
+
+/** @throws PerilbookError DOWNLOAD_FAILED when a file cannot get so many bytes more */
+export function refuseFullDisk(target: string, bytes: number, freeBytes: (folder: string) => number): void {
+  const free = freeBytes(dirname(target));
+  if (bytes <= free) return;
+  const megabytes = (value: number) => Math.ceil(value / 1e6);
+  throw downloadFailed(
+    `${basename(target)} needs ${megabytes(bytes)} MB more, and the disk of ${dirname(target)} has ${megabytes(free)} MB left`,
+    FREE_SPACE,
+  );
+}
+
+/** The error to show for a file system error; other errors are returned unchanged. */
+export function fileSystemError(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error) || error.name === 'PerilbookError') return error;
+  const { syscall, code } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return error;
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+  const hint = isFull ? FREE_SPACE : `Check that ${folder} can be written; the stored data is unchanged.`;
+  return downloadFailed(
+    `Cannot write into ${folder}: ${isFull ? 'the disk is full' : error.message}`,
+    hint,
+    null,
+    error,
+  );
+}

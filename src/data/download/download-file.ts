@@ -1,10 +1,15 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
-import { isMissing, refusedAnswer } from './answer-status.ts';
 import { type AttemptOptions, withAttempts } from './attempts.ts';
 import { checkZip, HEAD_BYTES, headOf, unexpectedAnswer, unexpectedStart } from './content-checks.ts';
-import { refuseFullDisk } from './disk-space.ts';
-import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
+import {
+  ADDRESS_MOVED,
+  downloadFailed,
+  isMissing,
+  refusedAnswer,
+  refuseFullDisk,
+  TRY_LATER,
+} from './download-errors.ts';
 import { dropPart, keptPart, type PartState, partOf } from './kept-part.ts';
 import type { FileEntry } from './manifest.ts';
 import { unpackedBody, type WebAnswer, type WebClient } from './web-client.ts';

@@ -1,20 +1,10 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
-import { refuseFullDisk } from './disk-space.ts';
-import { ADDRESS_MOVED, downloadFailed, mayTryAgain, TRY_LATER } from './download-errors.ts';
+import { ADDRESS_MOVED, downloadFailed, mayTryAgain, refuseFullDisk, TRY_LATER } from './download-errors.ts';
 import { type DownloadContext, isWhole } from './download-file.ts';
+import { dropPart, partOf, readPartState } from './kept-part.ts';
 import { type ArcgisLayer, countOf, identityOf, type LayerRequest, layerOf, pageOf } from './layer-queries.ts';
 import type { FileEntry } from './manifest.ts';
 import { putInPlace, writeWhole } from './whole-file.ts';
@@ -53,6 +43,7 @@ export async function downloadLayer(
   entry: FileEntry | undefined,
   context: DownloadContext,
 ): Promise<LayerOutcome> {
+  const part = partOf(request.target);
   for (let reading = 1; ; reading++) {
     const layer = await layerOf(request, context);
     const count = await countOf(request, context);
@@ -61,12 +52,11 @@ export async function downloadLayer(
     // Edited rows do not change the count.
     const isSame = reading === MOST_READINGS || (await layerOf(request, context)).edited === layer.edited;
     if (rows.count === count && isSame) {
-      putInPlace(partOf(request), request.target);
-      rmSync(`${partOf(request)}.json`, { force: true });
+      putInPlace(part, request.target);
+      dropPart(part);
       return { kind: 'new', ...rows, ...(layer.edited === null ? {} : { edited: layer.edited }) };
     }
-    rmSync(partOf(request), { force: true });
-    rmSync(`${partOf(request)}.json`, { force: true });
+    dropPart(part);
     if (reading < MOST_READINGS) continue;
     throw downloadFailed(
       rows.count < 0
@@ -88,8 +78,6 @@ function isUnchanged(
   return edited === null ? clock.now() - entry.fetchedAt < request.staleAfterMs : entry.edited === edited;
 }
 
-const partOf = ({ target }: LayerRequest): string => `${target}.part`;
-
 /** Reads the missing pages; the number of rows may differ from the count. */
 async function readPages(
   request: LayerRequest,
@@ -98,7 +86,7 @@ async function readPages(
   context: DownloadContext,
 ): Promise<{ readonly count: number; readonly bytes: number }> {
   const { target, as, mostBytes } = request;
-  const part = partOf(request);
+  const part = partOf(target);
   const file = openPart(part, { query: identityOf(request), edited: layer.edited, count }, context);
   const say = () => context.onBytes(basename(target), file.state.bytes, null);
   const write = (text: string) => {
@@ -156,24 +144,15 @@ function openPart(
   { query, edited, count }: Pick<PagesState, 'query' | 'edited' | 'count'>,
   { clock }: DownloadContext,
 ): { readonly descriptor: number; readonly state: PagesState } {
-  const kept = keptPages(part);
+  const read = readPartState(part, pagesState);
+  const kept = read !== null && read.rows > 0 && statSync(part).size >= read.bytes ? read : null;
   const isSame = kept !== null && kept.query === query && kept.edited === edited && kept.count === count;
   if (isSame && (edited !== null || clock.now() - kept.startedAt < PAGES_LAST_MS)) {
     const descriptor = openSync(part, 'r+');
     ftruncateSync(descriptor, kept.bytes);
     return { descriptor, state: kept };
   }
-  rmSync(`${part}.json`, { force: true });
+  dropPart(part);
   const state = { query, edited, count, rows: 0, lastId: Number.NEGATIVE_INFINITY, bytes: 0, startedAt: clock.now() };
   return { descriptor: openSync(part, 'w'), state };
-}
-
-function keptPages(part: string): PagesState | null {
-  if (!existsSync(part) || !existsSync(`${part}.json`)) return null;
-  try {
-    const read = pagesState.safeParse(JSON.parse(readFileSync(`${part}.json`, 'utf8')));
-    return read.success && read.data.rows > 0 && statSync(part).size >= read.data.bytes ? read.data : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,7 +1,6 @@
-import { refusedAnswer } from './answer-status.ts';
 import { withAttempts } from './attempts.ts';
 import { unexpectedStart } from './content-checks.ts';
-import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
+import { ADDRESS_MOVED, downloadFailed, refusedAnswer, TRY_LATER } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
 import { textOfAnswer } from './web-client.ts';
 

@@ -14,20 +14,24 @@ export const partOf = (target: string): string => `${target}.part`;
 
 /** The partial download of a file if it can be resumed. Only a strong ETag or a date is allowed in If-Range (RFC 9110, 13.1.5). */
 export function keptPart(part: string, url: string): (PartState & { readonly bytes: number }) | null {
+  const state = readPartState(part, partState);
+  const bytes = state === null ? 0 : statSync(part).size;
+  if (state === null || state.url !== url || bytes === 0) return null;
+  const { etag, lastModified, total } = state;
+  const strong = etag?.startsWith('W/') ? undefined : etag;
+  if ((strong === undefined && lastModified === undefined) || (total !== undefined && bytes > total)) return null;
+  const { etag: _weak, ...others } = state;
+  return { ...others, ...(strong === undefined ? {} : { etag: strong }), bytes };
+}
+
+/** What the file beside a partial one says of it; null where one of them is missing, or it cannot be read. */
+export function readPartState<T>(part: string, schema: z.ZodType<T>): T | null {
   if (!existsSync(part) || !existsSync(`${part}.json`)) return null;
-  let read: ReturnType<typeof partState.safeParse>;
   try {
-    read = partState.safeParse(JSON.parse(readFileSync(`${part}.json`, 'utf8')));
+    return schema.safeParse(JSON.parse(readFileSync(`${part}.json`, 'utf8'))).data ?? null;
   } catch {
     return null;
   }
-  const bytes = statSync(part).size;
-  if (!read.success || read.data.url !== url || bytes === 0) return null;
-  const { etag, lastModified, total } = read.data;
-  const strong = etag?.startsWith('W/') ? undefined : etag;
-  if ((strong === undefined && lastModified === undefined) || (total !== undefined && bytes > total)) return null;
-  const { etag: _weak, ...others } = read.data;
-  return { ...others, ...(strong === undefined ? {} : { etag: strong }), bytes };
 }
 
 export function dropPart(part: string): void {

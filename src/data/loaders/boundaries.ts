@@ -4,8 +4,7 @@ import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import type { AreaRecord } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { type CodeFinding, readGeoid } from './county-codes.ts';
-import type { FileFeature } from './feature-files.ts';
-import { featuresIn, inFeatureFiles } from './feature-files.ts';
+import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, type Loader, publicDomain, type StartLoad } from './loader.ts';
 

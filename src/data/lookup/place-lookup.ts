@@ -1,4 +1,4 @@
-import type { CountedResult } from '../../contract/counted-result.ts';
+import type { CountedResult } from '../../contract/topic-values.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { type Area, createAreaFinder } from '../tables/area-finder.ts';

@@ -16,7 +16,7 @@ export function tableOf(layer: Layer): string {
 
 /**
  * The tables of a layer. The JSON is a column of the R*Tree itself, so that a search reads no other table. The identity of each record
- * (record-identity.ts) and the states of its parts, with commas between, are for loads only.
+ * (record-rows.ts) and the states of its parts, with commas between, are for loads only.
  */
 export function layerTables(layer: Layer): readonly LoadTable[] {
   return [

@@ -60,7 +60,7 @@ export interface NaturalRatingRecord {
 export interface SiteRecord {
   /** The feature's own id, if its file gives one. A server may number its features anew. */
   readonly id?: string | number;
-  /** The agency's own id, where it tells the record from all others (record-identity.ts). */
+  /** The agency's own id, where it tells the record from all others (record-rows.ts). */
   readonly key?: string | number;
   readonly geometry: Geometry;
   /** As published; a load gives each property one type (property-types.ts). */

@@ -1,14 +1,14 @@
 import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Area } from '../tables/area-finder.ts';
 import { type BoundaryCheck, createBoundaryCheck } from '../tables/boundary-check.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
-import { createLayerSearch } from '../tables/layer-search.ts';
-import { detailsText } from './details-text.ts';
+import { createLayerSearch, type FoundFeature } from '../tables/layer-search.ts';
 import {
+  arrayText,
   collectionText,
   isMissing,
   type MissingReason,
@@ -84,3 +84,36 @@ const MISSING_ENTRIES: Readonly<Record<MissingReason, string>> = {
   unavailable: JSON.stringify({ error: UNAVAILABLE }),
   no_data: JSON.stringify({ error: UNAVAILABLE, reason: NO_DATA_REASON }),
 };
+
+/** The events of one kind around a location, and the radius of the search. */
+interface FoundEvents {
+  readonly features: readonly FoundFeature[];
+  readonly radius: number;
+}
+
+/** The `details` of a natural topic or a measurement, from the events of each of its kinds; null for kinds that are not loaded. */
+function detailsText(topic: TopicSlug, found: readonly (FoundEvents | null)[]): readonly TextPart[] {
+  if (found.every((events) => events === null)) return ['null'];
+  switch (topicOf(topic).details) {
+    case 'wildfire':
+      return wildfireText(found);
+    case 'object':
+      return collectionText(found[0]!.features, found[0]!.radius);
+    default:
+      return arrayText(found[0]!.features);
+  }
+}
+
+const FIRES = ['current', 'historical', 'perimeters'] as const;
+
+/** A member for each kind of fire that is loaded; an empty object when all are and nothing is near (docs/developer/service-api.md
+ * 4.4). */
+function wildfireText(found: readonly (FoundEvents | null)[]): readonly TextPart[] {
+  if (found.every((events) => events?.features.length === 0)) return ['{}'];
+  const loaded = FIRES.map((name, index) => [name, found[index]!] as const).filter(([, events]) => events !== null);
+  const parts = loaded.flatMap(([name, { features }], index): TextPart[] => [
+    `${index === 0 ? '{' : ','}"${name}":`,
+    ...arrayText(features),
+  ]);
+  return [...parts, '}'];
+}

@@ -1,5 +1,4 @@
-import type { BytePass } from '../../formats/bytes/byte-source.ts';
-import { chunksFrom } from '../../formats/bytes/byte-source.ts';
+import { type BytePass, chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { type InputFile, unreadable } from './input-file.ts';
 import type { OutputFile } from './output-file.ts';
 import { streamedInput } from './streamed-input.ts';

@@ -1,6 +1,6 @@
 import { answerFields, columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, type Field, noDataAnswer } from '../../contract/answer.ts';
-import type { CountedResult } from '../../contract/counted-result.ts';
+import type { CountedResult } from '../../contract/topic-values.ts';
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { PlaceResult } from '../../data/lookup/place-lookup.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';

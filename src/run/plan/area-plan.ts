@@ -1,4 +1,4 @@
-import { areaAnswer, areaSuffices } from '../../columns/area-fields.ts';
+import { areaAnswer, areaSuffices } from '../../columns/topic-columns.ts';
 import type { Answer, CellRecord } from '../../contract/answer.ts';
 import {
   difference,

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CREDITS, pathOf } from '../../contract/credits.ts';
 import { bundleEnvelope, location as locationShape, singleEnvelope } from '../../contract/envelopes.ts';
-import { count, resetMs } from '../../contract/header-values.ts';
-import { HEADERS } from '../../contract/headers.ts';
+import { count, HEADERS, resetMs } from '../../contract/headers.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { type CheckContext, expect, expectShape, NotChecked, naming, type Statement } from './checked-statement.ts';

@@ -1,4 +1,4 @@
-import { areaSuffices } from '../../columns/area-fields.ts';
+import { areaSuffices } from '../../columns/topic-columns.ts';
 import { topicOf } from '../../contract/topics.ts';
 import { type ErrorCode, PerilbookError } from '../../errors.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
