@@ -199,38 +199,6 @@ const offset = fc.tuple(
 );
 const wrap = (lng: number): number => ((((lng + 180) % 360) + 360) % 360) - 180;
 
-/** The same path with `steps` places on every segment, straight in longitude and latitude as GeoJSON has it. */
-function densified(path: readonly (readonly [number, number])[], steps: number): [number, number][] {
-  return path.flatMap((at, i) => {
-    const next = path[i + 1];
-    if (next === undefined) return [[...at] as [number, number]];
-    return Array.from({ length: steps }, (_, step): [number, number] => [
-      at[0] + ((next[0] - at[0]) * step) / steps,
-      at[1] + ((next[1] - at[1]) * step) / steps,
-    ]);
-  });
-}
-
-const STEPS = 2_000;
-/** Half of the longest step between two places of a densified segment. */
-const STEP_M = (0.4 * Math.SQRT2 * NORTH) / STEPS / 2;
-
-test('lines: as near as the nearest of their places, measured one by one', () => {
-  fc.assert(
-    fc.property(from, fc.array(offset, { minLength: 1, maxLength: 6 }), (here, path) => {
-      const brute = Math.min(
-        ...densified(path, STEPS).map(([x, y]) => distanceMeters(here, { lat: here.lat + y, lng: here.lng + x })),
-      );
-      const positions = path.map(([x, y]) => [wrap(here.lng + x), here.lat + y]);
-      const meters = nearest('LineString', positions, here);
-      assert.ok(meters !== null);
-      assert.ok(meters <= brute * 1.003 + 0.01, `${meters} is farther than ${brute}`);
-      assert.ok(meters >= brute * 0.997 - STEP_M, `${meters} is nearer than ${brute}`);
-    }),
-    { numRuns: 200 },
-  );
-});
-
 test('points: the nearest of many, and each kind of geometry agrees with the features one by one', () => {
   fc.assert(
     fc.property(from, fc.array(offset, { minLength: 1, maxLength: 20 }), (here, offsets) => {
@@ -243,36 +211,6 @@ test('points: the nearest of many, and each kind of geometry agrees with the fea
       // Two that are as near on the plane may differ a little on the sphere.
       assertMeters(nearestMeters(here, [...features].reverse()), meters, 0.004);
     }),
-  );
-});
-
-test('the distance to a convex polygon is 0 inside, and else that to its outline', () => {
-  const angles = fc.uniqueArray(fc.integer({ min: 0, max: 359 }), { minLength: 3, maxLength: 8 });
-  fc.assert(
-    fc.property(
-      from,
-      offset,
-      fc.double({ min: 0.01, max: 0.2, noNaN: true }),
-      angles,
-      (here, [cx, cy], radius, all) => {
-        const corners = all
-          .sort((a, b) => a - b)
-          .map((angle): Position => {
-            const turn = (angle * Math.PI) / 180;
-            return [cx + radius * Math.cos(turn), cy + radius * Math.sin(turn)];
-          });
-        const sides = corners.map((a, i) => {
-          const b = corners[(i + 1) % corners.length]!;
-          return (b[0] - a[0]) * -a[1] - (b[1] - a[1]) * -a[0];
-        });
-        fc.pre(sides.every((side) => Math.abs(side) > 1e-9));
-        const inside = sides.every((side) => side > 0);
-        const outline = [...corners, corners[0]!].map(([x, y]) => [wrap(here.lng + x), here.lat + y]);
-        const meters = nearest('Polygon', [outline], here)!;
-        assert.equal(meters === 0, inside);
-        if (!inside) assert.equal(meters, nearest('LineString', outline, here));
-      },
-    ),
   );
 });
 

@@ -11,7 +11,7 @@ import type { Location } from '../../../src/geo/coordinates.ts';
 import { polygonsOf } from '../../../src/geo/edges.ts';
 import { usAtlas } from '../../../src/geo/us-atlas.ts';
 import { countyAt } from '../../../src/geo/us-counties.ts';
-import { US_ISLANDS } from '../../geo/us-islands.ts';
+import { placesOf } from '../../geo/listed-places.ts';
 
 /** Locations that far off the drawn coast are in the US too (geo/us-coverage.ts). */
 const OFFSHORE_METERS = 25_000;
@@ -28,7 +28,7 @@ function corners(): (Location & { readonly state: string })[] {
   });
 }
 
-const ISLANDS = US_ISLANDS.map(([, lat, lng]) => ({ lat, lng }));
+const ISLANDS = placesOf('island').map(([, lat, lng]) => ({ lat, lng }));
 
 const holds = (outer: Box, inner: Box): boolean =>
   outer.minLat <= inner.minLat &&

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+
+type Place = readonly [name: string, lat: number, lng: number];
+type Kind = 'capital' | 'territory' | 'edge' | 'island' | 'abroad' | 'neighbour';
+
+const rows: readonly Record<'kind' | 'name' | 'lat' | 'lng', string>[] = parse(
+  readFileSync(new URL('places.csv', import.meta.url)),
+  { columns: true },
+);
+
+/**
+ * Places of places.csv, to about a kilometre: `capital`, `territory`, `edge` (islands, piers and border towns) and `island` (those that
+ * outlines leave out or cut off, shores, and more towns at borders) are in the US; `abroad` and `neighbour` are not. A `neighbour` lies next to
+ * the US. Those within some 400 m of the border are left out: the outlines are not so exact, and what is let through is judged by the service.
+ */
+export function placesOf(kind: Kind): readonly Place[] {
+  return rows.filter((row) => row.kind === kind).map(({ name, lat, lng }) => [name, Number(lat), Number(lng)]);
+}
