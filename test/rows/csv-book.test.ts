@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { guessUtf16 } from '../../src/rows/files/utf16.ts';
+import { guessUtf16 } from '../../src/rows/files/text-encoding.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { collected } from '../collected.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeText, encodeText, guessEncoding } from '../../src/formats/bytes/decode-text.ts';
-import { guessUtf16, unfinishedBytes, utf8Of, utf16Of } from '../../src/rows/files/utf16.ts';
+import { guessUtf16, unfinishedBytes, utf8Of, utf16Of } from '../../src/rows/files/text-encoding.ts';
 import { fc } from '../properties.ts';
 
 /** Any 16-bit units: halves of surrogate pairs that stand alone are frequent. */

@@ -3,7 +3,7 @@ import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { encodeText, type TextEncoding } from '../../formats/bytes/decode-text.ts';
 import { printable } from '../../printable.ts';
 import type { InputFile } from '../files/input-file.ts';
-import { unfinishedBytes } from '../files/utf16.ts';
+import { unfinishedBytes } from '../files/text-encoding.ts';
 import type { Dialect } from './dialect.ts';
 
 /** How fields are written in a CSV file. */

@@ -21,7 +21,7 @@ import type { BytePass, ByteSource } from '../../formats/bytes/byte-source.ts';
 import type { Compression } from '../../formats/bytes/unpack.ts';
 import { didYouMean } from '../../nearest-name.ts';
 import { openUnnamed } from './temporary-files.ts';
-import type { Utf16 } from './utf16.ts';
+import type { Utf16 } from './text-encoding.ts';
 
 /** Descriptors, not FileHandles: the copy of a pipe is read until the process ends, and a FileHandle that is collected first
  * would warn. */

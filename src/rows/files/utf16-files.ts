@@ -2,8 +2,7 @@ import { type BytePass, chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { type InputFile, unreadable } from './input-file.ts';
 import type { OutputFile } from './output-file.ts';
 import { streamedInput } from './streamed-input.ts';
-import type { FileEncoding } from './text-encoding.ts';
-import { guessUtf16, type Utf16, unfinishedBytes, utf8Of, utf16Of } from './utf16.ts';
+import { type FileEncoding, guessUtf16, type Utf16, unfinishedBytes, utf8Of, utf16Of } from './text-encoding.ts';
 
 /** The file as it reads in UTF-8 when it is UTF-16, by its first bytes or because the user says so; else the file itself. */
 export async function utf8Input(input: InputFile, named?: FileEncoding): Promise<InputFile> {
