@@ -15,7 +15,7 @@ import { between, normal, randomOf } from '../src/data/sample/random.ts';
 import { createClient } from '../src/fetch/client.ts';
 import { verdictOf } from '../src/fetch/verdict.ts';
 import type { Location } from '../src/geo/coordinates.ts';
-import { parsedAnswer } from '../src/run/buy/parsed-answer.ts';
+import { parsedAnswer } from '../src/run/buy/consequence.ts';
 import { type LocalRunRates, localRun } from './local-run.ts';
 import type { LookupTask, LookupTime } from './local-worker.ts';
 import { makeSampleDatabase, sized } from './size.ts';

@@ -18,8 +18,8 @@ export {
 export { lookup, type PlaceOptions } from './library/look-up-place.ts';
 export type { ProgressSoFar, RunEvent } from './library/run-events.ts';
 export { type JobOptions, plan, run } from './library/run-files.ts';
-export type { Stop } from './run/buy/stop.ts';
 export type { RunResult } from './run/run-job.ts';
 export type { JobFile } from './run/settings/job-file.ts';
 export type { TopicName } from './run/settings/topic-choice.ts';
+export type { Stop } from './run/stop.ts';
 export type { PlanSummary, RunSummary } from './run/summary.ts';

@@ -1,15 +1,46 @@
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { type ErrorCode, PerilbookError } from '../errors.ts';
-import { newProgress } from '../run/buy/progress.ts';
-import type { Stop, StopReason } from '../run/buy/stop.ts';
+import { rowFields } from '../rows/placed-fields.ts';
+import type { RowFile } from '../rows/port.ts';
 import { type OpenedJob, prepare } from '../run/prepare.ts';
+import { newProgress } from '../run/progress.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { checkPurchase, getAnswers, startRun, stateOf } from '../run/run-job.ts';
+import type { Stop, StopReason } from '../run/stop.ts';
 import { writeOutput } from '../run/write/write-output.ts';
 import { NO_LIMIT } from './answer-source.ts';
-import { type Coordinate, memoryRows } from './memory-rows.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
+
+/** A coordinate in decimal degrees: a number, or the text of one. Text in other notations needs `coordinates: 'lenient'`. */
+export type Coordinate = number | string | null | undefined;
+
+/** Rows of a program as a row file: scanned, priced and joined by the same code as the rows of a file. */
+interface MemoryRows extends RowFile {
+  /** The fields of each row, once they were written. */
+  readonly written: () => readonly (readonly Field[])[];
+}
+
+/** @param first the number of the first row, counted from 1 */
+function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[], first: number): MemoryRows {
+  let written: readonly (readonly Field[])[] = [];
+  return {
+    format: 'memory',
+    columns: ['lat', 'lng'],
+    unit: 'row',
+    async *read(columns) {
+      yield locations.map((location, index) => {
+        const fields = columns.map((column) => String(location[column] ?? ''));
+        return { number: first + index, line: first + index, fields };
+      });
+    },
+    async write(request) {
+      written = await rowFields(request, (fields) => fields)(locations.length);
+      return { rows: locations.length, bytes: 0 };
+    },
+    written: () => written,
+  };
+}
 
 /** Stops that last until the user has changed something; after any other, a later enrichment goes on. */
 const REFUSALS: Partial<Record<StopReason, { readonly code: ErrorCode; readonly hint: string }>> = {

@@ -10,12 +10,10 @@ import type { TopicName } from '../run/settings/topic-choice.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
-import { BatchRun } from './batch-run.ts';
+import { BatchRun, type Coordinate } from './batch-run.ts';
 import { checkOptions, isObject, requireType, typeName } from './checked-settings.ts';
-import { libraryHost } from './library-host.ts';
-import type { Coordinate } from './memory-rows.ts';
 import type { RunEvent } from './run-events.ts';
-import { effectsOf } from './run-host.ts';
+import { effectsOf, libraryHost } from './run-host.ts';
 
 /** What is asked of each location. The names are those of the job file's settings. */
 export interface AnswerSettings

@@ -4,7 +4,7 @@ import { jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders } from './answer-store.ts';
 import { checkOptions, isObject, requireType } from './checked-settings.ts';
 import { type AnswerSettings, type EnrichedRow, enrich, enrichedRow, type Located } from './enrich.ts';
-import { libraryHost } from './library-host.ts';
+import { libraryHost } from './run-host.ts';
 
 export interface PlaceOptions extends AnswerSettings {
   /** Needed for all sources but local data, whose answers are not stored. */

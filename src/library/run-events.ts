@@ -1,5 +1,5 @@
-import type { Phase, Progress } from '../run/buy/progress.ts';
-import type { Stop } from '../run/buy/stop.ts';
+import type { Phase, Progress } from '../run/progress.ts';
+import type { Stop } from '../run/stop.ts';
 
 /** What has been done so far. */
 export interface ProgressSoFar {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
-import { newProgress } from '../run/buy/progress.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
+import { newProgress } from '../run/progress.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
 import type { JobFile } from '../run/settings/job-file.ts';
 import { relativeToFile } from '../run/settings/merge-settings.ts';
@@ -10,9 +10,8 @@ import { type Job, makeJob } from '../run/settings/settings.ts';
 import type { PlanSummary } from '../run/summary.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings, checkOptions, isObject, isText, requireType } from './checked-settings.ts';
-import { libraryHost } from './library-host.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
-import { openRun } from './run-host.ts';
+import { libraryHost, openRun } from './run-host.ts';
 
 /** What a job needs from the program that runs it. */
 export interface JobOptions {

@@ -1,15 +1,29 @@
+import { PassThrough } from 'node:stream';
+import { systemClock } from '../clock.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
 import { type Effects, openContext, type RunContext, type RunOptions } from '../run/run-context.ts';
-import type { Job } from '../run/settings/settings.ts';
+import type { Job, JobFolders } from '../run/settings/settings.ts';
+import { processOwner } from '../running-processes.ts';
 import type { Owner, Store } from '../store/port.ts';
 import { type ConnectionContext, connect, unopenedConnection } from './connection.ts';
 import { openAreas } from './open-areas.ts';
+import type { RunEvent } from './run-events.ts';
 
 /** The program or process that runs jobs. */
 export interface RunHost extends ConnectionContext {
   readonly owner: Owner;
   readonly streams: Streams;
+}
+
+/**
+ * A program as the host of runs: no environment but the one that was passed, and events in place of printed notices. Standard input and
+ * output belong to the program: `-` is refused before it is read.
+ */
+export function libraryHost(folders: JobFolders, env: RunHost['env'], onEvent: (event: RunEvent) => void): RunHost {
+  const notice = (message: string) => onEvent({ type: 'notice', message });
+  const streams = { stdin: new PassThrough().end(), stdout: new PassThrough() };
+  return { ...folders, env, clock: systemClock, random: Math.random, notice, streams, owner: processOwner() };
 }
 
 /** What the stages of a run get of their host. */

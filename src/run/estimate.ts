@@ -2,10 +2,10 @@ import { type Clock, steadyTime } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { creditsPerMinuteOf, RATE_WINDOW_MS } from '../contract/subscriptions.ts';
-import type { Progress } from './buy/progress.ts';
 import { purchaseJob, SAMPLE_CREDITS_PER_MINUTE } from './connection-kinds.ts';
 import type { Reach } from './plan/reach.ts';
 import type { Prepared } from './prepare.ts';
+import type { Progress } from './progress.ts';
 
 /** The time on two clocks: the wall clock (`now`) for dates, the monotonic one (`steady`) for durations. */
 export interface Timestamp {

@@ -8,10 +8,10 @@ import { hasAnswer, verdictOf } from '../fetch/verdict.ts';
 import { counted } from '../format-numbers.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
 import type { Claim, Store } from '../store/port.ts';
-import { claimLimits } from './buy/claim-limits.ts';
 import { ledgerEntry } from './buy/consequence.ts';
-import { RunTimes } from './buy/run-times.ts';
+import { claimLimits } from './plan/account-state.ts';
 import type { Key } from './plan/api-keys.ts';
+import { RunTimes } from './run-times.ts';
 import type { JobAccount } from './settings/account-settings.ts';
 
 /** A request outside of a run, and the call as which an answer is charged. */

@@ -2,15 +2,15 @@ import type { Clock } from '../clock.ts';
 import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
-import { newProgress, type Progress } from './buy/progress.ts';
-import { deadlineOf } from './buy/stop.ts';
 import type { Connection } from './connection-kinds.ts';
 import { loadedSince } from './look-up/local-data.ts';
 import { ApiKeys } from './plan/api-keys.ts';
 import type { ApprovedPlan } from './plan/approved-plan.ts';
 import { type Freshness, freshnessOf } from './plan/freshness.ts';
+import { newProgress, type Progress } from './progress.ts';
 import { SampleRows } from './sample-rows.ts';
 import type { Job } from './settings/settings.ts';
+import { deadlineOf } from './stop.ts';
 
 /** What a run needs from its caller. */
 export interface Effects {

@@ -4,13 +4,13 @@ import { cheapestCalls } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Spending } from '../store/port.ts';
-import type { Stop } from './buy/stop.ts';
 import type { Connection } from './connection-kinds.ts';
 import { datasetsOf } from './look-up/local-data.ts';
 import { placesWithoutData } from './look-up/places-without-data.ts';
 import type { Plan } from './plan/planning.ts';
 import type { RunContext } from './run-context.ts';
 import type { Job } from './settings/settings.ts';
+import type { Stop } from './stop.ts';
 import type { Written } from './write/write-output.ts';
 
 /** The plan as `--json` prints it and as the run keeps it: stable names, snake case. */

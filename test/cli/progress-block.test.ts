@@ -4,8 +4,8 @@ import stringWidth from 'string-width';
 import { colorFor, noColor } from '../../src/cli/messages/color.ts';
 import { type BlockStyle, changeLine, progressBlock, progressLine, rowsTaken } from '../../src/cli/progress/block.ts';
 import type { ProgressView } from '../../src/cli/progress/progress-parts.ts';
-import { newProgress, type Progress } from '../../src/run/buy/progress.ts';
 import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/run/estimate.ts';
+import { newProgress, type Progress } from '../../src/run/progress.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 /** The steady time of this moment: of another day, as it mostly is. */

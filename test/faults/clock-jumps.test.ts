@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clockOf } from '../../src/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/run/buy/progress.ts';
+import { newProgress } from '../../src/run/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { openHarness, places } from '../run/harness.ts';

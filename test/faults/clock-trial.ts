@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { between, pick, randomOf } from '../../src/data/sample/random.ts';
-import { newProgress } from '../../src/run/buy/progress.ts';
+import { newProgress } from '../../src/run/progress.ts';
 import { JumpingClock } from '../jumping-clock.ts';
 import { openHarness, places } from '../run/harness.ts';
 import { buy } from './buyer.ts';

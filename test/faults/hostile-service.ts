@@ -3,7 +3,7 @@ import { EXIT } from '../../src/cli/exit-codes.ts';
 import type { RowStatus } from '../../src/columns/row-status.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { RETRY_POLICY } from '../../src/fetch/retry.ts';
-import { ALL_REJECTED_AFTER, DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/run/buy/breaker.ts';
+import { ALL_REJECTED_AFTER, DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/run/buy/run-health.ts';
 import { assertNotPaidTwice, assertTrueBooks, assertTrueRows, assertTrueSummary, booksOf } from './assertions.ts';
 import type { FaultCase } from './fault-case.ts';
 import { FAULTS } from './faults.ts';

@@ -7,7 +7,7 @@ import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import type { Exchange, HeaderMap } from '../../src/fetch/exchange.ts';
 import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/fetch/retry.ts';
 import { verdictOf } from '../../src/fetch/verdict.ts';
-import { parsedAnswer } from '../../src/run/buy/parsed-answer.ts';
+import { parsedAnswer } from '../../src/run/buy/consequence.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, received, STANDARD, WILDFIRE } from '../fetch/answers.ts';
 import { clientOf } from '../fetch/servers.ts';
 import { fc } from '../properties.ts';

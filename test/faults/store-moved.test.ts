@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/run/buy/progress.ts';
+import { newProgress } from '../../src/run/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { column, type Harness, openHarness, places } from '../run/harness.ts';
 import { buy } from './buyer.ts';

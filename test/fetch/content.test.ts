@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Call } from '../../src/contract/credits.ts';
 import { contentOf, MAX_BODY_BYTES } from '../../src/fetch/content.ts';
 import { redactorOf } from '../../src/fetch/redact.ts';
-import { parsedAnswer } from '../../src/run/buy/parsed-answer.ts';
+import { parsedAnswer } from '../../src/run/buy/consequence.ts';
 import { fc } from '../properties.ts';
 import { ENTERPRISE, envelopeOf, PLACE, received, STANDARD, verdictOf, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';

@@ -5,6 +5,7 @@ import type { TopicSlug } from '../../src/contract/topics.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
+import { consequenceOf } from '../../src/run/buy/consequence.ts';
 import {
   type Breaker,
   HEALTHY,
@@ -13,8 +14,7 @@ import {
   isTopicDown,
   isUnanswered,
   recordSignal,
-} from '../../src/run/buy/breaker.ts';
-import { consequenceOf } from '../../src/run/buy/consequence.ts';
+} from '../../src/run/buy/run-health.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../fetch/answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });

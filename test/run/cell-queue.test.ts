@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_TOPICS, TopicSets, topicSet, topicsIn } from '../../src/contract/topic-set.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import { CellQueue } from '../../src/run/buy/cell-queue.ts';
+import { CellQueue } from '../../src/run/buy/buying.ts';
 import type { Plan } from '../../src/run/plan/planning.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
 

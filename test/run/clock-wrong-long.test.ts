@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { newProgress } from '../../src/run/buy/progress.ts';
+import { newProgress } from '../../src/run/progress.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { standBetween } from '../fake-service.ts';
 import { FastClock } from '../fast-clock.ts';

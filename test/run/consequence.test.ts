@@ -4,8 +4,8 @@ import type { Call } from '../../src/contract/credits.ts';
 import type { Exchange } from '../../src/fetch/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
 import type { Verdict } from '../../src/fetch/verdict.ts';
-import type { HealthSignal } from '../../src/run/buy/breaker.ts';
 import { type Consequence, consequenceOf, type TriedCall } from '../../src/run/buy/consequence.ts';
+import type { HealthSignal } from '../../src/run/buy/run-health.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../fetch/answers.ts';
 
 const HAIL: Call = { kind: 'single', topic: 'hail' };

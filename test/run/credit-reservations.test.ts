@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CreditReservations } from '../../src/run/buy/cell-queue.ts';
+import { CreditReservations } from '../../src/run/buy/buying.ts';
 import { fc } from '../properties.ts';
 
 /** What became of a promise so far. */

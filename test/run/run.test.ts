@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newProgress } from '../../src/run/buy/progress.ts';
 import { prepare } from '../../src/run/prepare.ts';
+import { newProgress } from '../../src/run/progress.ts';
 import { run } from '../../src/run/run-job.ts';
 import { openHarness, places } from './harness.ts';
 

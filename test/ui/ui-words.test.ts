@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
-import { newProgress } from '../../src/run/buy/progress.ts';
 import { MinuteMeter } from '../../src/run/estimate.ts';
+import { newProgress } from '../../src/run/progress.ts';
 import { confirmation } from '../../src/ui/files/choice.ts';
 import { columnReference } from '../../src/ui/files/file-preview.ts';
 import { type ActiveRun, runUpdateOf } from '../../src/ui/runs/run-progress.ts';

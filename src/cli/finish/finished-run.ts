@@ -1,4 +1,4 @@
-import type { Progress } from '../../run/buy/progress.ts';
+import type { Progress } from '../../run/progress.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import { isoTime, type RunSummary } from '../../run/summary.ts';
 import { type ErrorReport, errorReport } from '../exit-codes.ts';

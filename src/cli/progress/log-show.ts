@@ -1,6 +1,6 @@
 import { steadyTime } from '../../clock.ts';
-import { newProgress, type Phase, type Progress } from '../../run/buy/progress.ts';
 import { type RunFacts, reachedCells, reachedCredits } from '../../run/estimate.ts';
+import { newProgress, type Phase, type Progress } from '../../run/progress.ts';
 import { type CliContext, say } from '../context.ts';
 import type { Log } from '../log-lines.ts';
 

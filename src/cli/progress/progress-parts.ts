@@ -1,5 +1,4 @@
 import { counted, dateTime, grouped, shareOf } from '../../format-numbers.ts';
-import type { Progress } from '../../run/buy/progress.ts';
 import {
   type Estimate,
   type LastMinute,
@@ -11,6 +10,7 @@ import {
   spentOf,
   type Timestamp,
 } from '../../run/estimate.ts';
+import type { Progress } from '../../run/progress.ts';
 import type { Color } from '../messages/color.ts';
 import { percent, timeSpan } from '../messages/format.ts';
 

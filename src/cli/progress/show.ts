@@ -1,6 +1,6 @@
 import { steadyTime } from '../../clock.ts';
-import { newProgress, type Phase } from '../../run/buy/progress.ts';
 import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../run/estimate.ts';
+import { newProgress, type Phase } from '../../run/progress.ts';
 import { type CliContext, say, shownOn } from '../context.ts';
 import { colorFor, isDumb, isUnicode } from '../messages/color.ts';
 import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';

@@ -9,16 +9,14 @@ import type { Permit } from '../../fetch/throttle.ts';
 import { verdictOf } from '../../fetch/verdict.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { Claim, ClaimRequest } from '../../store/port.ts';
+import { claimLimits } from '../plan/account-state.ts';
 import type { Key } from '../plan/api-keys.ts';
+import { record } from '../progress.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
-import type { Buying } from './buying.ts';
-import type { CellWork } from './cell-queue.ts';
-import { claimLimits } from './claim-limits.ts';
-import { type Consequence, consequenceOf, type NextStep } from './consequence.ts';
-import { type ParsedAnswer, parsedAnswer } from './parsed-answer.ts';
-import { record } from './progress.ts';
+import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
+import type { Buying, CellWork } from './buying.ts';
+import { type Consequence, consequenceOf, type NextStep, type ParsedAnswer, parsedAnswer } from './consequence.ts';
 import { settlementOf } from './settlement.ts';
-import { limitReached, type Stop, stopFor, storeMovedStop } from './stop.ts';
 
 /** A call to make at a cell, the topics that it is made for, and how often it may be tried. */
 export interface CallRequest {

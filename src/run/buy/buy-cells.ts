@@ -15,11 +15,10 @@ import { cheapestCalls, priceListWithout } from '../../plan/cheapest-calls.ts';
 import { purchaseBySet } from '../../plan/prices.ts';
 import { answeredMeanwhile, areasToClaim } from '../plan/area-plan.ts';
 import { missingTopics } from '../plan/freshness.ts';
+import { record } from '../progress.ts';
+import { stopFor } from '../stop.ts';
 import { buyCall, type CallOutcome } from './buy-call.ts';
-import type { Buying } from './buying.ts';
-import { type CellQueue, type CellWork, CreditReservations } from './cell-queue.ts';
-import { record } from './progress.ts';
-import { stopFor } from './stop.ts';
+import { type Buying, type CellQueue, type CellWork, CreditReservations } from './buying.ts';
 
 /**
  * Cells in work at once, by socket: while one call waits for its answer the next is being claimed. Four, because calls of

@@ -9,12 +9,11 @@ import { accountState } from '../plan/account-state.ts';
 import { readKnownAreas } from '../plan/area-plan.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { allocateTiers } from '../plan/reach.ts';
+import { record } from '../progress.ts';
+import { type Stop, stopFor, timeIsOver } from '../stop.ts';
 import { shortageStop } from './buy-call.ts';
 import { buyCells } from './buy-cells.ts';
-import { type Buying, type BuyingContext, beginBuying } from './buying.ts';
-import { CellQueue } from './cell-queue.ts';
-import { record } from './progress.ts';
-import { type Stop, stopFor, timeIsOver } from './stop.ts';
+import { type Buying, type BuyingContext, beginBuying, CellQueue } from './buying.ts';
 
 /*
  * How a run buys, from the outside in:

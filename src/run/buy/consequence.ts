@@ -1,14 +1,17 @@
-import type { TopicFailure } from '../../contract/answer.ts';
+import { zstdCompressSync } from 'node:zlib';
+import { flatten } from '../../columns/topic-columns.ts';
+import type { Field, TopicFailure } from '../../contract/answer.ts';
 import { type Call, CREDITS } from '../../contract/credits.ts';
+import type { TopicResult } from '../../contract/topic-values.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { TopicReading } from '../../fetch/envelope.ts';
 import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried } from '../../fetch/retry.ts';
 import { DENIALS } from '../../fetch/status-kind.ts';
 import type { Verdict } from '../../fetch/verdict.ts';
+import type { Location } from '../../geo/coordinates.ts';
 import type { Settlement } from '../../store/port.ts';
-import type { HealthSignal } from './breaker.ts';
-import type { ParsedAnswer } from './parsed-answer.ts';
-import type { StopReason } from './stop.ts';
+import type { StopReason } from '../stop.ts';
+import type { HealthSignal } from './run-health.ts';
 
 /** The call that a verdict is about, and what was tried before. */
 export interface TriedCall {
@@ -65,6 +68,39 @@ export type NextStep =
   | ({ readonly step: 'retry' } & Pick<Extract<Decision, { next: 'retry' }>, 'afterMs' | 'rate' | 'tried'>)
   | { readonly step: 'give_up'; readonly kind: Verdict['kind']; readonly isRejected: boolean; readonly message: string }
   | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
+
+/** The part of a topic's result that is stored: of a bundle of 6 MB, a few kilobytes. */
+export interface ParsedAnswer {
+  /** In the order of the topic's columns. */
+  readonly fields: readonly Field[];
+  /** The result's `details`, where the job keeps them; null where it has none. */
+  readonly details?: PackedDetails | null;
+}
+
+/** `details` as JSON, compressed by zstd. */
+interface PackedDetails {
+  readonly zstd: Uint8Array;
+  /** Bytes before compression. */
+  readonly bytes: number;
+}
+
+/** What is stored of a topic's result. */
+export function parsedAnswer(
+  topic: TopicSlug,
+  result: TopicResult,
+  location: Location,
+  keepDetails: boolean,
+): ParsedAnswer {
+  const fields = flatten(topic, result, location);
+  return keepDetails ? { fields, details: pack(result.details) } : { fields };
+}
+
+/** Compresses here and not in the store: a transaction must not wait for it. */
+function pack(details: unknown): PackedDetails | null {
+  if (details === undefined || details === null) return null;
+  const text = Buffer.from(JSON.stringify(details));
+  return { zstd: zstdCompressSync(text), bytes: text.length };
+}
 
 /** Says what follows from what came of a call. */
 export function consequenceOf(verdict: Verdict<ParsedAnswer>, context: TriedCall): Consequence {

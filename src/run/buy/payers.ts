@@ -5,10 +5,10 @@ import type { PriceList } from '../../plan/cheapest-calls.ts';
 import type { BundleContents } from '../../store/port.ts';
 import type { ApiKeys, Key } from '../plan/api-keys.ts';
 import { priceListOf } from '../plan/price-list.ts';
+import type { RunTimes } from '../run-times.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
 import type { Job } from '../settings/settings.ts';
-import type { RunTimes } from './run-times.ts';
-import { type Stop, stopFor } from './stop.ts';
+import { type Stop, stopFor } from '../stop.ts';
 
 /**
  * Who pays for calls: the keys, their accounts, and the prices that each account can still pay. Learned from refusals: which keys and

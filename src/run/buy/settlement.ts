@@ -6,8 +6,7 @@ import type { ClaimRequest, KeptDetails, Settlement } from '../../store/port.ts'
 import { areasToSettle } from '../plan/area-plan.ts';
 import type { Freshness } from '../plan/freshness.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
-import type { BuyingContext } from './buying.ts';
-import type { CellWork } from './cell-queue.ts';
+import type { BuyingContext, CellWork } from './buying.ts';
 import type { Consequence, ReceivedAnswer } from './consequence.ts';
 
 /** A time that the service states is believed if it is not further behind than this, */

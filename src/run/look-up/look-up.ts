@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { sleepUntilSteady } from '../../clock.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
-import { record } from '../buy/progress.ts';
-import { type Stop, stopFor, timeIsOver } from '../buy/stop.ts';
 import type { Plan } from '../plan/planning.ts';
+import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
+import { type Stop, stopFor, timeIsOver } from '../stop.ts';
 import type { LocalData } from './local-data.ts';
 import type { LookupSetup, LookupTask } from './lookup-task.ts';
 import { sortedCells } from './sorted-cells.ts';

@@ -6,8 +6,8 @@ import { columnIn, openPart, type PartFile, type PartFiles } from '../../rows/pa
 import type { PlacedFields, WriteRequest, WriteResult } from '../../rows/port.ts';
 import type { PartTicket } from '../../store/part-store.ts';
 import type { ThreadPool } from '../../threads/thread-pool.ts';
-import { record } from '../buy/progress.ts';
 import type { Plan } from '../plan/planning.ts';
+import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
 import { otherRows } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';

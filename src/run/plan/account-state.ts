@@ -1,6 +1,8 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
+import { TIMEOUTS } from '../../fetch/exchange.ts';
 import { elsewhere, periodLeft } from '../../store/admission.ts';
-import type { PeriodSpending, Store } from '../../store/port.ts';
+import type { ClaimLimits, PeriodSpending, Store } from '../../store/port.ts';
+import type { Times } from '../run-times.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
 
 /** The account at a moment, by the ledger. */
@@ -35,4 +37,25 @@ export function periodLimit(account: JobAccount): number {
 /** Credits that are left before the provider bills overage. The reserve is taken from the overage first, then from these. */
 export function leftOfAllowance({ account, available }: AccountState): number {
   return Math.max(0, available - Math.max(0, account.overageCredits - account.reserve));
+}
+
+/** Longer than any call can take (the client's own deadline), so that a claim never expires while its call still runs. */
+export const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
+
+/** The limits of an account at this moment, for calls of one run. */
+export function claimLimits(
+  account: JobAccount,
+  { earliest, latest }: Times,
+  run: Pick<ClaimLimits, 'run' | 'source' | 'budget' | 'plan'>,
+): ClaimLimits {
+  return {
+    ...run,
+    account: account.name,
+    period: billingPeriod(account.anniversaryDay, latest),
+    countedSince: billingPeriod(account.anniversaryDay, earliest).start,
+    periodLimit: periodLimit(account),
+    spentElsewhere: account.spentElsewhere,
+    creditsPerMinute: account.subscription.creditsPerMinute,
+    leaseMs: LEASE_MS,
+  };
 }

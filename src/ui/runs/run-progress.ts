@@ -1,5 +1,4 @@
 import { shareOf } from '../../format-numbers.ts';
-import type { Progress } from '../../run/buy/progress.ts';
 import {
   estimate,
   type LastMinute,
@@ -11,6 +10,7 @@ import {
   spentOf,
   type Timestamp,
 } from '../../run/estimate.ts';
+import type { Progress } from '../../run/progress.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';

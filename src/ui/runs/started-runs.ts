@@ -1,8 +1,8 @@
 import { PerilbookError } from '../../errors.ts';
-import { newProgress } from '../../run/buy/progress.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../run/estimate.ts';
 import type { Prepared } from '../../run/prepare.ts';
+import { newProgress } from '../../run/progress.ts';
 import { openContext } from '../../run/run-context.ts';
 import { runJob } from '../../run/run-job.ts';
 import type { Job } from '../../run/settings/settings.ts';

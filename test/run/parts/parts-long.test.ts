@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { newProgress } from '../../../src/run/buy/progress.ts';
+import { newProgress } from '../../../src/run/progress.ts';
 import { inputOf, nameOfInput } from '../../../src/run/settings/input-setting.ts';
 import { column, places } from '../harness.ts';
 import { openPartScene, partOf } from './part-scene.ts';

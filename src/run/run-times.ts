@@ -1,6 +1,6 @@
-import { type Clock, steadyTime } from '../../clock.ts';
-import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
-import { dateTime } from '../../format-numbers.ts';
+import { type Clock, steadyTime } from '../clock.ts';
+import { CLOCKS_APART_MS } from '../contract/billing-period.ts';
+import { dateTime } from '../format-numbers.ts';
 
 /** The service's clock is not believed if it is further off than this. */
 const CREDIBLE_MS = 2 * 86_400_000;

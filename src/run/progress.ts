@@ -1,4 +1,4 @@
-import type { Settlement } from '../../store/port.ts';
+import type { Settlement } from '../store/port.ts';
 
 /** What a run does now. `looking_up`: in local data. `waiting`: for the quota, with `on_quota: wait`. */
 export type Phase = 'reading' | 'pricing' | 'buying' | 'looking_up' | 'waiting' | 'writing';
