@@ -76,31 +76,43 @@ function postgresNumber(text: string): string {
 
 /** What most dialects have. */
 const STANDARD = {
-  ...{ text: 'VARCHAR', double: 'DOUBLE', bigint: 'BIGINT' },
-  ...{ helpers: 'lateral', quoteMark: '"', string: withUnicode, number: cast, matches: byFunction('REGEXP_LIKE') },
+  text: 'VARCHAR',
+  double: 'DOUBLE',
+  bigint: 'BIGINT',
+  helpers: 'lateral',
+  quoteMark: '"',
+  string: withUnicode,
+  number: cast,
+  matches: byFunction('REGEXP_LIKE'),
 } satisfies SqlDialect;
 
 /** The differences. DuckDB and PostgreSQL are executed in tests, each with one of the two ways to add helper columns. */
 const DIALECTS = {
   duckdb: { ...STANDARD, helpers: 'exclude', string: withCodePoints, matches: byFunction('REGEXP_MATCHES') },
   postgres: {
-    ...{ ...STANDARD, text: 'text', double: 'double precision', bigint: 'bigint', barrier: 'OFFSET 0' },
-    ...{ number: postgresNumber, matches: byOperator('~') },
+    ...STANDARD,
+    text: 'text',
+    double: 'double precision',
+    bigint: 'bigint',
+    barrier: 'OFFSET 0',
+    number: postgresNumber,
+    matches: byOperator('~'),
   },
   spark: { ...STANDARD, text: 'STRING', quoteMark: '`', string: withBackslashes, matches: byOperator('RLIKE') },
   bigquery: {
-    ...{
-      text: 'STRING',
-      double: 'FLOAT64',
-      bigint: 'INT64',
-      helpers: 'except',
-      quoteMark: '`',
-      string: withBackslashes,
-    },
-    ...{ number: orExtreme((text) => `SAFE_CAST(${text} AS FLOAT64)`), matches: byFunction('REGEXP_CONTAINS') },
+    text: 'STRING',
+    double: 'FLOAT64',
+    bigint: 'INT64',
+    helpers: 'except',
+    quoteMark: '`',
+    string: withBackslashes,
+    number: orExtreme((text) => `SAFE_CAST(${text} AS FLOAT64)`),
+    matches: byFunction('REGEXP_CONTAINS'),
   },
   snowflake: {
-    ...{ ...STANDARD, helpers: 'exclude', string: withBackslashes },
+    ...STANDARD,
+    helpers: 'exclude',
+    string: withBackslashes,
     number: orExtreme((text) => `TRY_TO_DOUBLE(${text})`),
   },
   trino: { ...STANDARD, number: orExtreme((text) => `TRY_CAST(${text} AS DOUBLE)`) },

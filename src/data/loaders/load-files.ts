@@ -129,7 +129,10 @@ async function load(
   if (ratings !== null) for (const line of countyRatingLines(ratings)) report.note(line);
   const vintages = new Set(readings.map(({ dataset: { info } }) => info.vintage));
   return {
-    ...{ dataset, level, vintage: [...vintages].filter(Boolean).join('; '), records: loaded.records },
+    dataset,
+    level,
+    vintage: [...vintages].filter(Boolean).join('; '),
+    records: loaded.records,
     ...(isWhole || dataset === 'areas' ? {} : { states: loaded.states }),
     ...report.read(),
   };

@@ -51,7 +51,12 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
 /** Fewer rows are decoded before the threads have started. */
 const LARGE_ROWS = 250_000;
 
-/** The row groups: there is nothing to guess. */
+/** There is nothing to guess: a row group is a piece. */
+function pieceOf({ rows }: RowGroup, index: number): RowPiece {
+  return { file: 0, from: index, to: index + 1, isGuess: false, line: 0, rows, lines: rows };
+}
+
+/** The row groups. */
 function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { readonly inPieces?: RowPieces } {
   if (!isPlainFile(file.input)) return {};
   async function* read(piece: RowPiece, wanted: readonly number[]): AsyncGenerator<readonly Row[], RowPiece> {
@@ -72,10 +77,7 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { rea
   };
   return {
     inPieces: {
-      pieces: file.rowGroups.map(({ rows }, index) => ({
-        ...{ file: 0, from: index, to: index + 1, isGuess: false, line: 0 },
-        ...{ rows, lines: rows },
-      })),
+      pieces: file.rowGroups.map(pieceOf),
       size: file.rows / LARGE_ROWS,
       files: [file.input.name],
       open: async () => ({ read, readDegrees }),

@@ -51,7 +51,9 @@ export async function openPartFiles(places: readonly PartPlace[], options: OpenO
   const { format, unit, note, likelyHeader } = first.rowFile;
   const columns = formatNamed(format).isOfObjects ? mergedColumns(parts) : first.columns;
   return {
-    ...{ format, columns, parts },
+    format,
+    columns,
+    parts,
     ...(unit === undefined ? {} : { unit }),
     ...(note === undefined ? {} : { note }),
     ...(likelyHeader === undefined ? {} : { likelyHeader }),
