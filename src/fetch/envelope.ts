@@ -13,9 +13,6 @@ import { cleanText } from './redact.ts';
 /** An answer for a place farther away than this is an answer about another place. */
 const ELSEWHERE_M = 1_000;
 
-/** Most unknown slugs that are named; the rest would only fill a log. */
-const MAX_UNKNOWN_TOPICS = 20;
-
 /** One topic of an answer. `Result` is what is kept of it: at first everything. */
 export type TopicReading<Result = TopicResult> =
   | { readonly ok: true; readonly result: Result }
@@ -49,7 +46,6 @@ export type EnvelopeReading<Result = TopicResult> =
   | (Answering & {
       readonly ok: true;
       readonly results: ReadonlyMap<TopicSlug, TopicReading<Result>>;
-      readonly unknownTopics: readonly string[];
     })
   | (Stated & { readonly ok: false; readonly reason: MalformedReason; readonly message: string });
 
@@ -134,7 +130,7 @@ function readSingle<Result>(
   }
   const reading = readTopic(topic, data.result, keep);
   if (!reading.ok && reading.reason === 'malformed') return unusable(stated, 'shape', reading.message);
-  return { ...stated, ok: true, results: new Map([[topic, reading]]), unknownTopics: [] };
+  return { ...stated, ok: true, results: new Map([[topic, reading]]) };
 }
 
 function readBundle<Result>(
@@ -143,13 +139,11 @@ function readBundle<Result>(
   keep: KeepResult<Result>,
 ): EnvelopeReading<Result> {
   const results = new Map<TopicSlug, TopicReading<Result>>();
-  const unknownTopics: string[] = [];
   for (const [slug, entry] of Object.entries(topics)) {
     if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry, keep));
-    else if (unknownTopics.length < MAX_UNKNOWN_TOPICS) unknownTopics.push(cleanText(slug, 60));
   }
   if (results.size === 0) return unusable(stated, 'shape', 'The bundle has no known topic');
-  return { ...stated, ok: true, results, unknownTopics };
+  return { ...stated, ok: true, results };
 }
 
 function readTopic<Result>(topic: TopicSlug, entry: unknown, keep: KeepResult<Result>): TopicReading<Result> {

@@ -58,7 +58,6 @@ export const TIMEOUTS: Timeouts = { connect: 10_000, headers: 60_000, body: 30_0
 
 /** The rate headers; `null` where one is missing or invalid. */
 export interface Rate {
-  readonly limit: number | null;
   readonly remaining: number | null;
   /** Milliseconds until the limit is whole again. */
   readonly resetMs: number | null;
@@ -71,7 +70,6 @@ export interface Rate {
 export function readRate(headers: HeaderMap, now: number): Rate {
   const servedAt = httpDateMs(headers.date) ?? now;
   return {
-    limit: count(headers[HEADERS.rateLimit]),
     remaining: count(headers[HEADERS.rateRemaining]),
     resetMs: resetMs(headers[HEADERS.rateReset], servedAt),
     retryAfterMs: retryAfterMs(headers[HEADERS.retryAfter], servedAt),

@@ -42,8 +42,6 @@ export interface Answered<Result = unknown> extends VerdictBase {
   /** When the service answered, milliseconds since the epoch; `null` where it gave no valid time. */
   readonly timestamp: number | null;
   readonly results: ReadonlyMap<TopicSlug, TopicReading<Result>>;
-  /** Slugs in the bundle that the contract does not name. */
-  readonly unknownTopics: readonly string[];
   /** The location that the service resolved, and what identifies this answer where it has no request id. */
   readonly resolved: Location;
   readonly fingerprint: string | null;
@@ -101,7 +99,7 @@ export interface Transport extends VerdictBase {
 /** What one exchange means, and what it cost. */
 export type Verdict<Result = unknown> = Answered<Result> | NoData | Malformed | Rejected | Refused | Transport;
 
-const NO_RATE: Rate = { limit: null, remaining: null, resetMs: null, retryAfterMs: null };
+const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
 const MAX_ADDRESS = 100;
 
 /** Decides what an exchange means and what it cost, for a location and the time of the answer. @param keep what is kept of a
@@ -144,11 +142,11 @@ function ofAnswer<Result>(
     const { reason, message } = reading;
     return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...base };
   }
-  const { results, unknownTopics, timestamp, resolved, fingerprint } = reading;
+  const { results, timestamp, resolved, fingerprint } = reading;
   // Every answer is charged (docs/developer/service-api.md, 1.4): a service that states less is not believed, or a budget would never end.
   const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
   const sample = reading.sample || saysSample(headers);
-  const read = { results, unknownTopics, timestamp, resolved, fingerprint, sample };
+  const read = { results, timestamp, resolved, fingerprint, sample };
   return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
 }
 

@@ -14,7 +14,7 @@ import { fc } from '../properties.ts';
 
 type Unanswered = Exclude<Verdict, Answered>;
 
-const NO_RATE: Rate = { limit: null, remaining: null, resetMs: null, retryAfterMs: null };
+const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
 const common = { discrepancy: null, message: 'm', requestId: null, rate: NO_RATE };
 const refused = (kind: Refused['kind'], rate: Partial<Rate> = {}): Refused => ({
   ...common,
