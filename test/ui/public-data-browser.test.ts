@@ -26,6 +26,8 @@ test(
     await words.filter({ hasText: /States: .*CA.*IL[\s\S]*radon +about 200\.0 kB[\s\S]*Licence of .*radon/ }).waitFor();
     assert.equal(mirror.requests.length, 0, 'an offer downloads nothing');
     await nothingFound(page, 'offer of public data');
+    await page.setViewportSize({ width: 360, height: 740 });
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, 'long lines scroll on their own');
     await page.click('#data-download');
     await words.filter({ hasText: /radon: loaded 2 records/ }).waitFor();
     await page.locator('#price-step:not(.stale) #price-notes', { hasText: /^Data: (?!.*No data here)/ }).waitFor();
