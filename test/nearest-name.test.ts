@@ -1,20 +1,73 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { nearestName, nearestNames } from '../src/nearest-name.ts';
+import { fc } from './properties.ts';
 
-test('a misspelt name is known again, whatever its case and the spaces around it', () => {
-  const known = ['id', 'Latitude', 'Longitude', ' lng '];
-  assert.deepEqual(nearestNames('Lattitude', known), ['Latitude']);
-  assert.deepEqual(nearestNames(' LATITUDE', known), ['Latitude']);
-  assert.deepEqual(nearestNames('lgn', known), [' lng ']);
-  assert.equal(nearestName('longitud', known), 'Longitude');
-  assert.equal(nearestName('altitude', ['platitude', 'Latitude']), 'Latitude');
+test('a letter missing, too many, wrong, or exchanged with its neighbour', () => {
+  for (const misspelt of ['wildfir', 'wildfirre', 'wildfore', 'widlfire', ' WILDFIRE ']) {
+    assert.equal(nearestName(misspelt, TOPIC_SLUGS), 'wildfire', misspelt);
+  }
+  assert.deepEqual(nearestNames('lgn', ['Latitude', ' lng ']), [' lng ']);
 });
 
-test('nothing is suggested that is not near, nothing twice, and nothing without a name', () => {
-  assert.deepEqual(nearestNames('county', ['id', 'Latitude', '']), []);
-  assert.deepEqual(nearestNames('', ['a', '']), ['a']);
-  assert.deepEqual(nearestNames('x', ['', ' ']), []);
-  assert.deepEqual(nearestNames('latt', ['lat', 'lat', 'late', 'lats', 'lata']), ['lat', 'late', 'lats']);
-  assert.equal(nearestName('x', []), null);
+test('what is like nothing gets no suggestion', () => {
+  for (const text of ['', '  ', 'zzzzzzzz', 'x']) assert.equal(nearestName(text, TOPIC_SLUGS), null, text);
+  assert.equal(nearestName('wildfire', []), null);
+  assert.deepEqual(nearestNames('a', ['', ' ']), []);
+});
+
+test('several that are as near are all named, at most three, each once, in their own writing', () => {
+  assert.deepEqual(nearestNames('pm1', ['pm25', 'pm10', 'PM1 ', 'pm10']), ['PM1 ', 'pm10']);
+  assert.deepEqual(nearestNames('lat', ['lat1', 'lat2', 'lat3', 'lat4']), ['lat1', 'lat2', 'lat3']);
+});
+
+/** Letters to insert, delete or replace, told by trying all ways. */
+function distance(a: string, b: string): number {
+  if (a === '' || b === '') return a.length + b.length;
+  const [x, y] = [a.slice(1), b.slice(1)];
+  const swapped = a.length > 1 && b.length > 1 && a[0] === b[1] && a[1] === b[0];
+  return Math.min(
+    distance(x, y) + (a[0] === b[0] ? 0 : 1),
+    distance(x, b) + 1,
+    distance(a, y) + 1,
+    swapped ? distance(a.slice(2), b.slice(2)) + 1 : Number.POSITIVE_INFINITY,
+  );
+}
+
+test('it is the nearest of all, and no farther than a third of the letters', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 6 });
+  fc.assert(
+    fc.property(word, fc.array(word, { maxLength: 6 }), (misspelt, names) => {
+      const most = Math.max(1, Math.floor(misspelt.length / 3));
+      const distances = names.filter((name) => name !== '').map((name) => distance(misspelt, name));
+      const nearest = Math.min(...distances);
+      const found = nearestName(misspelt, names);
+      assert.equal(found === null, nearest > most);
+      if (found !== null) assert.equal(distance(misspelt, found), nearest);
+      const several = nearestNames(misspelt, names);
+      assert.ok(several.length <= 3 && new Set(several).size === several.length);
+      for (const name of several) assert.ok(distance(misspelt, name) <= Math.min(most, nearest + 1));
+    }),
+  );
+});
+
+test('every topic is found again after one slip of the finger, or another that is as near', () => {
+  const slip = fc.record({
+    slug: fc.constantFrom(...TOPIC_SLUGS),
+    at: fc.nat(),
+    letter: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz'),
+    kind: fc.constantFrom('leave out', 'add', 'replace'),
+  });
+  fc.assert(
+    fc.property(slip, ({ slug, at, letter, kind }) => {
+      const index = at % slug.length;
+      const misspelt =
+        kind === 'leave out'
+          ? slug.slice(0, index) + slug.slice(index + 1)
+          : slug.slice(0, index) + letter + slug.slice(index + (kind === 'add' ? 0 : 1));
+      assert.ok(nearestNames(misspelt, TOPIC_SLUGS).length > 0, misspelt);
+      if (misspelt.length > 5) assert.ok(nearestNames(misspelt, TOPIC_SLUGS).includes(slug), misspelt);
+    }),
+  );
 });

@@ -1,13 +1,12 @@
-import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
+import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
+import { grouped } from '../../src/format-numbers.ts';
 import { jobFileJsonSchema } from '../../src/run/settings/job-file.ts';
-import { parseJobFile } from '../../src/run/settings/read-job-file.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSection } from './quoted-sessions.ts';
 
@@ -43,10 +42,17 @@ test("docs/reference/exit-codes.md lists the program's exit codes", () => {
   checkSection(fileOf('exit-codes.md'), 'exit-codes', ['| code | meaning |', '|---|---|', ...rows].join('\n'));
 });
 
-test('docs/reference/job-file.md lists the settings, and its example is a job file', () => {
+test('docs/reference/job-file.md lists the settings', () => {
   const { properties } = jobFileJsonSchema() as { properties: Record<string, { description?: string }> };
   const rows = Object.entries(properties).map(([name, { description }]) => `| \`${name}\` | ${cell(description!)} |`);
   checkSection(fileOf('job-file.md'), 'settings', ['| setting | meaning |', '|---|---|', ...rows].join('\n'));
-  const [, yaml] = /```yaml\n([\s\S]*?)```/.exec(readFileSync(fileOf('job-file.md'), 'utf8')) ?? [];
-  assert.ok(parseJobFile(yaml!, 'job-file.md').topics);
+});
+
+test('docs/operator/own-service.md lists the search radii of the service', () => {
+  const rows = Object.entries(DEFAULT_RADII).map(([searched, meters]) => `| \`${searched}\` | ${grouped(meters)} |`);
+  checkSection(
+    join(ROOT, 'docs/operator/own-service.md'),
+    'radii',
+    ['| topic or event | metres |', '|---|---:|', ...rows].join('\n'),
+  );
 });

@@ -93,11 +93,6 @@ test('keys and tokens are not on the page, and nothing on it points elsewhere', 
   assert.ok(/default-src 'none'; style-src 'sha256-[\w+/=]{44}'; script-src 'sha256-[\w+/=]{44}'/.test(made));
 });
 
-test('the list of locations names its ratings apart for the CSV', async (t) => {
-  const page = await (await handMadeBook(t, 'spread')).page();
-  assert.ok(page.includes('<td data-csv="Very High: Earthquake, Wildfire"><p>'));
-});
-
 test('the share answered is by value where the shares are of value', async (t) => {
   const page = await (await handMadeBook(t, 'spread')).page();
   // Sums of book.csv by hand: 11,850,000 in the US; Denver (600,000) was not bought, wildfire fails for Phoenix (400,000).

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { safeFileName } from '../../src/ui/files/upload.ts';
 import { Sessions } from '../../src/ui/web/sessions.ts';
 import { fc } from '../properties.ts';
-import { places } from '../run/harness.ts';
+import { type Harness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
@@ -212,27 +212,26 @@ test('a file of this machine: named once or twice it is one book; what is no fil
 });
 
 test('the key is in no answer', { timeout }, async (t) => {
-  const scene = await openUi(t);
-  const visitor = await scene.visit();
-  const key = scene.harness.key();
-  const other = await openUi(t, {
-    connectionOf: async () => ({
-      kind: 'service' as const,
-      baseUrl: scene.harness.url,
+  let key: ReturnType<Harness['key']> | undefined;
+  const scene = await openUi(t, (harness) => {
+    key = harness.key();
+    const connection = {
+      kind: 'service',
+      baseUrl: harness.url,
       source: 'harness',
       sample: false,
       keys: [key],
-    }),
+    } as const;
+    return { connectionOf: async () => connection };
   });
-  const there = await other.visit();
-  const { id } = (await there.upload('book.csv', scene.harness.writeInput(places(3)))).body;
-  const texts = [JSON.stringify((await visitor.ask('GET', '/api/about')).body)];
-  await there.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
-  texts.push(JSON.stringify(await there.ended(id)));
+  const visitor = await scene.visit();
+  const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
+  await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
+  const texts = [JSON.stringify(await visitor.ended(id))];
   for (const path of ['/api/about', '/api/runs', `/api/books/${id}`, `/api/books/${id}/result`]) {
-    texts.push((await there.ask('GET', path)).text);
+    texts.push((await visitor.ask('GET', path)).text);
   }
-  for (const text of texts) assert.ok(!text.includes(key.secret) && !text.includes(key.fingerprint));
+  for (const text of texts) assert.ok(!text.includes(key!.secret) && !text.includes(key!.fingerprint));
 });
 
 test('a report is shown in an origin of its own, its inline parts known by their hashes', { timeout }, async (t) => {

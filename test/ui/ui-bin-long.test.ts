@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { gateBefore, type Passage, startBin } from '../cli/bin-process.ts';
 import { column, openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -76,30 +75,6 @@ test('perilbook ui: SIGINT while nothing runs ends with 0; the key of the enviro
   bin.kill('SIGINT');
   const { code, stdout, stderr } = await bin.ended;
   assert.deepEqual([code, stdout], [0, ''], stderr);
-});
-
-test('perilbook ui: answers from local data where it is here, free of charge', { timeout }, async (t) => {
-  const { folder, writeInput, database, charged } = await openHarness(t);
-  writeInput(places(2));
-  mkdirSync(join(folder, 'perilbook'));
-  database.exec(`VACUUM INTO '${join(folder, 'perilbook/data.db')}'`);
-  const bin = startBin(t, ['ui', 'input.csv'], folder);
-  await bin.said('token=');
-  const page = await visit(bin.text());
-  const about = (await page.ask('GET', '/api/about')).body;
-  assert.equal(about.source, 'local');
-  const book = `/api/books/${about.first}`;
-  await page.ask('GET', book);
-  const priced = (await page.ask('POST', `${book}/price`, { body: WILDFIRE })).body;
-  assert.deepEqual([priced.summary.source.kind, priced.summary.credits, priced.accounts], ['local', 0, []]);
-  await page.ask('POST', `${book}/start`, { body: { ...WILDFIRE, ...yes(0) } });
-  const output = join(folder, 'perilbook/ui', about.first, 'output/input.hazards.csv');
-  const end = Date.now() + 30_000;
-  while (!existsSync(output) && Date.now() < end) await delay(100);
-  assert.deepEqual(column(readFileSync(output, 'utf8'), 'hazard_status'), ['ok', 'ok']);
-  bin.kill('SIGINT');
-  assert.equal((await bin.ended).code, 0);
-  assert.equal(charged(), 0);
 });
 
 test('perilbook ui: killed in the middle of a run, the next one lists it as cut off and buys the rest', {
