@@ -27,7 +27,7 @@ export function parseOpenMetrics(text: string): MetricSample[] {
   const samples: MetricSample[] = [];
   let family = null as { name: string; type: string } | null;
   for (const line of lines) {
-    assert.ok(line !== '' && line !== '# EOF', 'no empty line, nothing behind the end');
+    assert.ok(line !== '' && line !== '# EOF', 'no empty line, nothing after the end');
     const [, kind, name = '', rest = ''] = /^# (TYPE|HELP|UNIT) (\S+) ?(.*)$/.exec(line) ?? [];
     if (kind !== undefined) {
       assert.match(name, NAME);

@@ -49,7 +49,7 @@ interface ServerSettings {
 }
 
 /**
- * Starts a server on a free loopback port, for the test file that calls this at its top level; it is stopped behind the last
+ * Starts a server on a free loopback port, for the test file that calls this at its top level; it is stopped after the last
  * test, and when the process dies. PERILBOOK_TEST_POSTGRES names another server (postgres://superuser@host:port/), which the
  * tests use in its place and do not stop.
  */
@@ -70,7 +70,7 @@ export function sharedPostgres(): Promise<SharedPostgres> {
   return shared;
 }
 
-/** The same without a test file: whoever calls this ends it. */
+/** The same without a test file: the caller stops it. */
 export async function launchPostgres(options: ServerSettings = {}): Promise<PostgresServer & AsyncDisposable> {
   const given = process.env.PERILBOOK_TEST_POSTGRES;
   if (given) {

@@ -239,7 +239,7 @@ test('distances in miles or in kilometers', () => {
   assert.deepEqual(classes('kilometers'), ['1 to 2 km', '1 to 2 km', '500 m to 1 km', 'Beyond 10 km']);
 });
 
-test('an air category that nobody knows, and one by the median index', () => {
+test('an unknown air category, and one by the median index', () => {
   const air = scaleOf('airQuality', 'miles');
   const fields = (median: Field): Field[] => ['AQI', 1, 365, 300, 60, 5, 0, 0, 0, 170, median];
   assert.deepEqual([air.classOf(fields(50), 0), air.classOf(fields(51), 0), air.classOf(fields(null), 0)], [0, 1, 6]);

@@ -9,7 +9,7 @@ import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 300_000;
 
-/* An error that nobody caught would end the process of `perilbook ui`; here it fails the test that is running. */
+/* An uncaught error would end the process of `perilbook ui`; here it fails the test that is running. */
 
 test('an upload of another content type, or of none, is a 415 and leaves nothing behind', { timeout }, async (t) => {
   const scene = await openUi(t);

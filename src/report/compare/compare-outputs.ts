@@ -71,7 +71,7 @@ export async function compareWithOutput(
     }
   }
 
-  /** A row with the fields behind those of its layout: its id, then its currency. */
+  /** A row whose fields are those of its layout, then its id and its currency. */
   function comparedRow(row: Row, layout: Layout, place: string, hasCurrency: boolean): Omit<ComparedRow, 'classes'> {
     const from = layout.columns.length;
     const code = hasCurrency ? currencyOf(row.fields[from + 1]) : shown;

@@ -46,7 +46,7 @@ const numbered = (table: string, other: string) => `
   CREATE INDEX ${table}_by_key ON ${table} (key, n)`;
 
 /** Several rows may have one key: a policy has several locations. Rows that stay at their place are matched first and the others by
- * their order: by order alone, a row that is removed would make all behind it look moved. */
+ * their order: by order alone, a row that is removed would make all later rows look moved. */
 const NUMBERED = [
   ...[atPlace('earlier'), atPlace('current')],
   ...[numbered('earlier', 'current'), numbered('current', 'earlier')],

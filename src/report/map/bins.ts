@@ -42,7 +42,7 @@ function hexagonOf([x, y]: MapPoint, radius: number): { readonly key: number; re
 
 /** Of two whole numbers that are not below -20,000 and below 20,000: the drawing has 9,600 tenths and fewer columns. */
 function keyOf(a: number, b: number): number {
-  // Plus 0: -0 is another key than 0 for whoever compares keys by Object.is.
+  // Plus 0: tests compare keys by Object.is, for which -0 is not 0.
   return a * 40_000 + b + 0;
 }
 

@@ -97,7 +97,7 @@ ${bridges.map(({ title: name, bridge: { before, steps, now } }) => {
 /** The rows of each step: lines and ids. */
 function rowsOfSteps(facts: Facts, bridges: readonly NamedBridge[]): Html {
   const lines = bridges.flatMap(({ title, bridge }) => bridge.steps.map((step) => ({ title, ...step })));
-  const name = 'Rows behind each step';
+  const name = 'Rows of each step';
   return html`<details class="numbers"><summary>${name}</summary>
 ${scrolling(
   name,

@@ -79,7 +79,7 @@ ${lines.map(({ title: topic, rated: { answered, severe, classes } }) => {
   );
 }
 
-/** The numbers behind the shares, folded. */
+/** The numbers of which the shares are made, folded. */
 function details(measure: Measure, title: string, lines: readonly Line[]): Html {
   const valued = measure.by === 'value';
   const name = `${title}: locations${valued ? ' and value' : ''} of each class`;

@@ -138,7 +138,7 @@ function budgetWords(planned) {
   return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
 }
 
-/** The budget among all that are useful; behind it the share of value, or of places, that each of them buys. */
+/** The budget among all that are useful; its background is the share of value, or of places, that each of them buys. */
 function Slider() {
   const most = mostUseful.value;
   const { points, marks } = priced.value?.curve ?? { points: [], marks: [] };

@@ -7,7 +7,7 @@ import { book, reportState } from './state.js';
 
 /* The report of the open file's run, as the server renders it, in a shadow root: neither style reaches the other. */
 
-/** The report is drawn again after ten times what its last drawing took: a run shall not wait for it. */
+/** The report is drawn again after ten times what its last drawing took: so a run does not wait for it. */
 const REST = 10;
 
 const isShown = signal(false);
