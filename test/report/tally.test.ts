@@ -184,6 +184,14 @@ test('what was answered is the denominator: of a bin, of a county, of a state', 
     [5, 1, 1, 1],
   );
   assert.equal(highest!.answered.locations, 6);
+  const unrated = figuresOf([
+    cell(0, LA, 2, 20, {
+      hail: ['Not Applicable', null, null],
+      wildfire: ['No Rating', null, null],
+      superfund: [0, null],
+    }),
+  ]).figures.highest!;
+  assert.deepEqual([unrated.answered.locations, unrated.classes[5]!.locations], [2, 2], 'no rating is an answer');
 });
 
 test('a bin whose answered rows have no value is not shown as unanswered by value', () => {

@@ -127,6 +127,8 @@ test('the curve of a budget is what the budget buys; its marks are the fewest cr
   }
   const inFileOrder = (await ask('price', { order: 'file' })).curve;
   assert.deepEqual([inFileOrder.of, inFileOrder.marks[0]], ['places', { share: 0.5, credits: CELLS }]);
+  const [credits, share] = curve.points[4];
+  assert.equal((await ask('reach', { budget: credits })).share_of_value, share, 'not of what was priced last');
   assert.equal((await ask('price', { source: 'local' })).curve, null, 'local answers are free');
   assert.equal(scene.harness.charged(), 0);
 });
