@@ -4,8 +4,7 @@ import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../facts.ts';
 import { measureOf, percent, placeText } from '../measure.ts';
 import { answeredName } from './at-risk.ts';
 import { heatCell } from './bars.ts';
-import { type Html, html, quoted } from './html.ts';
-import { block, section } from './section.ts';
+import { block, type Html, html, quoted, section } from './html.ts';
 
 /** Perils beyond these are not printed: a browser would print the whole report smaller, so that 18 columns fit. */
 const PERILS_PRINTED = 10;

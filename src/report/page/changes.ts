@@ -5,8 +5,7 @@ import type { ComparedSum, RatingMove } from '../compare/comparison.ts';
 import type { Facts } from '../facts.ts';
 import { placeText } from '../measure.ts';
 import type { CountedSum } from '../sums.ts';
-import { type Html, html, quoted } from './html.ts';
-import { block, scrolling, section } from './section.ts';
+import { block, type Html, html, quoted, scrolling, section } from './html.ts';
 
 const MOVES_SHOWN = 40;
 

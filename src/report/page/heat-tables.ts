@@ -6,8 +6,7 @@ import { HIGHEST, reading, type Scale, scaleOf, severeClasses, unansweredClass }
 import type { Rated } from '../sums.ts';
 import { answeredName } from './at-risk.ts';
 import { heatCell, shareCell, swatch } from './bars.ts';
-import { type Html, html } from './html.ts';
-import { scrolling, section } from './section.ts';
+import { type Html, html, scrolling, section } from './html.ts';
 
 interface Line {
   readonly title: string;

@@ -5,8 +5,7 @@ import { measureOf, placeText } from '../measure.ts';
 import { PLACES_KEPT } from '../place-lists.ts';
 import { capital } from './accumulation.ts';
 import { swatch } from './bars.ts';
-import { type Html, html, quoted } from './html.ts';
-import { scrolling, section } from './section.ts';
+import { type Html, html, quoted, scrolling, section } from './html.ts';
 
 /**
  * The places of largest value at risk, for each peril and for all. The page shows the first of all; the script shows those

@@ -2,8 +2,7 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Credits, LedgerLine } from '../facts.ts';
 import { percent } from '../measure.ts';
 import { bar } from './bars.ts';
-import { type Html, html, quoted } from './html.ts';
-import { section } from './section.ts';
+import { type Html, html, quoted, section } from './html.ts';
 
 /** Credits planned, spent and saved, and the ledger. */
 export function creditsSection(

@@ -10,10 +10,9 @@ import { riskSection } from './at-risk.ts';
 import { changesSection } from './changes.ts';
 import { heatSections } from './heat-tables.ts';
 import { type Html, type HtmlPart, html, markup, quoted } from './html.ts';
-import { sourcesSection } from './local-sources.ts';
 import { locationsSection } from './locations-table.ts';
 import { creditsSection } from './money.ts';
-import { missingSection, qualitySection } from './quality.ts';
+import { missingSection, qualitySection, sourcesSection } from './quality.ts';
 
 /** In cascade order. */
 const STYLES = ['base.css', 'page.css', 'map.css', 'tables.css', 'media.css'];

@@ -1,9 +1,8 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { Facts } from '../facts.ts';
+import type { Facts, LocalDataset } from '../facts.ts';
 import { percent, placeText } from '../measure.ts';
 import { capital } from './accumulation.ts';
-import { type Html, html, quoted } from './html.ts';
-import { section } from './section.ts';
+import { type Html, html, quoted, scrolling, section } from './html.ts';
 
 /** Problems in the rows of the input, with their lines. */
 export function qualitySection({ problems, unit, rows, all }: Facts): Html {
@@ -105,4 +104,38 @@ ${shown.map(
 `,
 )}${notes.length > shown.length && html`<li>and ${counted(notes.length - shown.length, 'other reason')}</li>`}</ul>
 `;
+}
+
+/** The datasets of this machine that the answers come from, with their licences. */
+export function sourcesSection(datasets: readonly LocalDataset[]): Html {
+  const licences = new Map(
+    datasets.filter(({ licence }) => licence !== '').map(({ licence, source }) => [licence, source]),
+  );
+  return section(
+    'sources',
+    'Sources',
+    html`<p class="says">The answers come from public data on this machine, as it was when the report was made.</p>
+${scrolling(
+  'Sources',
+  html`<table>
+<caption class="unseen">Datasets with vintage and states</caption>
+<thead><tr><th scope="col">Dataset</th><th scope="col">Vintage</th><th scope="col">States</th><th scope="col">Source</th></tr></thead>
+<tbody>
+${datasets.map(
+  ({ name, level, vintage, states, source }) =>
+    html`<tr><th scope="row"><code>${name}</code>${level !== '' && html` (${level})`}</th><td>${quoted(vintage)}</td><td>${states?.join(', ') ?? 'US'}</td><td>${quoted(source)}</td></tr>
+`,
+)}</tbody>
+</table>`,
+)}${
+  licences.size > 0 &&
+  html`<h3>Licences</h3>
+<ul class="plain">
+${[...licences].map(
+  ([licence, source]) => html`<li>${quoted(source)}: ${quoted(licence)}</li>
+`,
+)}</ul>
+`
+}`,
+  );
 }
