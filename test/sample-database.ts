@@ -9,13 +9,16 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../src/contract/topics.ts';
 import { addSample } from '../src/data/sample/add-sample.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const SOURCE = join(import.meta.dirname, '../src');
 const KEPT = join(import.meta.dirname, '../node_modules/.cache/perilbook');
@@ -38,6 +41,14 @@ export function copySampleDatabase(file: string, topics = TOPIC_SLUGS): void {
  */
 export function provideSampleData(store: string, topics: readonly TopicSlug[] = NATURAL_SLUGS): void {
   copySampleDatabase(join(dirname(store), 'sample-data.db'), topics);
+}
+
+/** A folder with files, which is gone when the test ends. With `store`, a run with that store in it answers from sample data at once. */
+export function folderWith(t: TestContext, files: Readonly<Record<string, string>>, store?: string): string {
+  const folder = temporaryFolder(t);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  if (store !== undefined) provideSampleData(join(folder, store));
+  return folder;
 }
 
 function builtDatabase(topics: readonly TopicSlug[]): string {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
@@ -9,14 +8,13 @@ import { systemClock } from '../../src/clock.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { provideSampleData } from '../sample-database.ts';
+import { folderWith, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 test('details that were kept are counted by cache stats and printed by cache export --details', LONG, async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,29.7604,-95.3698\n');
+  const folder = folderWith(t, { 'book.csv': 'id,lat,lng\n1,29.7604,-95.3698\n' });
   provideSampleData(join(folder, 'store.db'), TOPIC_SLUGS);
   const store = ['--store', 'store.db'];
   const words = ['run', 'book.csv', '-t', 'all', '-b', '100', '--details', 'keep', ...store];

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { LIST_VALUES } from '../../src/cli/completions.ts';
+import { folderWith } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
@@ -64,8 +65,7 @@ test('the values of an option are completed; where a file is wanted nothing is o
 });
 
 test('a completion runs no command', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  const folder = folderWith(t, { 'book.csv': 'lat,lng\n34.0522,-118.2437\n' });
   for (const words of [['--yes', ''], ['-'], ['--wrong', 'x', '']]) {
     const line = ['run', 'book.csv', '--topics', 'wildfire', '--store', 'store.db', '-o', 'out.csv', ...words];
     const { code, stderr } = await perilbook(['completion', '--', 'perilbook', ...line], { folder });

@@ -2,16 +2,14 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { folderWith } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
 const BOOK = 'id,lat,lng,TRACT\n1,34.0522,-118.2437,06037207400\n';
 
 async function check(t: TestContext, yaml: string, env: Record<string, string> = {}) {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), BOOK);
-  writeFileSync(join(folder, 'empty.csv'), '');
-  writeFileSync(join(folder, 'job.yaml'), yaml);
+  const folder = folderWith(t, { 'book.csv': BOOK, 'empty.csv': '', 'job.yaml': yaml });
   const { code, stdout } = await perilbook(['job', 'check', 'job.yaml', '--json'], { folder, env });
   assert.deepEqual(readdirSync(folder).sort(), ['book.csv', 'empty.csv', 'job.yaml'], 'no store is made');
   const said = JSON.parse(stdout);

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { stopMessage } from '../../src/cli/startup-messages.ts';
-import { provideSampleData } from '../sample-database.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { folderWith } from '../sample-database.ts';
 import { perilbook } from './command-line.ts';
 
 function folderWithBook(t: TestContext): string {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n29.7604,-95.3698\n');
-  provideSampleData(join(folder, 'store.db'));
+  const folder = folderWith(t, { 'b.csv': 'lat,lng\n34.0522,-118.2437\n29.7604,-95.3698\n' }, 'store.db');
   return folder;
 }
 

@@ -2,30 +2,26 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { provideSampleData } from '../sample-database.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { folderWith } from '../sample-database.ts';
 import { perilbook } from './command-line.ts';
 
 const BOOK = 'id,lat,lng,tiv\n1,34.0522,-118.2437,5\n2,34.1,-118.3,6\n';
 
 test('what stands behind -- is a file, whatever it begins with', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, '-dash.csv'), BOOK);
+  const folder = folderWith(t, { '-dash.csv': BOOK });
   const { code, stdout } = await perilbook(['plan', '--json', '--store', 's.db', '--', '-dash.csv'], { folder });
   assert.deepEqual([code, JSON.parse(stdout).rows], [0, 2]);
 });
 
 test('a terminal of width 0 does not know its width: 80 columns are taken', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), BOOK);
+  const folder = folderWith(t, { 'book.csv': BOOK });
   const words = ['plan', 'book.csv', '--store', 's.db'];
   const zero = await perilbook(words, { folder, columns: 0 });
   assert.equal(zero.stdout, (await perilbook(words, { folder, columns: 80 })).stdout);
 });
 
 test("the library's own words never reach the user", async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), BOOK);
+  const folder = folderWith(t, { 'book.csv': BOOK });
   const cases: readonly (readonly [words: readonly string[], says: RegExp])[] = [
     [['--delimiter', 'ab'], /--delimiter ab: must be exactly one character/],
     [['--time-to-live', 'wildfire'], /--time-to-live wildfire: must be a time such as 90s/],
@@ -65,9 +61,7 @@ test("the library's own words never reach the user", async (t) => {
 });
 
 test('with --json an error is one JSON value on stdout, in every command', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), 'id,lat\n1,2\n');
-  writeFileSync(join(folder, 'job.yaml'), 'input: book.csv\nbudgte: 5\n');
+  const folder = folderWith(t, { 'book.csv': 'id,lat\n1,2\n', 'job.yaml': 'input: book.csv\nbudgte: 5\n' });
   const cases: readonly (readonly [words: readonly string[], error: object])[] = [
     [['plan', 'book.csv'], { code: 'INPUT_COLUMNS' }],
     [['plan', 'none.csv'], { code: 'INPUT_UNREADABLE', file: join(folder, 'none.csv') }],
@@ -92,9 +86,7 @@ test('with --json an error is one JSON value on stdout, in every command', async
 });
 
 test('plan and summary name the columns that were used, and what was assumed', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), BOOK);
-  provideSampleData(join(folder, 's.db'));
+  const folder = folderWith(t, { 'book.csv': BOOK }, 's.db');
   const words = ['book.csv', '--order-by', 'tiv', '--store', 's.db'];
   const used = { lat: 'lat', lng: 'lng', tract: null, county: null, value: ['tiv'] };
   const plan = await perilbook(['plan', ...words, '--json'], { folder });
@@ -111,9 +103,7 @@ test('plan and summary name the columns that were used, and what was assumed', a
 });
 
 test('a sample account that is used up says how to go on', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), BOOK);
-  provideSampleData(join(folder, 's.db'));
+  const folder = folderWith(t, { 'book.csv': BOOK }, 's.db');
   const words = ['book.csv', '-t', 'radon', '--store', 's.db', '--reserve', '9999', '-o', 'o.csv', '--yes'];
   assert.match(
     (await perilbook(['plan', ...words.slice(0, -1)], { folder })).stdout,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { provideSampleData } from '../sample-database.ts';
+import { folderWith, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
@@ -24,9 +24,7 @@ const WORDS = [
 ];
 
 async function folderAfterRun(t: TestContext, rows: string): Promise<string> {
-  const folder = temporaryFolder(t);
-  provideSampleData(join(folder, 'store.db'));
-  writeFileSync(join(folder, 'book.csv'), HEADER + rows);
+  const folder = folderWith(t, { 'book.csv': HEADER + rows }, 'store.db');
   const ran = await perilbook(['run', ...WORDS, '--yes', '--quiet'], { folder });
   assert.equal(ran.code, 0, ran.stderr);
   return folder;

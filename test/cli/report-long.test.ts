@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { FastClock } from '../fast-clock.ts';
-import { provideSampleData } from '../sample-database.ts';
+import { folderWith, provideSampleData } from '../sample-database.ts';
 import { usage } from '../service/account-usage.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
@@ -26,9 +26,7 @@ const WORDS = [
 ];
 
 function folderWithBook(t: TestContext): string {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), BOOK);
-  provideSampleData(join(folder, 'store.db'));
+  const folder = folderWith(t, { 'book.csv': BOOK }, 'store.db');
   return folder;
 }
 
@@ -96,8 +94,7 @@ test('report -o names the page where it is called so', async (t) => {
 });
 
 test('before any run the page says what is missing; nothing is bought, no service is started', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), BOOK);
+  const folder = folderWith(t, { 'book.csv': BOOK });
   const { code, stdout, stderr } = await perilbook(['report', ...WORDS, '--report', '-'], { folder });
   assert.equal(code, 0, stderr);
   assert.ok(stdout.startsWith('<!doctype html>') && stdout.endsWith('</html>\n'));

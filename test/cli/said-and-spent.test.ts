@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { makeJob } from '../../src/run/settings/settings.ts';
 import { openHarness, places } from '../run/harness.ts';
-import { provideSampleData } from '../sample-database.ts';
+import { folderWith, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
@@ -13,10 +13,11 @@ import { perilbook } from './command-line.ts';
 const AROUND = { dataFolder: '/d', workingFolder: '/w' };
 
 test('--topics on the command line wins over tiers in the job file', async (t) => {
-  const folder = temporaryFolder(t);
-  provideSampleData(join(folder, 'store.db'));
-  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n');
-  writeFileSync(join(folder, 'j.yaml'), 'input: b.csv\ntiers: [all, natural]\nstore: store.db\n');
+  const folder = folderWith(
+    t,
+    { 'b.csv': 'lat,lng\n34.0522,-118.2437\n', 'j.yaml': 'input: b.csv\ntiers: [all, natural]\nstore: store.db\n' },
+    'store.db',
+  );
   const { stdout } = await perilbook(['plan', 'j.yaml', '--topics', 'wildfire', '--json'], { folder });
   assert.equal(JSON.parse(stdout).credits, 1);
 });
@@ -28,9 +29,7 @@ test('--tract adds to areas: oed', () => {
 
 for (const value of ['', ' ']) {
   test(`an empty number is refused, not taken for 0: ${JSON.stringify(value)}`, async (t) => {
-    const folder = temporaryFolder(t);
-    provideSampleData(join(folder, 'store.db'));
-    writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n');
+    const folder = folderWith(t, { 'b.csv': 'lat,lng\n34.0522,-118.2437\n' }, 'store.db');
     for (const flag of ['--reserve', '--precision', '--spent-elsewhere']) {
       const { code } = await perilbook(['plan', 'b.csv', flag, value, '--store', 'store.db'], { folder });
       assert.equal(code, 2, flag);
@@ -39,9 +38,7 @@ for (const value of ['', ' ']) {
 }
 
 test('a plan with a budget below its price can be approved and run', async (t) => {
-  const folder = temporaryFolder(t);
-  provideSampleData(join(folder, 'store.db'));
-  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n29.7604,-95.3698\n');
+  const folder = folderWith(t, { 'b.csv': 'lat,lng\n34.0522,-118.2437\n29.7604,-95.3698\n' }, 'store.db');
   const common = ['b.csv', '-t', 'wildfire', '--store', 'store.db'];
   await perilbook(['plan', ...common, '--budget', '1', '--out', 'p.json'], { folder });
   const ended = await perilbook(['run', ...common, '--budget', '1', '--plan', 'p.json', '--json'], { folder });
@@ -140,8 +137,7 @@ test('quota set JOB --account NAME corrects by the subscription of that account'
 });
 
 test('a plan without keys at hand prices as with them, also of several accounts', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  const folder = folderWith(t, { 'b.csv': 'lat,lng\n34.0522,-118.2437\n' });
   writeFileSync(
     join(folder, 'j.yaml'),
     `input: b.csv
@@ -165,9 +161,7 @@ service:
 });
 
 test('a report does not replace the store', async (t) => {
-  const folder = temporaryFolder(t);
-  provideSampleData(join(folder, 'store.db'));
-  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  const folder = folderWith(t, { 'b.csv': 'lat,lng\n34.0522,-118.2437\n' }, 'store.db');
   const common = ['b.csv', '-t', 'wildfire', '--store', 'store.db', '--report', 'store.db'];
   await perilbook(['run', 'b.csv', '-t', 'wildfire', '--store', 'store.db', '--yes'], { folder });
   for (const command of [['report'], ['run', '--yes']]) {
@@ -196,9 +190,7 @@ test('a plan that does not fit into its window does not say that it fits', async
 });
 
 test('a time limit is printed as it was given, below a minute too', async (t) => {
-  const folder = temporaryFolder(t);
-  provideSampleData(join(folder, 'store.db'));
-  writeFileSync(join(folder, 'b.csv'), `lat,lng\n${places(700).map(String).join('\n')}\n`);
+  const folder = folderWith(t, { 'b.csv': `lat,lng\n${places(700).map(String).join('\n')}\n` }, 'store.db');
   const plan = ['plan', 'b.csv', '--topics', 'hail', '--store', 'store.db', '--service', 'sample', '--max-minutes'];
   for (const [given, printed] of [
     ['0.05', '0.05 minutes'],
@@ -212,9 +204,7 @@ test('a time limit is printed as it was given, below a minute too', async (t) =>
 });
 
 test('a run with nothing to buy prints one line and the result; what is wrong with rows is still told', async (t) => {
-  const folder = temporaryFolder(t);
-  provideSampleData(join(folder, 'store.db'));
-  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n34.0522,-118.2437\n');
+  const folder = folderWith(t, { 'b.csv': 'lat,lng\n34.0522,-118.2437\n34.0522,-118.2437\n' }, 'store.db');
   const run = ['run', 'b.csv', '--topics', 'hail', '--store', 'store.db', '--service', 'sample', '--yes'];
   assert.match((await perilbook(run, { folder })).stderr, /\n\n {2}credits +calls .*way to buy\n/);
   const { stderr } = await perilbook(run, { folder });

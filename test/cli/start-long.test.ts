@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { folderWith } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { ROOT } from './command-line.ts';
 
@@ -18,8 +19,7 @@ process.on('exit', () => writeFileSync(process.env.MODULES, loaded.join('\\n')))
 
 /** The libraries that a command line loads. */
 function librariesOf(t: TestContext, words: readonly string[]): string[] {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  const folder = folderWith(t, { 'book.csv': 'lat,lng\n34.0522,-118.2437\n' });
   const listing = `data:text/javascript,${encodeURIComponent(LISTING)}`;
   const env = { ...process.env, MODULES: join(folder, 'modules'), XDG_DATA_HOME: folder, XDG_CACHE_HOME: folder };
   execFileSync(process.execPath, ['--import', listing, BIN, ...words], { cwd: folder, env, stdio: 'pipe' });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { MovedClock } from '../moved-clock.ts';
 import { sharedPostgres } from '../postgres-server.ts';
-import { provideLocalData, provideSampleData } from '../sample-database.ts';
+import { folderWith, provideLocalData, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
@@ -66,8 +66,7 @@ test('a local run keeps its answers in the database, and cache import takes a st
 });
 
 test('a server that is away is exit code 6; a password in the address is refused and not shown', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), BOOK);
+  const folder = folderWith(t, { 'book.csv': BOOK });
   let now = Date.parse('2026-03-15T12:00:00Z');
   const clock = {
     now: () => now,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { locatePostgres } from '../../src/sql/postgres-address.ts';
 import { STORE_DATABASE } from '../../src/store/store-address.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { folderWith } from '../sample-database.ts';
 import { perilbook } from './command-line.ts';
 
 /** With the shape of a key, and without any. */
@@ -53,8 +53,7 @@ const PLACES: readonly (readonly [where: string, yaml: (key: string) => string])
 
 for (const [where, yaml] of PLACES) {
   test(`a key in a job file ${where}: never shown`, async (t) => {
-    const folder = temporaryFolder(t);
-    writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,34.0522,-118.2437\n');
+    const folder = folderWith(t, { 'book.csv': 'id,lat,lng\n1,34.0522,-118.2437\n' });
     for (const key of KEYS) {
       writeFileSync(join(folder, 'job.yaml'), `input: book.csv\n${yaml(key)}`);
       for (const words of [
@@ -71,8 +70,7 @@ for (const [where, yaml] of PLACES) {
 }
 
 test('a user or a password in the address of a webhook is refused', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,34.0522,-118.2437\n');
+  const folder = folderWith(t, { 'book.csv': 'id,lat,lng\n1,34.0522,-118.2437\n' });
   for (const login of ['me', 'me:word', ':word']) {
     writeFileSync(join(folder, 'job.yaml'), `input: book.csv\non_finish: {url: "https://${login}@h.example/"}\n`);
     const { code, stdout } = await perilbook(['job', 'check', 'job.yaml'], { folder });

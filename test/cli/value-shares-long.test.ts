@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { provideSampleData } from '../sample-database.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { folderWith } from '../sample-database.ts';
 import { perilbook } from './command-line.ts';
 
 /** Rows in Nebraska with values whose sum as floating-point numbers depends on the order of the additions. */
@@ -16,9 +15,7 @@ function portfolio(rows: number): string {
 }
 
 test('plan, run, report and terminal give a complete file 100 % of its value, whatever order they add in', async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), portfolio(420));
-  provideSampleData(join(folder, 'store.db'));
+  const folder = folderWith(t, { 'book.csv': portfolio(420) }, 'store.db');
   const words = ['book.csv', '-t', 'hail,wildfire', '--store', 'store.db', '-o', 'out.csv', '--order-by', 'tiv'];
   const plan = JSON.parse((await perilbook(['plan', ...words, '--json'], { folder })).stdout);
   assert.equal(plan.this_run.share_of_value, 1);

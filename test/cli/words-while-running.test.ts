@@ -12,8 +12,7 @@ import type { Prepared } from '../../src/run/prepare.ts';
 import { newProgress, record } from '../../src/run/progress.ts';
 import { FastClock } from '../fast-clock.ts';
 import { openHarness, places } from '../run/harness.ts';
-import { provideSampleData } from '../sample-database.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { folderWith } from '../sample-database.ts';
 import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
@@ -48,9 +47,7 @@ test('the first word names what is read, and is not said where nobody wants it',
 });
 
 function bookIn(t: TestContext): string {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,34.0522,-118.2437\n2,40.7536,-73.9832\n');
-  provideSampleData(join(folder, 'store.db'));
+  const folder = folderWith(t, { 'book.csv': 'id,lat,lng\n1,34.0522,-118.2437\n2,40.7536,-73.9832\n' }, 'store.db');
   return folder;
 }
 
@@ -68,8 +65,7 @@ test('off a terminal every change of state is a line', async (t) => {
 });
 
 test('--quiet says nothing of what goes well, the first making of the sample data included', LONG, async (t) => {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  const folder = folderWith(t, { 'book.csv': 'lat,lng\n34.0522,-118.2437\n' });
   assert.deepEqual(await perilbook([...RUN, '--quiet'], { folder }), { code: 0, stdout: '', stderr: '' });
 });
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
 import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/format.ts';
 import { findingMessages } from '../../src/cli/messages/run-messages.ts';
 import type { RatingFinding } from '../../src/report/story.ts';
+import { folderWith } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
@@ -139,9 +139,10 @@ const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
 
 for (const [args, says] of mistakes) {
   test(`perilbook ${args}: the nearest right word, and exit code 2`, async (t) => {
-    const folder = temporaryFolder(t);
-    writeFileSync(join(folder, 'book.csv'), 'lat,lng,values,tract\n34,-118,5,06037207400\n');
-    writeFileSync(join(folder, 'job.yaml'), 'input: book.csv\n');
+    const folder = folderWith(t, {
+      'book.csv': 'lat,lng,values,tract\n34,-118,5,06037207400\n',
+      'job.yaml': 'input: book.csv\n',
+    });
     const { code, stdout, stderr } = await perilbook(args.split(' '), { folder, env: { XDG_DATA_HOME: folder } });
     assert.deepEqual([code, stdout], [2, ''], stderr);
     assert.match(stderr, says);
