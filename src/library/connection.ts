@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
 import { sourceName } from '../contract/service-address.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import { SAMPLE_VINTAGE } from '../data/sample/sample-datasets.ts';
-import { needsOf } from '../data/tables/describe-data.ts';
+import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Connection, LocalConnection } from '../run/connection-kinds.ts';
 import { type LocalData, readLocalData } from '../run/look-up/local-data.ts';

@@ -5,7 +5,8 @@ import { AIR_QUALITY_DAYS, RATINGS, type Rating } from '../../src/contract/topic
 import { NATURAL_SLUGS, type NaturalSlug, PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
 import { CITIES } from '../../src/data/sample/cities.ts';
 import { readLand } from '../../src/data/sample/land.ts';
-import { SAMPLE_VINTAGE, sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
+import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
+import { SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
 import type { Dataset, DatasetName, NaturalRatingRecord } from '../../src/data/tables/records.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';

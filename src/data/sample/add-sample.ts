@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { describeData, eventDatasetsOf, needsOf } from '../tables/describe-data.ts';
+import { describeData, eventDatasetsOf, needsOf, SAMPLE_VINTAGE } from '../tables/describe-data.ts';
 import { importDataset } from '../tables/import-dataset.ts';
 import type { DatasetName } from '../tables/records.ts';
-import { SAMPLE_VINTAGE, sampleDatasets } from './sample-datasets.ts';
+import { sampleDatasets } from './sample-datasets.ts';
 
 /** All sample data is the same. */
 const SEED = 1;

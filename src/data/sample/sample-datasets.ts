@@ -1,13 +1,11 @@
 import { PROXIMITY_SLUGS } from '../../contract/topics.ts';
+import { SAMPLE_VINTAGE } from '../tables/describe-data.ts';
 import type { AreaRecord, Dataset, DatasetInfo, DatasetName } from '../tables/records.ts';
 import { type Land, readLand } from './land.ts';
 import { hurricaneTracks } from './lines.ts';
 import { points } from './points.ts';
 import { type Random, randomOf } from './random.ts';
 import { airQualityYears, monitorReadings, naturalRatings, radonZones } from './ratings.ts';
-
-/** Names the sample data in stores. Raise it whenever the generator makes other records than before from equal options. */
-export const SAMPLE_VINTAGE = 'sample-2';
 
 export interface SampleOptions {
   readonly seed: number;

@@ -7,6 +7,10 @@ import { allParts, type DatasetPart, keyOfParts, WHOLE_US } from './parts.ts';
 import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
 import { STATES, TERRITORIES } from './states.ts';
 
+/** Names the sample data in stores. Raise it whenever the generator (`data/sample/`) makes other records than before from equal options. It is
+ * here, because a plan reads it and does not wait for the generator. */
+export const SAMPLE_VINTAGE = 'sample-2';
+
 /** A loaded dataset, or one level of it. */
 export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
   /** Areas and ratings have levels; '' for the others. */
