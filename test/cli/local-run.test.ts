@@ -294,6 +294,18 @@ test('the plan names topics whose events are not here, because their counts stay
   assert.doesNotMatch(uncounted.stdout, /records of events/);
 });
 
+test('the plan says where records of events are here for some states only, because counts stay empty near the others', async (t) => {
+  const { run, change, output } = scene(t);
+  change(coverOnly('CA,CO', 'records:hail'));
+  const part =
+    /\nRecords of events for hail are here for these states only: near others the counts stay empty\. Get them: perilbook data get hail --for/;
+  assert.match((await run('plan', 'book.csv', '--topics', 'hail,tornado')).stdout, part);
+  assert.match((await run('run', 'book.csv', '--topics', 'hail,tornado')).stderr, part);
+  assert.match(output()[0]!.hail_reports!, /^\d+$/);
+  assert.deepEqual([output()[1]!.hazard_status, output()[1]!.hail_reports], ['ok', '']);
+  assert.doesNotMatch((await run('plan', 'book.csv', '--topics', 'hail', '--no-counts')).stdout, /Records of events/);
+});
+
 test('ratings of tracts without boundaries of tracts are missing data, in the plan, the run and its summary', async (t) => {
   const { run, change, output } = scene(t);
   // Chicago's county is rated by tract only, and Denver's not at all.

@@ -26,6 +26,7 @@ export function localSourceLines({ job, summary, connection }: Prepared, folder:
             `Get them: ${getCommand({ ...job, topics: uncounted }, folder)}`,
         ]
       : []),
+    ...partRecordLines(source, job, folder),
     ...placesMessages(states, job, folder),
     ...countyRatedLines(connection, source.places_with_county_ratings, summary.cells),
     ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
@@ -51,6 +52,17 @@ function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], w
 function sourceName(source: string): string {
   const names = source.split('; ').map((one) => one.replace(/ \([^()]*\)$/, ''));
   return [...new Set(names)].join('; ');
+}
+
+/** The topics with events of some states, which the table lists: a count near another state would be one of a part. */
+function partRecordLines({ datasets }: LocalSource, job: Prepared['job'], folder: string): string[] {
+  const parts = new Set(datasets.filter(({ states }) => states !== null).map(({ name }) => name));
+  const topics = job.topics.filter((topic) => eventDatasetsOf(topic).some((name) => parts.has(name)));
+  if (topics.length === 0) return [];
+  const get = getCommand({ ...job, topics }, folder);
+  return [
+    `Records of events for ${topicNames(topics)} are here for these states only: near others the counts stay empty. Get them: ${get}`,
+  ];
 }
 
 /** Without a count where no tract has a rating: then no area was looked for, and some places may lie where no county has one either. */
