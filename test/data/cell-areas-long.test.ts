@@ -136,7 +136,11 @@ test('real tracts: each cell away from borders has the tract that the service fi
   const { features } = JSON.parse(readFileSync(file, 'utf8')) as FeatureCollection<Polygon, { GEOID: string }>;
   const records = features.map(
     ({ geometry, properties: { GEOID: geoid } }): AreaRecord => ({
-      ...{ geoid, level: 'tract', name: geoid, state: 'VA', geometry },
+      geoid,
+      level: 'tract',
+      name: geoid,
+      state: 'VA',
+      geometry,
     }),
   );
   const database = databaseOf(t, records);

@@ -18,7 +18,8 @@ const PARKS = SOURCES.find(({ name }) => name === 'parks')!;
 /** A file of parks by their numbers; the same number is the same park, and row numbers of the server differ. */
 function parks(numbers: readonly number[], firstRow: number): string {
   const features = numbers.map((number, index) => ({
-    ...{ type: 'Feature', id: firstRow + index },
+    type: 'Feature',
+    id: firstRow + index,
     properties: { OBJECTID: firstRow + index, Unit_Nm: `Park ${number}` },
     geometry: { type: 'Point', coordinates: [-72 - number / 100, 43] },
   }));
@@ -122,7 +123,8 @@ test('a record in two files that are loaded by hand is one record, and two equal
 test('a record with an id of its agency is one, though it was edited between two downloads', async (t) => {
   const database = openDatabase(t);
   const plant = (code: number, name: string) => ({
-    ...{ type: 'Feature', properties: { Plant_Code: code, Plant_Name: name } },
+    type: 'Feature',
+    properties: { Plant_Code: code, Plant_Name: name },
     geometry: { type: 'Point', coordinates: [-72, 43] },
   });
   const fileWith = (...features: object[]) =>

@@ -42,7 +42,11 @@ test('every dataset is made once, has records and says that it is a sample; toge
   for (const dataset of datasets) {
     const { name } = dataset.info;
     assert.deepEqual(dataset.info, {
-      ...{ name, source: 'Perilbook sample generator', vintage: SAMPLE_VINTAGE, licence: '', sample: true },
+      name,
+      source: 'Perilbook sample generator',
+      vintage: SAMPLE_VINTAGE,
+      licence: '',
+      sample: true,
     });
     if (name === 'areas') continue;
     const records = [...(dataset.records as Iterable<unknown>)];

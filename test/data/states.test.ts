@@ -51,7 +51,8 @@ test('each level of a dataset may cover its own states', async (t) => {
 test('boundaries of a few counties say which states they cover, and how much of them', async (t) => {
   const { load } = loading(t);
   const feature = (GEOID: string) => ({
-    ...{ type: 'Feature', properties: { GEOID } },
+    type: 'Feature',
+    properties: { GEOID },
     geometry: {
       type: 'Polygon',
       coordinates: [

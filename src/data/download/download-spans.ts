@@ -124,7 +124,10 @@ function addressOf(pattern: string, { box, from, to }: Pick<TimeSpan, 'box' | 'f
   const values: Readonly<Record<string, string | number>> = {
     from: dayOf(from),
     to: dayOf(to),
-    ...{ minlat: box.minLat, maxlat: box.maxLat, minlng: box.minLng, maxlng: box.maxLng },
+    minlat: box.minLat,
+    maxlat: box.maxLat,
+    minlng: box.minLng,
+    maxlng: box.maxLng,
   };
   return pattern.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }

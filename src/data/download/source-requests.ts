@@ -75,7 +75,10 @@ function datesOf({ years, hours }: FileDownload, now: number): Readonly<Record<s
 
 function filled(pattern: string, slice: Slice, date: Readonly<Record<string, string>> = {}): string {
   const values: Readonly<Record<string, string>> = {
-    ...{ slice, state: slice, st: slice.toLowerCase(), postalState: `US-${slice}` },
+    slice,
+    state: slice,
+    st: slice.toLowerCase(),
+    postalState: `US-${slice}`,
     ...spellingsOf(slice),
     ...date,
   };
@@ -118,7 +121,9 @@ export function layerRequests(
   const where = filters.length === 0 ? '1=1' : filters.join(' AND ');
   const boxes = isState && stateWhere === 'box' ? boxesOfState(slice, radiusOf(source)) : [null];
   return boxes.map((box, index) => ({
-    ...{ layer, where, as },
+    layer,
+    where,
+    as,
     ...(box === null ? {} : { box }),
     ...(fields === undefined ? {} : { fields }),
     ...(simplifiedBy === undefined ? {} : { simplifiedBy }),

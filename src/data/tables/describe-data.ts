@@ -76,9 +76,14 @@ function described(
   const of = name === 'areas' ? statesOfAreas(database, level) : parts.map(({ state }) => state);
   const states = of.includes(WHOLE_US) ? null : partOfUs(of);
   return {
-    ...{ name, level, source: sourcesOf(parts), vintage: vintagesOf(parts).join('; ') },
+    name,
+    level,
+    source: sourcesOf(parts),
+    vintage: vintagesOf(parts).join('; '),
     licence: distinct(parts.map(({ licence }) => licence)).join('; '),
-    ...{ sample: sample === 1, rows, loadedAt },
+    sample: sample === 1,
+    rows,
+    loadedAt,
     ...(states === null ? {} : { states }),
     parts: parts.map(({ askedOf: _, source: _source, licence: _licence, stateRows: _rows, ...part }) => part),
   };

@@ -17,8 +17,8 @@ interface Tile<F> {
   readonly features: readonly F[];
 }
 
-/** Reads the features whose boxes touch a box; those in `known` need not be built again. */
-export type ReadFeatures<F> = (box: Box, known: (id: number) => F | undefined) => Iterable<F>;
+/** Reads the features whose boxes touch a box; those in `cached` need not be built again. */
+export type ReadFeatures<F> = (box: Box, cached: (id: number) => F | undefined) => Iterable<F>;
 
 /** The most bytes of cached features over all layers: forty dense cities of 6 MB. */
 const MAX_BYTES = 256_000_000;
@@ -69,8 +69,8 @@ export class FeatureTiles<F extends TileFeature> {
 
   /** A layer cut into this many tiles per degree. */
   layer(name: string, perDegree: number, readerOf: () => ReadFeatures<F>): LayerTiles<F> {
-    const known = this.#layers.get(name)?.find((layer) => layer.perDegree === perDegree);
-    if (known !== undefined) return known;
+    const cached = this.#layers.get(name)?.find((layer) => layer.perDegree === perDegree);
+    if (cached !== undefined) return cached;
     const layer: LayerTiles<F> = { perDegree, read: readerOf(), tiles: new Map(), features: new Map() };
     this.#layers.set(name, [...(this.#layers.get(name) ?? []), layer]);
     return layer;
@@ -79,22 +79,22 @@ export class FeatureTiles<F extends TileFeature> {
   /** The tiles that a box touches. A feature on several tiles is the same object in each. */
   touching(layer: LayerTiles<F>, box: Box): Tile<F>[] {
     this.#searches += 1;
-    const found: Tile<F>[] = [];
+    const touched: Tile<F>[] = [];
     const missing: number[] = [];
     for (const key of keysOf(box, layer.perDegree)) {
-      const known = layer.tiles.get(key);
-      if (known === undefined) {
+      const cached = layer.tiles.get(key);
+      if (cached === undefined) {
         missing.push(key);
         continue;
       }
-      known.usedAt = this.#searches;
-      if (known.features.length > 0) found.push(known);
+      cached.usedAt = this.#searches;
+      if (cached.features.length > 0) touched.push(cached);
     }
     if (missing.length > 0) {
-      found.push(...this.#readTiles(layer, missing));
+      touched.push(...this.#readTiles(layer, missing));
       this.#shrink();
     }
-    return found;
+    return touched;
   }
 
   /** Reads tiles in one query over the box around them: one query each would take longer where there is little. */
@@ -118,8 +118,8 @@ export class FeatureTiles<F extends TileFeature> {
 
   #hold({ features: cached }: LayerTiles<F>, { features }: CachedTile<F>): void {
     for (const feature of features) {
-      const known = cached.get(feature.id);
-      if (known !== undefined) known.holders += 1;
+      const held = cached.get(feature.id);
+      if (held !== undefined) held.holders += 1;
       else {
         cached.set(feature.id, { feature, holders: 1 });
         this.#bytes += OVERHEAD_BYTES + feature.size;
@@ -143,11 +143,11 @@ export class FeatureTiles<F extends TileFeature> {
   #evict({ features: cached, tiles }: LayerTiles<F>, { key, features }: CachedTile<F>): void {
     tiles.delete(key);
     for (const { id } of features) {
-      const known = cached.get(id)!;
-      known.holders -= 1;
-      if (known.holders > 0) continue;
+      const held = cached.get(id)!;
+      held.holders -= 1;
+      if (held.holders > 0) continue;
       cached.delete(id);
-      this.#bytes -= OVERHEAD_BYTES + known.feature.size;
+      this.#bytes -= OVERHEAD_BYTES + held.feature.size;
     }
     this.#bytes -= OVERHEAD_BYTES;
   }

@@ -147,7 +147,12 @@ function featureReader(database: DataDatabase, layer: Layer, keepsJson: boolean)
     // Parsed once: a feature is measured again and again.
     const read = () => (keepsJson ? `${bytes}0}}` : selectJson.get(id)!);
     return {
-      ...{ id, lng: null, lat: null, box: selectBox.get(id)!, size: bytes.length + size * SHAPE_SHARE, bytes },
+      id,
+      lng: null,
+      lat: null,
+      box: selectBox.get(id)!,
+      size: bytes.length + size * SHAPE_SHARE,
+      bytes,
       shape: () => (shape ??= shapeOf((JSON.parse(read()) as Feature).geometry)),
     };
   }

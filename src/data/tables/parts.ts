@@ -113,7 +113,14 @@ function partOf({
   loaded_at,
 }: DatasetPartRow): DatasetPart {
   return {
-    ...{ state, askedOf: asked_of, reach, source, vintage, licence, rows, loadedAt: loaded_at },
+    state,
+    askedOf: asked_of,
+    reach,
+    source,
+    vintage,
+    licence,
+    rows,
+    loadedAt: loaded_at,
     files: JSON.parse(files),
     stateRows: JSON.parse(state_rows),
   };

@@ -72,7 +72,10 @@ async function setUp(t: TestContext) {
   mirror.files.set(AIR, { body: airZip(360), etag: '"1"' });
   const options = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock('2026-06-01T00:00:00Z') };
   return {
-    ...{ folder, mirror, options, downloads: join(folder, 'perilbook/downloads') },
+    folder,
+    mirror,
+    options,
+    downloads: join(folder, 'perilbook/downloads'),
     run: (args: readonly string[], changes: SetupOptions = {}) =>
       perilbook(['data', ...args, ...(args[0] === 'remove' ? [] : ['--mirror', mirror.url])], {
         ...options,
@@ -326,7 +329,10 @@ test('data lists what is loaded by topic, and the command that gets what is miss
   const json = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
   const one = json.topics.find(({ topic }: { topic: string }) => topic === 'park');
   assert.deepEqual(one, {
-    ...{ topic: 'park', answered: false, datasets: [], missing: ['areas', 'sites:park'] },
+    topic: 'park',
+    answered: false,
+    datasets: [],
+    missing: ['areas', 'sites:park'],
     get: 'perilbook data get park --for FILE',
   });
 

@@ -26,12 +26,18 @@ export async function downloading(t: TestContext, silenceMs = 5_000): Promise<Do
   const client = createWebClient({ userAgent: 'perilbook/0.0.0', env: {}, mirror: mirror.url, silenceMs });
   t.after(() => client.close());
   const context: DownloadContext = {
-    ...{ client, clock, random: () => 0.5, signal: new AbortController().signal },
+    client,
+    clock,
+    random: () => 0.5,
+    signal: new AbortController().signal,
     onBytes: () => {},
     freeBytes: () => 1e12,
   };
   return {
-    ...{ mirror, folder, clock, context },
+    mirror,
+    folder,
+    clock,
+    context,
     with: (changes) => ({ ...context, ...changes }),
     read(name) {
       const file = join(folder, name);

@@ -250,8 +250,13 @@ test('a layer larger than expected is refused', async (t) => {
 test('a layer is read again when it says that it changed, else when its file is too old', async (t) => {
   const here = await downloading(t);
   const entryOf = (edited?: number): FileEntry => ({
-    ...{ file: 'sites.geojson', url: identityOf(request(here)), bytes: here.read('sites.geojson')!.length },
-    ...{ count: COUNT, fetchedAt: here.clock.now(), checkedAt: 0, ...(edited === undefined ? {} : { edited }) },
+    file: 'sites.geojson',
+    url: identityOf(request(here)),
+    bytes: here.read('sites.geojson')!.length,
+    count: COUNT,
+    fetchedAt: here.clock.now(),
+    checkedAt: 0,
+    ...(edited === undefined ? {} : { edited }),
   });
   const ask = async (entry: FileEntry) => (await downloadLayer(request(here), entry, here.context)).kind;
   here.mirror.layers.set(LAYER, layerOf(COUNT));

@@ -64,7 +64,8 @@ export function serveNatural(mirror: AgencyMirror): void {
   files.set(TRACTS_OF_VIRGINIA, { body: tracts, etag: '"va-1"' });
   for (const [state, fips, x] of NEIGHBOURS) {
     const tract: Feature<Polygon> = {
-      ...{ type: 'Feature', geometry: { type: 'Polygon', coordinates: square(x) } },
+      type: 'Feature',
+      geometry: { type: 'Polygon', coordinates: square(x) },
       properties: { STATEFP: fips, COUNTYFP: '001', TRACTCE: '000100', GEOID: `${fips}001000100`, NAMELSAD: state },
     };
     files.set(`www2.census.gov/geo/tiger/GENZ2025/shp/cb_2025_${fips}_tract_500k.zip`, {
@@ -75,7 +76,8 @@ export function serveNatural(mirror: AgencyMirror): void {
   const counties = [...new Map(features.map((tract) => [tract.properties.GEOID!.slice(0, 5), tract])).values()];
   const countyFeatures = counties.map(
     ({ geometry, properties }): Feature<Polygon> => ({
-      ...{ type: 'Feature', geometry },
+      type: 'Feature',
+      geometry,
       properties: {
         STATEFP: '51',
         COUNTYFP: properties.COUNTYFP,
@@ -119,12 +121,19 @@ export function serveNatural(mirror: AgencyMirror): void {
     etag: '"p1"',
   });
   mirror.quakes = Array.from({ length: 300 }, (_, index) => ({
-    ...{ time: Date.UTC(1990, 0, 1) + index * 40 * 86_400_000, lat: 37 + (index % 10) / 10, lng: -78 },
+    time: Date.UTC(1990, 0, 1) + index * 40 * 86_400_000,
+    lat: 37 + (index % 10) / 10,
+    lng: -78,
   }));
   const fire = (state: string, index: number) => ({
     attributes: {
-      ...{ IncidentName: `Fire ${index}`, IncidentTypeCategory: 'WF', POOState: `US-${state}`, IrwinID: `{${index}}` },
-      ...{ attr_IncidentName: `Fire ${index}`, attr_IncidentTypeCategory: 'WF', attr_POOState: `US-${state}` },
+      IncidentName: `Fire ${index}`,
+      IncidentTypeCategory: 'WF',
+      POOState: `US-${state}`,
+      IrwinID: `{${index}}`,
+      attr_IncidentName: `Fire ${index}`,
+      attr_IncidentTypeCategory: 'WF',
+      attr_POOState: `US-${state}`,
       FireDiscoveryDateTime: Date.UTC(2024, 5, index + 1),
     },
     geometry: { type: 'Point', coordinates: [-78 - index / 100, 38] },

@@ -82,7 +82,10 @@ async function setUp(t: TestContext) {
   const run = (...args: string[]) =>
     perilbook(['data', ...args, ...(args[0] === 'remove' ? [] : ['--mirror', mirror.url])], options);
   return {
-    ...{ folder, mirror, options, run },
+    folder,
+    mirror,
+    options,
+    run,
     /** The number of records of the only dataset. */
     rows: async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout).datasets[0]?.rows ?? null,
     open: () => {
@@ -180,8 +183,11 @@ test('what the agency lists under a state is of that state, wherever outlines dr
 test('a fire perimeter belongs to the state that its agency names', async (t) => {
   const { mirror, run, rows } = await setUp(t);
   const attributes = (index: number) => ({
-    ...{ attr_POOState: 'US-NV', attr_IncidentTypeCategory: 'WF', attr_IncidentName: `F${index}` },
-    ...{ poly_IncidentName: `F${index}`, attr_UniqueFireIdentifier: `2024-NV-${index}` },
+    attr_POOState: 'US-NV',
+    attr_IncidentTypeCategory: 'WF',
+    attr_IncidentName: `F${index}`,
+    poly_IncidentName: `F${index}`,
+    attr_UniqueFireIdentifier: `2024-NV-${index}`,
   });
   // In California, some kilometres from the border.
   const geometries = Array.from({ length: 42 }, (_, index) => squareAt(-120.2 + index / 1_000, 39.5));

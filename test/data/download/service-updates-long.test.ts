@@ -73,7 +73,10 @@ async function setUp(t: TestContext) {
   let said = '';
   const world = { folder, clock, env: { XDG_DATA_HOME: folder } };
   return {
-    ...{ mirror, clock, stop, world },
+    mirror,
+    clock,
+    stop,
+    world,
     said: () => said,
     /** The hour's file: the same value for each pollutant, so that a mixed answer shows. */
     publish(hour: number, value: number): void {

@@ -31,7 +31,9 @@ async function setUp(t: TestContext) {
   const run = (...args: string[]) =>
     perilbook(['data', ...args, '--mirror', mirror.url], { folder, env: { XDG_DATA_HOME: folder }, clock });
   return {
-    ...{ mirror, clock, run },
+    mirror,
+    clock,
+    run,
     async check(name: string) {
       const { code, stdout } = await run('check', name, '--json');
       const { sources } = JSON.parse(stdout) as { sources: { source: string; ok: boolean; warning?: string }[] };
