@@ -55,7 +55,7 @@ export interface Client extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Opens the client of one service. It never follows a redirect: the key would be sent to an address that nobody chose. */
+/** Opens the client of one service. It never follows a redirect: the key would be sent to an address that the user did not choose. */
 export function createClient(options: ClientOptions): Client {
   const { origin, pathname } = new URL(options.baseUrl);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };

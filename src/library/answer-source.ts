@@ -85,8 +85,10 @@ export function createClient(settings: ClientSettings): AnswerSource {
 export function jobOfSource(source: AnswerSource, settings: object, store?: string): Job {
   const { settings: own, dataFile } = partsOf(source);
   const checked = withBudget(checkedSettings(settings), source);
-  const said = { name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT };
-  const job = makeJob([store === undefined ? said : { ...said, store }], defaultFolders());
+  const job = makeJob(
+    [{ name: 'library', ...checked, ...own, input: '-', output: NO_OUTPUT, store }],
+    defaultFolders(),
+  );
   const location = { lat: 'lat', lng: 'lng' };
   return { ...job, location, ...(dataFile === undefined ? {} : { dataFile }) };
 }

@@ -14,10 +14,10 @@ export interface AnswerStore extends AsyncDisposable {
   readonly address: string;
 }
 
-/** Nobody else can reach what is behind the handle: the store's own functions are no part of the library. */
+/** Only this module can reach the store of a handle: its functions are no part of the library. */
 const STORES = new WeakMap<AnswerStore, Store>();
 
-/** The folders of a program that names none. The environment is not read: `XDG_DATA_HOME` has to be passed by whoever uses it. */
+/** The folders of a program that names none. The environment is not read: a program that uses `XDG_DATA_HOME` passes it. */
 export function defaultFolders(): JobFolders {
   return { workingFolder: resolve('.'), dataFolder: join(homedir(), '.local/share/perilbook') };
 }
@@ -30,8 +30,7 @@ export function defaultFolders(): JobFolders {
  */
 export async function openStore(address?: string): Promise<AnswerStore> {
   requireType('address', address ?? '', isText, 'Pass a file or the address of a database, or leave it out.');
-  const said = address === undefined ? {} : { store: address };
-  const { store: resolved } = makeJob([{ input: '-', ...said }], defaultFolders());
+  const { store: resolved } = makeJob([{ input: '-', store: address }], defaultFolders());
   const store = await openStoreAt(resolved, systemClock, processOwner());
   const handle: AnswerStore = {
     address: resolved,
@@ -44,7 +43,7 @@ export async function openStore(address?: string): Promise<AnswerStore> {
   return handle;
 }
 
-/** The store behind a handle. @throws USAGE */
+/** The store of a handle. @throws USAGE */
 export function storeBehind(handle: AnswerStore | undefined): Store {
   const store = handle && STORES.get(handle);
   if (store !== undefined) return store;

@@ -37,8 +37,15 @@ export function reportProgress(
   const emit = () => {
     const { phase, cells, cellsDone, creditsSpent, creditsUnknown, calls, callsInFlight } = progress;
     onEvent({
-      ...{ type: 'progress', phase, rows: rows?.() ?? progress.rows, places: cells, placesDone: cellsDone },
-      ...{ creditsSpent, creditsUnknown, calls, callsInFlight },
+      type: 'progress',
+      phase,
+      rows: rows?.() ?? progress.rows,
+      places: cells,
+      placesDone: cellsDone,
+      creditsSpent,
+      creditsUnknown,
+      calls,
+      callsInFlight,
     });
   };
   progress.onChange = emit;

@@ -76,8 +76,8 @@ function requireBudget({ job, summary: { credits } }: Prepared): void {
 function jobOf(job: string | JobFile, options: JobOptions) {
   requireType('job', job, (value) => isText(value) || isObject(value), 'Pass the path of a job file, or its settings.');
   checkOptions(options);
-  const { env = {}, onEvent = () => {}, ...said } = options;
-  const folders = { ...defaultFolders(), ...foldersOf(said) };
+  const { env = {}, onEvent = () => {}, ...others } = options;
+  const folders = { ...defaultFolders(), ...foldersOf(others) };
   const host = libraryHost(folders, env, onEvent);
   const settings =
     typeof job === 'string'

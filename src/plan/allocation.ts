@@ -7,7 +7,7 @@ export interface Allocation {
 
 /**
  * Spends credits on cells: every cell first gets the leanest tier, then cells are upgraded, tier by tier, always in the
- * order given, as long as the credits suffice. A cell that costs more than what is left is skipped, and cheaper ones behind it
+ * order given, as long as the credits suffice. A cell that costs more than what is left is skipped, and cheaper ones after it
  * still get theirs.
  *
  * Tiers are nested, so a richer one never costs less. The result is therefore the best by the job's own measure: written as

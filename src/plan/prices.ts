@@ -54,17 +54,17 @@ export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): 
 /** Remembers purchases by their set of missing topics: millions of cells share a handful of such sets. */
 export function purchaseBySet(priceList: () => PriceList): (missing: TopicSet) => Purchase {
   let pricedFor: PriceList | null = null;
-  const known = new Map<TopicSet, Purchase>();
+  const cached = new Map<TopicSet, Purchase>();
   return (missing) => {
     const now = priceList();
     if (now !== pricedFor) {
-      known.clear();
+      cached.clear();
       pricedFor = now;
     }
-    let purchase = known.get(missing);
+    let purchase = cached.get(missing);
     if (!purchase) {
       purchase = cheapestCalls(topicsIn(missing), now);
-      known.set(missing, purchase);
+      cached.set(missing, purchase);
     }
     return purchase;
   };

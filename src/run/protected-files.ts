@@ -82,7 +82,7 @@ export async function filesOfJob(job: Job): Promise<readonly ProtectedFile[]> {
   return paths.flatMap(([what, files]) => files.flatMap((path) => (path == null ? [] : [{ path, what }])));
 }
 
-/** The files of an input. None where its parts cannot be listed: whoever reads them reports it. */
+/** The files of an input. None where its parts cannot be listed: reading them gives the error. */
 export async function inputFiles({ input, parts }: Pick<Job, 'input' | 'parts'>): Promise<string[]> {
   if (parts === null) return input === '-' ? [] : [input];
   const { parts: listed } = await listParts(parts.folder, parts.sources).catch(() => ({ parts: [] }));

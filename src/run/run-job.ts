@@ -32,7 +32,7 @@ export interface RunResult {
  * A run from its input to its output, as the command, the library and the page start it.
  *
  * @param options.approve gets the plan before anything is spent, and throws where it may not be
- * @returns how it ended, with the plan; whoever called disposes of that
+ * @returns how it ended, with the plan; the caller disposes of that
  */
 export async function runJob(
   context: RunContext,
@@ -124,7 +124,11 @@ async function buy(
   await using opened = new AsyncDisposableStack();
   const client = opened.use(
     createClient({
-      ...{ baseUrl, sockets: job.concurrency, userAgent: 'perilbook', clock, secrets },
+      baseUrl,
+      sockets: job.concurrency,
+      userAgent: 'perilbook',
+      clock,
+      secrets,
       keepsDetails: job.details === 'keep',
       ...(trace ? { trace } : {}),
     }),
@@ -146,7 +150,12 @@ async function buy(
   const approval = approved && { id: approved.id, budget: approved.credits_at_most };
   return await buyInRounds(
     {
-      ...{ job, plan, store, freshness, progress, deadline },
+      job,
+      plan,
+      store,
+      freshness,
+      progress,
+      deadline,
       limits: { run, source, budget: plan.limit, ...(approval && { plan: approval }) },
       service: { client, throttles, apiKeys },
       effects: { clock, times, random, notice },
@@ -206,10 +215,10 @@ async function storeMoved(store: Store, stop: Stop | null): Promise<Stop | null>
 
 /** Repeats no message: a hundred calls may have the same one. */
 function once(notice: (message: string) => void): (message: string) => void {
-  const said = new Set<string>();
+  const repeated = new Set<string>();
   return (message) => {
-    if (said.has(message)) return;
-    said.add(message);
+    if (repeated.has(message)) return;
+    repeated.add(message);
     notice(message);
   };
 }

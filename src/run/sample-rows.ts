@@ -7,8 +7,8 @@ const ALL: SampleMark = { until: Number.POSITIVE_INFINITY, still: true };
 const NONE: SampleMark = { until: Number.NEGATIVE_INFINITY, still: false };
 
 /**
- * Which rows are sample data. That a service runs on it is known by its answers only, so it is read again behind the
- * buying; what the source had said before is then taken for sample data too, because nobody can tell.
+ * Which rows are sample data. Only the answers of a service tell that it runs on it, so the mark is read again after the
+ * buying. Answers from before the mark are then taken for sample data too: nothing shows that they are not.
  */
 export class SampleRows {
   readonly #isEmbedded: boolean;

@@ -185,8 +185,15 @@ function wayOf(
 ) {
   const { minutes, periods, finishBy, fits } = forecast;
   return {
-    ...{ credits: price.credits, calls, bytes, overage_dollars: overageDollars, minutes, periods },
-    ...{ finish_by: isoTime(finishBy), fits, lacks },
+    credits: price.credits,
+    calls,
+    bytes,
+    overage_dollars: overageDollars,
+    minutes,
+    periods,
+    finish_by: isoTime(finishBy),
+    fits,
+    lacks,
   };
 }
 
@@ -200,7 +207,11 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
     datasets: datasets
       .filter(({ name }) => used.has(name))
       .map(({ name, level, source, vintage, licence, states, loadedAt }) => ({
-        ...{ name, level, source, vintage, licence },
+        name,
+        level,
+        source,
+        vintage,
+        licence,
         states: states ?? null,
         loaded_at: isoTime(loadedAt),
       })),

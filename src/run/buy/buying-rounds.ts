@@ -6,7 +6,7 @@ import { counted, dateTime } from '../../format-numbers.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { total } from '../../store/admission.ts';
 import { accountState } from '../plan/account-state.ts';
-import { readKnownAreas } from '../plan/area-plan.ts';
+import { readStoredAreas } from '../plan/area-plan.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { allocateTiers } from '../plan/reach.ts';
 import { record } from '../progress.ts';
@@ -128,7 +128,7 @@ async function contradictingAreas(
   replanned: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   if (job.areas === null) return new Set();
-  const stored = await readKnownAreas(plan.scan.areas, store, limits.source);
+  const stored = await readStoredAreas(plan.scan.areas, store, limits.source);
   const contradicting = new Set<string>();
   for (const [area, { mismatchedAt }] of stored) {
     if ((mismatchedAt ?? 0) < freshness.startedAt || replanned.has(area)) continue;

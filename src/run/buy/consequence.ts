@@ -178,9 +178,9 @@ function keyLesson(verdict: Verdict): Consequence['key'] {
 
 function healthOf(verdict: Verdict<ParsedAnswer>, { call, policy, isUnchecked }: TriedCall): HealthSignal {
   const topic = (isAvailable: boolean) => (call.kind === 'single' ? { slug: call.topic, isAvailable } : null);
-  const signal = (service: HealthSignal['service'], about: HealthSignal['topic'] = null, isPaid = false) => ({
-    ...{ service, topic: about, isPaid },
-  });
+  const signal = (service: HealthSignal['service'], about: HealthSignal['topic'] = null, isPaid = false) => {
+    return { service, topic: about, isPaid };
+  };
   switch (verdict.kind) {
     case 'answered': {
       const reading = call.kind === 'single' ? verdict.results.get(call.topic) : undefined;
@@ -211,9 +211,9 @@ function nextStep(verdict: Verdict, decision: Decision | null): NextStep {
     const { afterMs, rate, tried } = decision;
     return { step: 'retry', afterMs, rate, tried };
   }
-  const stop = (reason: StopReason, why: string, afterMs: number | null = null): NextStep => ({
-    ...{ step: 'stop', reason, message: why, afterMs },
-  });
+  const stop = (reason: StopReason, why: string, afterMs: number | null = null): NextStep => {
+    return { step: 'stop', reason, message: why, afterMs };
+  };
   if (decision?.next === 'pause') {
     const minutes = Math.ceil(decision.afterMs / 60_000);
     return stop('service_down', `The service asks to wait ${minutes} minutes (${message}).`, decision.afterMs);

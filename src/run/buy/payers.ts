@@ -57,7 +57,7 @@ export class Payers {
     return this.#apiKeys.keyFor(scopeOf(call), (name) => this.#accountName(name) === account.name);
   }
 
-  /** Whether some key may make a call, whoever pays. */
+  /** Whether some key may make a call, from whatever account. */
   hasKeyFor(call: Call): boolean {
     return this.#apiKeys.keyFor(scopeOf(call)) !== null;
   }
@@ -122,7 +122,7 @@ function withinAllowance(account: JobAccount): JobAccount {
   return { ...account, overageCredits: 0 };
 }
 
-/** The highest prices that calls may still have, learned from calls that were refused for want of credits. */
+/** The highest prices that calls may still have, learned from calls that were refused because credits are lacking. */
 class PriceCaps {
   readonly #times: RunTimes;
   /** By payer: a run may go on past the anniversary of one account while another pays. */

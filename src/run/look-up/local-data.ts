@@ -46,7 +46,13 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
   // Where the clock was set back since a load, answers of now would seem older than the data: never fresh.
   const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt));
   return {
-    ...{ file, version: createDataVersion(database)(), asOf, datasets, topics: new Set(topics), countyRatings, sample },
+    file,
+    version: createDataVersion(database)(),
+    asOf,
+    datasets,
+    topics: new Set(topics),
+    countyRatings,
+    sample,
     topicsWithoutRecords: new Set(withoutRecords.map(({ topic }) => topic)),
     boundaryStates: boundaryStates(database),
     countiesWithoutRatings: countiesWithoutRatings(database),
@@ -95,11 +101,11 @@ export function localNotes(
   originOf: OriginNotes['originOf'] = () => PLAIN,
 ): OriginNotes {
   // A million rows have few sets of answered topics.
-  const known = new Map<string, string>();
+  const notes = new Map<string, string>();
   const byName = Map.groupBy(datasets, ({ name }) => name);
   const noteOf: OriginNotes['noteOf'] = (topics, { isOfCounty, airQualityYear }) => {
     const key = `${topics.join(' ')} ${isOfCounty} ${airQualityYear}`;
-    let note = known.get(key);
+    let note = notes.get(key);
     if (note === undefined) {
       const used = datasetsOf(topics, counts);
       const named = [...byName].filter(([name]) => used.has(name));
@@ -111,7 +117,7 @@ export function localNotes(
       const hasRating = topics.some((topic) => topicOf(topic).category === 'natural');
       const county = isOfCounty && hasRating ? '; rating of the county, not of the tract' : '';
       note = `local data: ${shown.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more dataset')}` : ''}${county}`;
-      known.set(key, note);
+      notes.set(key, note);
     }
     return note;
   };

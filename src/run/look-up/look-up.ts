@@ -79,8 +79,13 @@ export async function lookUp(
     const threads = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))));
     await using pool = new ThreadPool({ threads, purpose: 'looked up locations', youngMb: YOUNG_MB });
     const setup: LookupSetup = {
-      ...{ dataFile: data.file, version: data.version, counts: job.counts, store: job.store, source },
-      ...{ asOf: data.asOf, now: Math.max(data.asOf, effects.clock.now()) },
+      dataFile: data.file,
+      version: data.version,
+      counts: job.counts,
+      store: job.store,
+      source,
+      asOf: data.asOf,
+      now: Math.max(data.asOf, effects.clock.now()),
       cells: sortedCells(order, scan.cells, missing),
     };
     await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);

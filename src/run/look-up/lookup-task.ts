@@ -80,12 +80,12 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
 
 /** A file has few sets of missing topics and a million cells. */
 function topicsBySet(): (set: TopicSet) => readonly TopicSlug[] {
-  const known = new Map<TopicSet, readonly TopicSlug[]>();
+  const cached = new Map<TopicSet, readonly TopicSlug[]>();
   return (set) => {
-    let topics = known.get(set);
+    let topics = cached.get(set);
     if (topics === undefined) {
       topics = topicsIn(set);
-      known.set(set, topics);
+      cached.set(set, topics);
     }
     return topics;
   };

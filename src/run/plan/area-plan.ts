@@ -25,7 +25,7 @@ const LEVELS: readonly AreaLevel[] = ['tract', 'county'];
 const AREAS_PER_READ = 2_000;
 
 /** What the store has of areas, by their names (`tract 06037106111`). */
-export type KnownAreas = ReadonlyMap<string, StoredArea>;
+export type StoredAreas = ReadonlyMap<string, StoredArea>;
 
 /** How many cells one answer for a whole area saves. */
 export interface AreaPlan {
@@ -45,20 +45,20 @@ function areaTopics(job: Job, level: AreaLevel): TopicSet {
 }
 
 /** Reads what the store has of all areas that the rows name. */
-export async function readKnownAreas(areas: AreaTable, store: Store, source: number): Promise<KnownAreas> {
-  const known = new Map<string, StoredArea>();
+export async function readStoredAreas(areas: AreaTable, store: Store, source: number): Promise<StoredAreas> {
+  const stored = new Map<string, StoredArea>();
   for (let from = 0; from < areas.names.length; from += AREAS_PER_READ) {
     const names = areas.names.slice(from, from + AREAS_PER_READ);
     const records = await store.readAreas(source, names);
-    for (const [index, record] of records.entries()) if (record) known.set(names[index]!, record);
+    for (const [index, record] of records.entries()) if (record) stored.set(names[index]!, record);
   }
-  return known;
+  return stored;
 }
 
 interface AreaPlanRequest {
   readonly job: Job;
   readonly scan: Pick<Scan, 'areas' | 'cells'>;
-  readonly known: KnownAreas;
+  readonly stored: StoredAreas;
   /** The cells that lack something, in the order of spending. */
   readonly order: Iterable<number>;
   readonly missing: ReadonlyTopicSets;
@@ -74,7 +74,7 @@ interface AreaPlanRequest {
  * @returns the plan, and what the cells lack under it
  */
 export function spareByAreas(request: AreaPlanRequest): { readonly plan: AreaPlan; readonly missing: TopicSets } {
-  const { job, scan, known, order, freshness } = request;
+  const { job, scan, stored, order, freshness } = request;
   const missing = request.missing.copy();
   const topicsOf = { tract: areaTopics(job, 'tract'), county: areaTopics(job, 'county') };
   const served = new Map<string, TopicSet>();
@@ -89,7 +89,7 @@ export function spareByAreas(request: AreaPlanRequest): { readonly plan: AreaPla
       const area = scan.areas.of(cell, level);
       const lacking = intersection(missing.get(cell), topicsOf[level]);
       if (area === null || lacking === NO_TOPICS) continue;
-      const record = known.get(area);
+      const record = stored.get(area);
       if (record && record.mismatchedAt !== null) continue;
       const before = served.get(area) ?? freshTopics(record, freshness);
       served.set(area, union(before, lacking));
@@ -173,7 +173,7 @@ export function withAreas(
   cell: number,
   job: Job,
   areas: AreaTable,
-  known: KnownAreas,
+  stored: StoredAreas,
   freshness: Freshness,
 ): { readonly record: CellRecord; readonly used: readonly string[] } {
   const answers = new Map<TopicSlug, Answer>(record.answers);
@@ -184,7 +184,7 @@ export function withAreas(
     if (level === null || !areaSuffices(topic, job.counts) || (own && own.asOf >= freshness.freshSince(topic)))
       continue;
     const area = areas.of(cell, level);
-    const found = area === null ? undefined : known.get(area);
+    const found = area === null ? undefined : stored.get(area);
     const answer = found?.mismatchedAt === null ? found.answers.get(topic) : undefined;
     if (!answer || answer.asOf < freshness.freshSince(topic)) continue;
     answers.set(topic, answer);

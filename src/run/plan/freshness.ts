@@ -22,15 +22,15 @@ export function freshnessOf(
   loadedSince: (topic: TopicSlug) => number = () => 0,
 ): Freshness {
   // Called for each topic of each cell, millions of times.
-  const known = new Map<TopicSlug, number>();
+  const cached = new Map<TopicSlug, number>();
   return {
     startedAt,
     freshSince: (topic) => {
-      let since = known.get(topic);
+      let since = cached.get(topic);
       if (since === undefined) {
         const timeToLive = job.timeToLive(topic);
         since = Math.max(loadedSince(topic), timeToLive === null ? 0 : startedAt - timeToLive);
-        known.set(topic, since);
+        cached.set(topic, since);
       }
       return since;
     },

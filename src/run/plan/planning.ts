@@ -25,7 +25,7 @@ import { CellCache, completeCellFields } from '../write/cell-cache.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { creditsLeft } from './approved-plan.ts';
-import { type AreaPlan, readKnownAreas, spareByAreas } from './area-plan.ts';
+import { type AreaPlan, readStoredAreas, spareByAreas } from './area-plan.ts';
 import { failedSet, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
 import { priceListOf, scopeNotes } from './price-list.ts';
 import { type CellNumbers, type Reach, reachedBy, reachOf, type TierShare } from './reach.ts';
@@ -103,8 +103,8 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const assumedMs = connection.kind === 'service' && connection.sample ? EMBEDDED_CALL_MS : ASSUMED_CALL_MS;
   const times = callTimes(isLocal ? [] : await store.callTimes(source, LEASE_MS), assumedMs);
   const lackingOrder = spendingOrder(job, scan, found.missing);
-  const known = job.areas === null || isLocal ? null : await readKnownAreas(scan.areas, store, source);
-  const spared = known && spareByAreas({ job, scan, known, order: lackingOrder, missing: found.missing, freshness });
+  const stored = job.areas === null || isLocal ? null : await readStoredAreas(scan.areas, store, source);
+  const spared = stored && spareByAreas({ job, scan, stored, order: lackingOrder, missing: found.missing, freshness });
   const missing = spared?.missing ?? found.missing;
   const allLacking = spared === null ? found.lacking : countSets(missing);
   const lacking: ReadonlyMap<TopicSet, number> = isLocal ? new Map() : allLacking;
@@ -139,14 +139,18 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   };
   const prices = new Map<TopicSet, number>();
   const priceOf = (topics: TopicSet) => {
-    const known = prices.get(topics) ?? cheapestCalls(topicsIn(topics), priceList).credits;
-    prices.set(topics, known);
-    return known;
+    const credits = prices.get(topics) ?? cheapestCalls(topicsIn(topics), priceList).credits;
+    prices.set(topics, credits);
+    return credits;
   };
   const paidWithin = spread(price.demand, pool, withinAllowances);
   const paid = paidWithin.served === price.credits ? paidWithin : spread(price.demand, pool, inAll);
   return {
-    ...{ scan, origin, priceList, complete, approvedCredits },
+    scan,
+    origin,
+    priceList,
+    complete,
+    approvedCredits,
     missing,
     hadNoData: found.hadNoData,
     cellsCached: found.lacking.get(NO_TOPICS) ?? 0,
@@ -239,7 +243,7 @@ async function findMissing(
     const without = intersection(lacks, noDataSet(record));
     if (without !== NO_TOPICS) hadNoData.set(cell, without);
   };
-  // Of a cell that the store has never heard of.
+  // Of a cell that is not in the store.
   const all = missingSet(null, job.topics, freshness);
   for (let cell = 0; cell < cells.size; cell++) missing.set(cell, all);
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {

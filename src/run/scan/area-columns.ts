@@ -47,13 +47,13 @@ export function findAreaColumns(
 
 /** `STATE,COUNTY,TRACT` names three columns, where there is no column of that name. */
 function tractColumns(
-  said: string | null,
+  setting: string | null,
   names: readonly string[],
   named: (column: string | null) => number | null,
 ): AreaColumns['tract'] {
-  const parts = said?.split(',').map((part) => part.trim()) ?? [];
-  const isOne = names.some((name) => name.toLowerCase() === said?.toLowerCase());
-  if (parts.length !== 3 || isOne) return named(said);
+  const parts = setting?.split(',').map((part) => part.trim()) ?? [];
+  const isOne = names.some((name) => name.toLowerCase() === setting?.toLowerCase());
+  if (parts.length !== 3 || isOne) return named(setting);
   return [named(parts[0]!)!, named(parts[1]!)!, named(parts[2]!)!];
 }
 

@@ -89,8 +89,8 @@ export class RowPlaces implements Disposable {
     if (number !== undefined) return number;
     const isFull = this.#numbers.size >= MOST_NOTES;
     const kept = isFull ? 'The row cannot be read.' : note;
-    const known = isFull ? this.#numbers.get(kept) : undefined;
-    if (known !== undefined) return known;
+    const general = isFull ? this.#numbers.get(kept) : undefined;
+    if (general !== undefined) return general;
     this.#numbers.set(kept, this.#unlocated.length);
     return this.#unlocated.push({ finding, note: kept, rows: 0 }) - 1;
   }

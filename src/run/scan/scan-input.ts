@@ -123,8 +123,8 @@ export async function scanRows(
   let rows = 0;
   let located = 0;
   const found = (finding: Finding['finding'], note: string, { line, part }: FoundAt): void => {
-    const known = findings.get(finding);
-    if (known) known.rows++;
+    const earlier = findings.get(finding);
+    if (earlier) earlier.rows++;
     else findings.set(finding, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
   };
   const countPart = ({ part }: Pick<Row, 'part'> = {}, count: number): void => {

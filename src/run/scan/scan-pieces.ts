@@ -56,7 +56,7 @@ interface OrderedPiece<Read> {
 }
 
 /**
- * The pieces of files one behind the other. A guess that turns out wrong is read again from where the piece before ended: so the
+ * The pieces of files, one after the other. A guess that turns out wrong is read again from where the piece before ended: so the
  * rows are those of a reading from the first to the last, whatever the guesses were.
  */
 export async function* inFileOrder<Read extends { readonly piece: RowPiece }>(

@@ -16,7 +16,7 @@ export interface KeySource {
   readonly account?: string | null;
 }
 
-/** `sample` that `isDefault` was not said by the user: local data is used instead where it is here. */
+/** `sample` with `isDefault` was not chosen by the user: local data is used in its place where it is here. */
 export type ServiceSettings =
   | { readonly kind: 'local' }
   | { readonly kind: 'sample'; readonly isDefault: boolean }
@@ -96,17 +96,17 @@ export function isSampleAccount(name: string): boolean {
 }
 
 /** The account that the job's own settings describe. */
-export function accountOf(said: AccountSettings, service: ServiceSettings): JobAccount {
-  const subscription = subscriptionOf(said.subscription);
+export function accountOf(given: AccountSettings, service: ServiceSettings): JobAccount {
+  const subscription = subscriptionOf(given.subscription);
   return {
     name:
-      said.account ??
+      given.account ??
       (service.kind === 'remote' ? new URL(sourceName(service.baseUrl)).host : embeddedAccount(subscription)),
     subscription,
-    anniversaryDay: said.anniversary_day,
-    reserve: said.reserve,
-    overageCredits: overageCreditsOf(said.overages, subscription),
-    spentElsewhere: said.spent_elsewhere,
+    anniversaryDay: given.anniversary_day,
+    reserve: given.reserve,
+    overageCredits: overageCreditsOf(given.overages, subscription),
+    spentElsewhere: given.spent_elsewhere,
   };
 }
 
@@ -118,12 +118,12 @@ export function accountOf(said: AccountSettings, service: ServiceSettings): JobA
 export function accountsOf(
   own: JobAccount,
   service: ServiceSettings,
-  said: JobFile['service'],
+  given: JobFile['service'],
   overages?: JobFile['overages'],
 ): JobAccount[] {
-  if (service.kind !== 'remote' || typeof said !== 'object') return [own];
+  if (service.kind !== 'remote' || typeof given !== 'object') return [own];
   const accounts = new Map<string, JobAccount>();
-  for (const key of said.api_keys ?? [{}]) {
+  for (const key of given.api_keys ?? [{}]) {
     const name = key.account ?? own.name;
     const before =
       accounts.get(name) ?? (name === own.name ? own : { ...own, name, overageCredits: 0, spentElsewhere: 0 });

@@ -62,9 +62,9 @@ function isProtected(url: string): boolean {
   return protocol === 'https:' || isLoopback(hostname);
 }
 
-export function finishHookOf(said: z.infer<typeof onFinishSchema> | undefined, folder: string): FinishHook | null {
-  if (said === undefined) return null;
-  const { command, url, secret } = said;
+export function finishHookOf(given: z.infer<typeof onFinishSchema> | undefined, folder: string): FinishHook | null {
+  if (given === undefined) return null;
+  const { command, url, secret } = given;
   if (url === undefined) return { kind: 'command', command: commandIn(command!, (path) => resolve(folder, path)) };
   const file = secret?.file === undefined ? undefined : resolve(folder, secret.file);
   return { kind: 'webhook', url, secret: secret === undefined ? null : { env: secret.env, file } };

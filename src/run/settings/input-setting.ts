@@ -23,11 +23,11 @@ export interface InputSettings {
 
 /** Decides whether an input is one file or parts, and where the output goes. @throws USAGE */
 export function inputOf(
-  said: string | readonly string[],
+  given: string | readonly string[],
   output: string | undefined,
   workingFolder: string,
 ): InputSettings {
-  const list = [said].flat();
+  const list = [given].flat();
   if (list.includes('-')) {
     if (list.length === 1) return { input: '-', output: oneOutput('-', output, workingFolder), parts: null };
     throw new PerilbookError(
@@ -80,7 +80,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Missing or not accessible: whoever opens it says so.
+    // Missing or not accessible: the error comes where it is opened.
     return false;
   }
 }

@@ -27,8 +27,13 @@ type SettingPath = readonly PropertyKey[];
 
 /** What zod calls the types of values. */
 const TYPES: Readonly<Record<string, string>> = {
-  ...{ int: 'a whole number', number: 'a number', string: 'a text', boolean: 'true or false' },
-  ...{ object: 'a map', record: 'a map', array: 'a list' },
+  int: 'a whole number',
+  number: 'a number',
+  string: 'a text',
+  boolean: 'true or false',
+  object: 'a map',
+  record: 'a map',
+  array: 'a list',
 };
 
 /** What is wrong with a value, where its schema does not say it: zod asks for it (`error`). '' for a union, whose branches say it. */

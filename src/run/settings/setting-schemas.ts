@@ -173,7 +173,18 @@ const currency = z.string().regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 co
 
 /** What the lines of the table choose from. */
 export const SCHEMAS = {
-  ...{ text, credits, day, share, encoding, units, currency, subscription, service, location, areas, timesToLive },
+  text,
+  credits,
+  day,
+  share,
+  encoding,
+  units,
+  currency,
+  subscription,
+  service,
+  location,
+  areas,
+  timesToLive,
   anyText: z.string(),
   character: z.string().length(1),
   flag: z.boolean(),

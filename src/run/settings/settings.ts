@@ -108,8 +108,8 @@ export interface JobFolders {
  *
  * @throws JOB_FILE, USAGE when a setting without a default is missing
  */
-export function makeJob(said: readonly JobFile[], surroundings: JobFolders): Job {
-  const merged = [DEFAULTS satisfies JobFile as JobFile, ...[...said].reverse()].reduce(mergeJobFiles);
+export function makeJob(given: readonly JobFile[], surroundings: JobFolders): Job {
+  const merged = [DEFAULTS satisfies JobFile as JobFile, ...[...given].reverse()].reduce(mergeJobFiles);
   const settings = merged as JobFile & { [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]> };
   if (settings.input === undefined) {
     throw new PerilbookError(
@@ -148,8 +148,8 @@ export function makeJob(said: readonly JobFile[], surroundings: JobFolders): Job
     onFinish: finishHookOf(settings.on_finish, surroundings.workingFolder),
     metrics: settings.metrics === undefined ? null : resolve(surroundings.workingFolder, settings.metrics),
     assumed: [
-      ...(said.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
-      ...(said.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
+      ...(given.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
+      ...(given.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
     ],
   };
 }

@@ -42,7 +42,7 @@ const BLOCK_BYTES = 2 ** 20;
  * from the store again for each batch of rows (some 20 µs each).
  *
  * The fields of complete cells stay packed, in blocks of a mebibyte. Rejected: a buffer and a function for each cell, which took a
- * fifth of a warm run for garbage collection and twice the memory; a temporary file behind the blocks, which took 300 lines.
+ * fifth of a warm run for garbage collection and twice the memory; a temporary file for what exceeds the blocks, which took 300 lines.
  */
 export class CellCache {
   readonly #completeOf: (cell: number) => CompleteFields;
@@ -82,7 +82,7 @@ export class CellCache {
     const place = (this.#places[cell] ?? 0) - 1;
     const block = this.#blocks[Math.floor(place / BLOCK_BYTES)];
     const from = place % BLOCK_BYTES;
-    // What the note says of topics without data is known only behind them.
+    // The note comes before the fields, and names the topics that have no data.
     if (!block || this.#form!.packer.hasNull(block, from, complete.firsts)) {
       putFields(sink, this.fields(cell));
       return;

@@ -3,7 +3,7 @@ import { cellStatus, LOOKED_UP, type RowStatus } from '../../columns/row-status.
 import { type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
-import { readKnownAreas, withAreas } from '../plan/area-plan.ts';
+import { readStoredAreas, withAreas } from '../plan/area-plan.ts';
 import { wantedAnswers } from '../plan/freshness.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { RunContext } from '../run-context.ts';
@@ -26,9 +26,9 @@ export async function cellReader(
   const { cells, areas } = scan;
   const wanted = wantedAnswers(job, freshness);
   const completeOf = completeCellFields(job, sampleRows.has, origin);
-  const known = job.areas === null || origin !== null ? null : await readKnownAreas(areas, store, source);
+  const stored = job.areas === null || origin !== null ? null : await readStoredAreas(areas, store, source);
   const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
-    const { record, used } = known ? withAreas(own, number, job, areas, known, freshness) : { record: own, used: [] };
+    const { record, used } = stored ? withAreas(own, number, job, areas, stored, freshness) : { record: own, used: [] };
     const words = origin === null ? undefined : LOOKED_UP;
     const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
     onCell(number, record, found.status);
@@ -40,7 +40,7 @@ export async function cellReader(
   return async (numbers) => {
     if (numbers.length === 0) return [];
     const asked = numbers.map((number) => cells.cell(number));
-    const found = known !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
+    const found = stored !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
     return found.map((one, index) => {
       const number = numbers[index]!;
       if (one !== null && 'fields' in one) {
@@ -55,7 +55,7 @@ export async function cellReader(
 }
 
 /** Gives the fields of some cells to a sink, in the order asked: those that are not in the cache are read.
- * @param end gives the fields that come behind those of a cell, and ends its place
+ * @param end gives the fields that follow those of a cell, and ends its place
  * @returns the cells that were read, with their fields */
 export async function putCells(
   numbers: readonly number[],

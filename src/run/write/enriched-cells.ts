@@ -14,12 +14,12 @@ export interface CellOfInput {
   readonly value: number;
 }
 
-/** A cell and the fields that the output has behind each of its rows. */
+/** A cell and the fields that the output adds to each of its rows. */
 export interface EnrichedCell extends CellOfInput {
   readonly fields: readonly Field[];
 }
 
-/** Cells of the input as the output shows them now, in batches. Buys nothing, writes nothing. Those that the caller knows already are left
+/** Cells of the input as the output shows them now, in batches. Buys nothing, writes nothing. Those that the caller has already are left
  * out. */
 export async function* enrichedCells(
   prepared: Prepared,

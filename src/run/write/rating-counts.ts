@@ -49,7 +49,7 @@ export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTa
   let at = 0;
   const see = (field: Field) => {
     const topic = topicAt[at++];
-    // Places behind the cells are of rows that were not looked up: all their ratings are null.
+    // Places after the cells are of rows that were not looked up: all their ratings are null.
     if (topic === undefined || field === null) return;
     topic.answered.rows += cells.rows(place);
     topic.answered.value += cells.value(place);

@@ -116,7 +116,7 @@ export async function outputFields(context: RunContext, plan: Plan, sink: PlaceS
     bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
   );
   const { counting, ratings } = ratingCounter(job, cells);
-  /** The point that was looked up, where the output has points, is behind the other fields; rows without a location have none. */
+  /** The point that was looked up, where the output has points, follows the other fields; rows without a location have none. */
   const ending = (to: PlaceSink) => (place: number) => {
     if (scan.layout.hasPoints) to.put(place < cells.size ? pointOf(cells, place) : null);
     to.endPlace();
