@@ -57,7 +57,7 @@ const SPECIAL = [
 
 test(`${PLACES} places answered from local data are what the service says of them, column by column`, async (t) => {
   const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
-  const clock = new FastClock(NOW, 100);
+  const clock = new FastClock(NOW, 20);
   const dataFile = provideLocalData(folder, clock.now() - 3_600_000);
   const partly = new Database(dataFile);
   partly.exec(coverOnly('NV,UT', 'radon', 'records:hail'));
