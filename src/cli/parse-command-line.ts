@@ -52,6 +52,8 @@ export function parseCommandLine(args: readonly string[], commands: readonly Com
 interface TypedOption {
   /** The long name, where the command line has the letter of an option. */
   readonly name: string;
+  /** With its dashes, as it was typed. */
+  readonly rawName: string;
   readonly value?: string | undefined;
   readonly inlineValue?: boolean | undefined;
 }
@@ -68,7 +70,13 @@ function tokensOf(args: readonly string[], options: Readonly<Record<string, Comm
     allowPositionals: true,
     tokens: true,
   });
-  return { positionals, options: tokens.filter((token) => token.kind === 'option') satisfies readonly TypedOption[] };
+  return { positionals, options: tokens.filter((token) => token.kind === 'option').map(withoutSign) };
+}
+
+/** Node's parser takes the sign of `-o=out.csv` for the first letter of the file's name. */
+function withoutSign(option: TypedOption): TypedOption {
+  const { rawName, value, inlineValue } = option;
+  return inlineValue && !rawName.startsWith('--') ? { ...option, value: value?.replace(/^=/, '') } : option;
 }
 
 /** The values of options by name. @throws USAGE */
@@ -84,14 +92,18 @@ function valuesOf(given: readonly TypedOption[], command: Command): Flags {
   }
   for (const [name, tokens] of Map.groupBy(given, (token) => token.name)) {
     const option = command.options![name]!;
-    if (tokens.length > 1) {
+    // A switch that is given twice says the same twice.
+    if (tokens.length > 1 && option.type !== 'boolean') {
       const times = tokens.length === 2 ? 'twice' : `${tokens.length} times`;
       throw new PerilbookError('USAGE', `${dashed(name)} is given ${times}`, 'Give it once.');
     }
     if (option.conflicts !== undefined && given.some((other) => other.name === option.conflicts)) {
       throw usage(`${dashed(name)} cannot be combined with ${dashed(option.conflicts)}`, command);
     }
-    flags[name] = option.type === 'boolean' ? isOn(tokens[0]!, command) : givenValue(tokens[0]!, option, command);
+    flags[name] =
+      option.type === 'boolean'
+        ? tokens.map((token) => isOn(token, command)).at(-1)
+        : givenValue(tokens[0]!, option, command);
   }
   return flags;
 }

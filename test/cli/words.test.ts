@@ -132,6 +132,8 @@ const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
   ['plan book.csv --tract trcat', /no column trcat; did you mean tract\?/],
   ['plan book.csv --json=maybe', /^perilbook: --json takes no value\n/],
   ['plan book.csv -o --force', /^perilbook: --output needs a value\n/],
+  ['plan book.csv -b=5 -t=hial', /did you mean hail\?/],
+  ['plan book.csv --no-counts --no-counts --budget many', /^perilbook: --budget expects a number\n/],
   ['--topics hail plan book.csv --bugdet 5', /did you mean --budget\?/],
   ['--yes', /^perilbook: Missing command\n/],
   ['cache', /^perilbook: Missing argument for `perilbook cache`\n {2}See perilbook cache --help/],
