@@ -51,7 +51,7 @@ test('a polygon cut in two along any line: every location inside is in exactly o
         assert.notEqual(outlineHolds(west, location), outlineHolds(east, location));
       }
     }),
-    { seed: 2, numRuns: 500 },
+    { seed: 2, numRuns: 200 },
   );
 });
 
@@ -72,7 +72,7 @@ test('a star-shaped polygon holds a place when it is nearer to the centre than t
       const location = { lng: distance * Math.cos(direction), lat: distance * Math.sin(direction) };
       assert.equal(outlineHolds(outline, location), distance < edge);
     }),
-    { seed: 3, numRuns: 500 },
+    { seed: 3, numRuns: 200 },
   );
 });
 

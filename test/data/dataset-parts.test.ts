@@ -66,7 +66,7 @@ test('whatever parts are loaded again or removed, a record is stored once and be
       }
       database.close();
     }),
-    { numRuns: times({ short: 20, long: 100, soak: 1_000 }) },
+    { numRuns: times({ short: 8, long: 100, soak: 1_000 }) },
   );
 });
 

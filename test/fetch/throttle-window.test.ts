@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Throttle } from '../../src/fetch/throttle.ts';
 import { LeapingClock } from '../faults/leaping-clock.ts';
+import { LONG } from '../tier.ts';
 
 const WINDOW_MS = 60_000;
 const WINDOWS = 3;
@@ -63,19 +64,20 @@ async function run(
 const mixed = [1, 15, 1, 1, 35, 1, 15, 1];
 
 describe('every window', { concurrency: true }, () => {
-  for (const [name, limit, sockets, priceOf, latencyMs] of [
+  for (const [name, limit, sockets, priceOf, latencyMs, options = {}] of [
     ['standard bundles at starter', 300, 8, () => 15, () => 300],
-    ['singles, few a minute', 60, 8, () => 1, (nth: number) => (nth * 37) % 200],
-    ['a mix', 600, 16, (nth: number) => mixed[nth % mixed.length]!, (nth: number) => 100 + ((nth * 53) % 400)],
+    ['singles, few a minute', 60, 8, () => 1, (nth: number) => (nth * 37) % 200, LONG],
+    ['a mix', 600, 16, (nth: number) => mixed[nth % mixed.length]!, (nth: number) => 100 + ((nth * 53) % 400), LONG],
     [
       'a mix at a limit of which calls divide larger shares',
       3_600,
       32,
       (nth: number) => mixed[nth % mixed.length]!,
       () => 100,
+      LONG,
     ],
   ] as const) {
-    test(`${name}: no window sees more than the limit, and at least 97 % is used`, async (t) => {
+    test(`${name}: no window sees more than the limit, and at least 97 % is used`, options, async (t) => {
       const { worst, use, alive } = await run(limit, sockets, priceOf, latencyMs);
       t.diagnostic(`worst window ${worst} of ${limit}, use ${(use * 100).toFixed(1)} %`);
       assert.ok(worst <= limit, `${worst} of ${limit}`);

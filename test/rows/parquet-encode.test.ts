@@ -53,7 +53,7 @@ test('runs that promise more than there is are refused, whatever the bytes', () 
         assert.match(String(error), /fewer values/);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
 });
 
@@ -136,7 +136,7 @@ test('differences are decoded as the format says, and what makes no sense is ref
         }
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 400 },
   );
 });
 
@@ -149,7 +149,7 @@ test('damaged compressed pages are refused', () => {
         assert.ok(error instanceof Error);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
   assert.throws(() => decompress(Buffer.alloc(10), 1, 2 ** 31 - 1), /over/);
   assert.throws(() => decompress(Buffer.alloc(10), 1, 2 ** 28), /damaged/);

@@ -65,7 +65,7 @@ test('bytes of a cell that are not as they were written end in an error of the s
         refused += 1;
       }
     }),
-    { numRuns: 3_000 },
+    { numRuns: 800 },
   );
   t.diagnostic(`${refused} refused, ${read - 1} read`);
 });

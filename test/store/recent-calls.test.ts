@@ -84,7 +84,7 @@ test('every process counts the same minute, call by call, whoever settled them a
       ledger.close();
       for (const store of stores) await store.close();
     }),
-    { numRuns: 25 },
+    { numRuns: 10 },
   );
 });
 
