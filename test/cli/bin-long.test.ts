@@ -145,7 +145,7 @@ for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) {
 }
 
 /** Names that a run may leave in its folder; a half-written output has another. */
-const KNOWN = /^(input|output)\.csv$|^job\.yaml$|^store\.db(-wal|-shm)?$|^service(-accounts)?\.db/;
+const KNOWN = /^(input|output)\.csv$|^job\.yaml$|^store\.db(-wal|-shm)?$|^data(-accounts)?\.db/;
 
 test('a second SIGINT leaves at once, and leaves nothing half done behind', { timeout }, async (t) => {
   let held = true;
