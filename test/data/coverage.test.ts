@@ -49,7 +49,7 @@ test('a place is answered where the parts that are here cover its whole search, 
   const meters = DEFAULT_RADII.ustFacility;
   const random = randomFrom(30);
   const seen = { answered: 0, border: 0, away: 0 };
-  for (let index = 0; index < times({ short: 210, long: 840, soak: 2_800 }); index++) {
+  for (let index = 0; index < times({ short: 420, long: 840, soak: 2_800 }); index++) {
     const [south, north, west, east] = REGIONS[index % REGIONS.length]!;
     const place = { lat: south + random() * (north - south), lng: west + random() * (east - west) };
     const found = lookUp(['ustFacility'], place, NOON);
