@@ -16,9 +16,17 @@ export function startMessage(args: readonly string[], isTerminal = false): strin
   return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${printable(target)}\n`;
 }
 
+const IN_ORDER = ['run', 'places', 'ui', 'service', 'data'];
+
 /** Whether a command ends its work in order after an interrupt. Others end at once: what they write appears whole or not at all. */
-export function endsInOrder([command]: readonly string[]): boolean {
-  return ['run', 'places', 'ui', 'service', 'data'].includes(command ?? '');
+export function endsInOrder(args: readonly string[]): boolean {
+  return IN_ORDER.includes(fromCommand(args)[0] ?? '');
+}
+
+/** Options may stand before the command. Which of them take a value is not known here, so a value like `run` passes for the command. */
+function fromCommand(args: readonly string[]): readonly string[] {
+  const at = args[0]?.startsWith('-') ? args.findIndex((arg) => IN_ORDER.includes(arg)) : 0;
+  return args.slice(Math.max(0, at));
 }
 
 /** Printed at an interrupt: what is still done, and how not to wait for it. */
@@ -29,7 +37,7 @@ export function stopMessage(args: readonly string[], now = 0): string {
 }
 
 function stopText(args: readonly string[]): string {
-  const [command, action] = args;
+  const [command, action] = fromCommand(args);
   if (!endsInOrder(args)) return 'stopped';
   const again = 'Press Ctrl-C again to quit at once.';
   if (command === 'run' || command === 'places' || command === 'ui') {

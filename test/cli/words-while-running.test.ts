@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import type { CliContext } from '../../src/cli/context.ts';
 import { showProgress } from '../../src/cli/progress/show.ts';
-import { startMessage, stopMessage } from '../../src/cli/startup-messages.ts';
+import { endsInOrder, startMessage, stopMessage } from '../../src/cli/startup-messages.ts';
 import { systemClock } from '../../src/clock.ts';
 import { runFacts } from '../../src/run/estimate.ts';
 import type { Prepared } from '../../src/run/prepare.ts';
@@ -26,6 +26,14 @@ test('an interrupt is told what still happens: an output is written by what writ
     /stopping: finishing requests in flight\. Press Ctrl-C again/,
   );
   assert.equal(stopMessage(['plan', 'book.csv']), '\nperilbook: stopped\n');
+});
+
+test('a run ends in order after an interrupt, also where options stand before its name', () => {
+  for (const args of ['run b.csv', '--yes run b.csv', '-b 500 run b.csv', '--quiet data get hail']) {
+    assert.ok(endsInOrder(args.split(' ')), args);
+  }
+  assert.match(stopMessage(['--yes', 'run', 'b.csv']), /finishing work in progress, then writing the output/);
+  for (const args of ['plan data', '--json plan b.csv', '--json', '']) assert.ok(!endsInOrder(args.split(' ')), args);
 });
 
 test('the first word names what is read, and is not said where nobody wants it', () => {
