@@ -11,6 +11,7 @@ import { openHarness } from '../run/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { pathTo, request } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 const LOS_ANGELES = { lat: 34.0522, lng: -118.2437 };
@@ -57,7 +58,7 @@ for (const [what, first, second] of [
   });
 }
 
-test('quota without a job takes the subscription of the last run, for each account', async (t) => {
+test('quota without a job takes the subscription of the last run, for each account', LONG, async (t) => {
   const folder = temporaryFolder(t);
   const clock = new FastClock('2026-03-15T12:00:00Z', 20);
   provideSampleData(join(folder, 'store.db'));

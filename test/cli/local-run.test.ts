@@ -95,47 +95,51 @@ test('a job that names no service answers from local data, free of charge, and s
   assert.match((await run('quota')).stdout, /starter/);
 });
 
-test('the note of a row says of which year the air quality of its county is, where the counties differ', async (t) => {
-  const { folder, home, run, output } = scene(t);
-  const columns =
-    'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
-    'Very Unhealthy Days,Hazardous Days,Max AQI,90th Percentile AQI,Median AQI';
-  const load = async (...rows: readonly string[]) => {
-    const lines = rows.map((row) => `${row},360,350,10,0,0,0,0,90,60,40\n`);
-    writeFileSync(join(folder, 'air.csv'), `${columns}\n${lines.join('')}`);
-    const loaded = await run('data', 'load', 'air-quality', 'air.csv', '--replace');
-    assert.equal(loaded.code, 0, loaded.stderr);
-  };
-  await load('California,Los Angeles,2023', 'Illinois,Cook,2025', 'Colorado,Adams,2025');
-  const county = '; rating of the county, not of the tract';
-  const noted = (hail: string) => [
-    `local data: airQuality 2023, areas sample-2${hail}`,
-    ...new Array(2).fill(`local data: airQuality 2025, areas sample-2${hail}`),
-    // No row of its county.
-    `local data: airQuality 2023-2025, areas sample-2${hail}; no data here: airQuality`,
-  ];
-  // Looked up, and then from the store.
-  for (let time = 0; time < 2; time++) {
-    assert.equal((await run('run', 'book.csv', '--topics', 'airQuality')).code, 0);
+test(
+  'the note of a row says of which year the air quality of its county is, where the counties differ',
+  LONG,
+  async (t) => {
+    const { folder, home, run, output } = scene(t);
+    const columns =
+      'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
+      'Very Unhealthy Days,Hazardous Days,Max AQI,90th Percentile AQI,Median AQI';
+    const load = async (...rows: readonly string[]) => {
+      const lines = rows.map((row) => `${row},360,350,10,0,0,0,0,90,60,40\n`);
+      writeFileSync(join(folder, 'air.csv'), `${columns}\n${lines.join('')}`);
+      const loaded = await run('data', 'load', 'air-quality', 'air.csv', '--replace');
+      assert.equal(loaded.code, 0, loaded.stderr);
+    };
+    await load('California,Los Angeles,2023', 'Illinois,Cook,2025', 'Colorado,Adams,2025');
+    const county = '; rating of the county, not of the tract';
+    const noted = (hail: string) => [
+      `local data: airQuality 2023, areas sample-2${hail}`,
+      ...new Array(2).fill(`local data: airQuality 2025, areas sample-2${hail}`),
+      // No row of its county.
+      `local data: airQuality 2023-2025, areas sample-2${hail}; no data here: airQuality`,
+    ];
+    // Looked up, and then from the store.
+    for (let time = 0; time < 2; time++) {
+      assert.equal((await run('run', 'book.csv', '--topics', 'airQuality')).code, 0);
+      assert.deepEqual(
+        output().map(({ hazard_note }) => hazard_note),
+        noted(''),
+      );
+    }
+    assert.equal((await run('run', 'book.csv', '--topics', 'airQuality,hail')).code, 0);
     assert.deepEqual(
       output().map(({ hazard_note }) => hazard_note),
-      noted(''),
+      noted(`, nri sample-2 and 1 more dataset${county}`),
     );
-  }
-  assert.equal((await run('run', 'book.csv', '--topics', 'airQuality,hail')).code, 0);
-  assert.deepEqual(
-    output().map(({ hazard_note }) => hazard_note),
-    noted(`, nri sample-2 and 1 more dataset${county}`),
-  );
-  using source = local({ file: join(home, 'perilbook/data.db') });
-  const single = await lookup({ lat: 34.0522, lng: -118.2437 }, ['airQuality'], { source });
-  assert.equal(single.note, 'local data: airQuality 2023, areas sample-2');
+    using source = local({ file: join(home, 'perilbook/data.db') });
+    const single = await lookup({ lat: 34.0522, lng: -118.2437 }, ['airQuality'], { source });
+    assert.equal(single.note, 'local data: airQuality 2023, areas sample-2');
 
-  // Of one year, it is the vintage of the dataset.
-  await load('California,Los Angeles,2025', 'Illinois,Cook,2025', 'Colorado,Adams,2025');
-  assert.equal((await run('run', 'book.csv', '--topics', 'airQuality')).code, 0);
-  assert.equal(output()[0]!.hazard_note, 'local data: airQuality 2025, areas sample-2');
-});
+    // Of one year, it is the vintage of the dataset.
+    await load('California,Los Angeles,2025', 'Illinois,Cook,2025', 'Colorado,Adams,2025');
+    assert.equal((await run('run', 'book.csv', '--topics', 'airQuality')).code, 0);
+    assert.equal(output()[0]!.hazard_note, 'local data: airQuality 2025, areas sample-2');
+  },
+);
 
 test('without local data the sample answers, and a line names the command that gets real data', async (t) => {
   const { file, run } = scene(t, { data: false });
@@ -294,43 +298,51 @@ test('the plan names topics whose events are not here, because their counts stay
   assert.doesNotMatch(uncounted.stdout, /records of events/);
 });
 
-test('the plan says where records of events are here for some states only, because counts stay empty near the others', async (t) => {
-  const { run, change, output } = scene(t);
-  change(coverOnly('CA,CO', 'records:hail'));
-  const part =
-    /\nRecords of events for hail are here for these states only: near others the counts stay empty\. Get them: perilbook data get hail --for/;
-  assert.match((await run('plan', 'book.csv', '--topics', 'hail,tornado')).stdout, part);
-  assert.match((await run('run', 'book.csv', '--topics', 'hail,tornado')).stderr, part);
-  assert.match(output()[0]!.hail_reports!, /^\d+$/);
-  assert.deepEqual([output()[1]!.hazard_status, output()[1]!.hail_reports], ['ok', '']);
-  assert.doesNotMatch((await run('plan', 'book.csv', '--topics', 'hail', '--no-counts')).stdout, /Records of events/);
-});
+test(
+  'the plan says where records of events are here for some states only, because counts stay empty near the others',
+  LONG,
+  async (t) => {
+    const { run, change, output } = scene(t);
+    change(coverOnly('CA,CO', 'records:hail'));
+    const part =
+      /\nRecords of events for hail are here for these states only: near others the counts stay empty\. Get them: perilbook data get hail --for/;
+    assert.match((await run('plan', 'book.csv', '--topics', 'hail,tornado')).stdout, part);
+    assert.match((await run('run', 'book.csv', '--topics', 'hail,tornado')).stderr, part);
+    assert.match(output()[0]!.hail_reports!, /^\d+$/);
+    assert.deepEqual([output()[1]!.hazard_status, output()[1]!.hail_reports], ['ok', '']);
+    assert.doesNotMatch((await run('plan', 'book.csv', '--topics', 'hail', '--no-counts')).stdout, /Records of events/);
+  },
+);
 
-test('ratings of tracts without boundaries of tracts are missing data, in the plan, the run and its summary', async (t) => {
-  const { run, change, output } = scene(t);
-  // Chicago's county is rated by tract only, and Denver's not at all.
-  change("DELETE FROM ratings_county WHERE geoid IN ('17031', '08031')");
-  change("INSERT INTO ratings_tract VALUES ('17031010100', 'hail', 'Very High', 99, 3)");
-  const planned = await run('plan', 'book.csv', '--topics', 'hail,radon', '--json');
-  assert.deepEqual(JSON.parse(planned.stdout).source.places_without_data, [
-    { state: 'CO', places: 1, topics: ['hail'] },
-    { state: 'IL', places: 1, topics: ['hail'] },
-  ]);
-  const ran = await run('run', 'book.csv', '--topics', 'hail,radon');
-  assert.equal(ran.code, 3);
-  assert.match(
-    ran.stderr,
-    /No data here for hail at 2 places in CO, IL\. Get it: perilbook data get hail --for book\.csv/,
-  );
-  assert.match(ran.stderr, /3 rows lack answers/);
-  const rows = output();
-  assert.deepEqual(
-    rows.map(({ hazard_status, hail_rating, radon_zone }) => [hazard_status, hail_rating === '', radon_zone === '']),
-    [['ok', false, false], ...Array.from({ length: 3 }, () => ['partial', true, false])],
-  );
-  assert.match(rows[1]!.hazard_note!, /; no tract boundaries of IL \(perilbook data get areas --states IL\): hail$/);
-  assert.match(rows[3]!.hazard_note!, /; incomplete local data of CO \(perilbook data get hail --states CO\): hail$/);
-});
+test(
+  'ratings of tracts without boundaries of tracts are missing data, in the plan, the run and its summary',
+  LONG,
+  async (t) => {
+    const { run, change, output } = scene(t);
+    // Chicago's county is rated by tract only, and Denver's not at all.
+    change("DELETE FROM ratings_county WHERE geoid IN ('17031', '08031')");
+    change("INSERT INTO ratings_tract VALUES ('17031010100', 'hail', 'Very High', 99, 3)");
+    const planned = await run('plan', 'book.csv', '--topics', 'hail,radon', '--json');
+    assert.deepEqual(JSON.parse(planned.stdout).source.places_without_data, [
+      { state: 'CO', places: 1, topics: ['hail'] },
+      { state: 'IL', places: 1, topics: ['hail'] },
+    ]);
+    const ran = await run('run', 'book.csv', '--topics', 'hail,radon');
+    assert.equal(ran.code, 3);
+    assert.match(
+      ran.stderr,
+      /No data here for hail at 2 places in CO, IL\. Get it: perilbook data get hail --for book\.csv/,
+    );
+    assert.match(ran.stderr, /3 rows lack answers/);
+    const rows = output();
+    assert.deepEqual(
+      rows.map(({ hazard_status, hail_rating, radon_zone }) => [hazard_status, hail_rating === '', radon_zone === '']),
+      [['ok', false, false], ...Array.from({ length: 3 }, () => ['partial', true, false])],
+    );
+    assert.match(rows[1]!.hazard_note!, /; no tract boundaries of IL \(perilbook data get areas --states IL\): hail$/);
+    assert.match(rows[3]!.hazard_note!, /; incomplete local data of CO \(perilbook data get hail --states CO\): hail$/);
+  },
+);
 
 test('a territory without boundaries lacks local data, although the rest of the US has them', LONG, async (t) => {
   const { folder, run, change, output } = scene(t);
@@ -404,7 +416,7 @@ test('an interrupt ends with 130, and the same command goes on', async (t) => {
   assert.equal(output()[0]!.hazard_status, 'ok');
 });
 
-test('local answers are deleted without a question, because they cost nothing', async (t) => {
+test('local answers are deleted without a question, because they cost nothing', LONG, async (t) => {
   const { clock, run } = scene(t);
   await run('run', 'book.csv', '--topics', 'hail,radon');
   await run('run', 'book.csv', '--topics', 'hail', '--no-counts');

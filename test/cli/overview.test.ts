@@ -25,7 +25,7 @@ test('perilbook alone says what it is, three first steps and what is on this mac
   assert.match(stdout, /\n {2}last run +none\n {2}quota +no account was used yet\n/);
 });
 
-test('the first of the first steps can be copied', async (t) => {
+test('the first of the first steps can be copied', LONG, async (t) => {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'perilbook/store.db'));
   const env = { XDG_DATA_HOME: folder };

@@ -60,6 +60,12 @@ test('every source file that a document names exists, and docs/developer/archite
   // A page may name a file from src/.
   const missing = named.filter(({ file }) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'src', file)));
   assert.deepEqual(missing, []);
+  const cases = pages.flatMap((page) => textOf(page).match(/\btest\/run\/cases\/[a-z][\w-]*/g) ?? []);
+  assert.ok(cases.length > 10, `${cases.length} cases`);
+  assert.deepEqual(
+    cases.filter((folder) => !existsSync(join(ROOT, folder, 'case.yaml'))),
+    [],
+  );
   const architecture = textOf('docs/developer/architecture.md');
   const modules = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of modules) assert.ok(architecture.includes(`${name}/`), `${name}/ is not named`);

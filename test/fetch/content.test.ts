@@ -5,6 +5,7 @@ import { contentOf, MAX_BODY_BYTES } from '../../src/fetch/content.ts';
 import { redactorOf } from '../../src/fetch/redact.ts';
 import { parsedAnswer } from '../../src/run/buy/consequence.ts';
 import { fc } from '../properties.ts';
+import { LONG } from '../tier.ts';
 import { ENTERPRISE, envelopeOf, PLACE, received, STANDARD, verdictOf, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 
@@ -52,7 +53,7 @@ test('a body that is nested too deep is refused before it is parsed; brackets in
   assert.equal(read(JSON.stringify({ a: `${'['.repeat(1_000)}\\"${'{'.repeat(1_000)}` })).kind, 'json');
 });
 
-test('a bundle of 7 MB with many features is read, and so is one of nothing but coordinates', () => {
+test('a bundle of 7 MB with many features is read, and so is one of nothing but coordinates', LONG, () => {
   const texts = {
     features: '{"type":"Feature","geometry":{"type":"Point","coordinates":[-99.1,40.1]},"properties":{"id":1,"n":2}},',
     coordinates: '{"type":"Feature","geometry":{"type":"LineString","coordinates":[COORDINATES]},"properties":null},',

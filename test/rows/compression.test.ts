@@ -80,7 +80,7 @@ for (const [name, [content, message]] of Object.entries(REFUSED)) {
     assert.rejects(readAll(content), { code: 'INPUT_UNREADABLE', message, hint: /again/ }));
 }
 
-test('a file cut off anywhere is refused, never read short', async () => {
+test('a file cut off anywhere is refused, never read short', LONG, async () => {
   for (const content of [gzipSync(TEXT), zstdCompressSync(TEXT)]) {
     for (let length = 5; length < content.length; length += 37) {
       await assert.rejects(readAll(content.subarray(0, length)), { code: 'INPUT_UNREADABLE', message: /is cut off/ });
@@ -89,7 +89,7 @@ test('a file cut off anywhere is refused, never read short', async () => {
   }
 });
 
-test('a byte damaged anywhere in checksummed data is refused, or changes nothing', async () => {
+test('a byte damaged anywhere in checksummed data is refused, or changes nothing', LONG, async () => {
   for (const content of [gzipSync(TEXT), checksummed(TEXT)]) {
     for (let at = 4; at < content.length; at += 29) {
       const damaged = Buffer.from(content);

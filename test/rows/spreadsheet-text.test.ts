@@ -8,7 +8,7 @@ import { printable } from '../../src/printable.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import type { PlaceSink } from '../../src/rows/port.ts';
 import { fc } from '../properties.ts';
-import { times } from '../tier.ts';
+import { LONG, times } from '../tier.ts';
 import { allRows, enrich, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();
@@ -74,7 +74,7 @@ test('formats with types need nothing: a text there is never a formula', async (
   assert.equal(readFileSync(output, 'utf8'), '{"lat":40.5,"lng":-99,"rating":"=cmd"}\n');
 });
 
-test('control characters of the service reach no file; those of the input stay', async () => {
+test('control characters of the service reach no file; those of the input stay', LONG, async () => {
   const raw = 'a\u001b[2J\u0085\u202eb';
   const shown = 'a\\u001b[2J\\u0085\\u202eb';
   const added = [{ name: 'rating', type: 'text' as const }];

@@ -11,7 +11,6 @@ import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { PerilbookError } from '../../src/errors.ts';
 import type { Key } from '../../src/run/plan/api-keys.ts';
 import { newProgress } from '../../src/run/progress.ts';
-import type { RunResult } from '../../src/run/run-job.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { type Fault, fakeService } from '../fake-service.ts';
 import { FastClock } from '../fast-clock.ts';
@@ -166,15 +165,16 @@ async function tried(
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     const { code, message, hint } = error;
+    assertHoldsNoKey(harness, { code, message, hint }, keys);
     return { error: { code, message, hint }, exit: exitCodeOfError(error) };
   }
 }
 
 const inputOf = (harness: Harness) => readFileSync(join(harness.folder, 'input.csv'), 'utf8');
 
-function assertHoldsNoKey(harness: Harness, ended: RunResult, keys: readonly Key[]): void {
+function assertHoldsNoKey(harness: Harness, ended: object, keys: readonly Key[]): void {
   const names = readdirSync(harness.folder, { recursive: true, encoding: 'utf8' });
-  const files = names.filter((name) => !name.startsWith('service')).map((name) => join(harness.folder, name));
+  const files = names.map((name) => join(harness.folder, name));
   const texts = [harness.notices.join('\n'), JSON.stringify(ended)];
   for (const bytes of [...files.map((file) => readFileSync(file)), ...texts.map((text) => Buffer.from(text))]) {
     for (const { secret } of keys) {

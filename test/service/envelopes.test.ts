@@ -5,6 +5,7 @@ import { RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
+import { LONG } from '../tier.ts';
 import {
   AREAS,
   deliveries,
@@ -146,7 +147,7 @@ test('a service with any sample data says so in each answer: a header and a memb
   for (const path of paths) assert.deepEqual(await said(path), ['true', true], path);
 });
 
-test('a bundle has what the singles have, everywhere in a tract, also when data is replaced', async (t) => {
+test('a bundle has what the singles have, everywhere in a tract, also when data is replaced', LONG, async (t) => {
   const { get, database, clock } = await setUp(t, { subscription: subscriptionOf(1e6, 1e6) });
   const places = [HERE, { lat: HERE.lat + 0.24, lng: HERE.lng }, NEXT_DOOR, UNRATED];
   const check = async (name: string) => {
