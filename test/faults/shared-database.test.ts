@@ -26,7 +26,7 @@ test('workers that share a database spend the quota to the credit, within the mi
 });
 
 test('workers together use the minute limit, and each gets its share', { timeout }, async (t) => {
-  const trial = await sharedTrial(t, server, { workers: 4, cells: 225, creditsPerMinute: 300, factor: 2 });
+  const trial = await sharedTrial(t, server, { workers: 4, cells: 225, creditsPerMinute: 300, factor: 1 });
   t.diagnostic(JSON.stringify(trial));
   assert.deepEqual(trial.wrong, []);
   assert.equal(trial.unknown, 0);
