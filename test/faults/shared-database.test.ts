@@ -30,7 +30,7 @@ test('workers together use the minute limit, and each gets its share', { timeout
   t.diagnostic(JSON.stringify(trial));
   assert.deepEqual(trial.wrong, []);
   assert.equal(trial.unknown, 0);
-  // 0.95 to 0.98 on an idle machine; four processes on a busy one wait for each other's turn in the database.
+  // 0.95 was measured beside a compiler: four processes wait for each other in the database, longer on a busy machine.
   assert.ok(trial.use >= 0.85, `${trial.use}`);
   assert.ok(Math.min(...trial.shares) >= 0.5 / 4, trial.shares.join());
 });
