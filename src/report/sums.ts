@@ -36,7 +36,7 @@ const CLASSES = CLASS_LETTERS.length;
 
 /** Locations and value by class, in each of several layers: those of a bin of the map, of a county, of all. */
 export class LayerSums {
-  /** Of each layer and class: rows, then value. */
+  /** Of each layer: the rows of its classes, then their value. */
   readonly #sums: Float64Array | Float32Array;
 
   /** @param numbers single precision finds the typical class as well, in half the memory; sums that are shown need the double */
@@ -47,9 +47,9 @@ export class LayerSums {
   /** @param classes the class in each layer */
   add(rows: number, value: number, classes: Uint8Array): void {
     for (let layer = 0; layer < classes.length; layer++) {
-      const index = (layer * CLASSES + classes[layer]!) * 2;
+      const index = layer * 2 * CLASSES + classes[layer]!;
       this.#sums[index]! += rows;
-      this.#sums[index + 1]! += value;
+      this.#sums[index + CLASSES]! += value;
     }
   }
 
@@ -59,13 +59,18 @@ export class LayerSums {
 
   /** The rows or the value of each class. */
   weights(layer: number, measure: 'rows' | 'value'): number[] {
-    const from = layer * CLASSES * 2 + (measure === 'rows' ? 0 : 1);
-    return Array.from({ length: CLASSES }, (_, index) => this.#sums[from + index * 2]!);
+    const from = fromOf(layer, measure);
+    const weights = new Array<number>(CLASSES);
+    for (let index = 0; index < CLASSES; index++) weights[index] = this.#sums[from + index]!;
+    return weights;
   }
 
   /** The sum of the classes of a layer from one index up to, not including, another. */
   counted(layer: number, from = 0, to: number = CLASSES): CountedSum {
-    const sum = (measure: 'rows' | 'value') => sumOfClasses(this.weights(layer, measure), from, to);
+    const sum = (measure: 'rows' | 'value') => {
+      const start = fromOf(layer, measure);
+      return sumOfClasses(this.#sums, start + from, start + to);
+    };
     return { rows: sum('rows'), value: sum('value') };
   }
 
@@ -79,6 +84,11 @@ export class LayerSums {
       classes: scale.classes.slice(0, unanswered).map(({ name }, index) => ({ name, ...sum(index, index + 1) })),
     };
   }
+}
+
+/** Where the sums of a layer's classes begin. */
+function fromOf(layer: number, measure: 'rows' | 'value'): number {
+  return (layer * 2 + (measure === 'rows' ? 0 : 1)) * CLASSES;
 }
 
 function sumOfClasses(sums: ArrayLike<number>, from: number, to: number): number {
