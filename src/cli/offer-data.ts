@@ -5,7 +5,6 @@ import { PerilbookError } from '../errors.ts';
 import { readLocalData } from '../run/look-up/local-data.ts';
 import { topicWords } from '../run/look-up/place-answers.ts';
 import type { Job } from '../run/settings/settings.ts';
-import { canAsk } from './ask-approval.ts';
 import type { Flags } from './command.ts';
 import { type CliContext, say } from './context.ts';
 import { openDataSettings, sourcesOf } from './data-settings.ts';
@@ -13,13 +12,12 @@ import { statesOfJob } from './states-of-file.ts';
 
 /**
  * On a terminal, offers to get the data that some topics of a job lack, for the states of its input, where its other topics are answered
- * from local data. After a no, and where nobody can be asked, the run goes on without. `--yes` is about credits, and downloads nothing.
+ * from local data. To be called where there is a terminal. After a no the run goes on without. `--yes` is about credits, and downloads nothing.
  *
  * @throws PerilbookError INPUT_* as the scan of the run does; INTERRUPTED when the download is stopped
  */
 export async function offerData(context: CliContext, flags: Flags, job: Job): Promise<void> {
-  if (flags.yes || flags.quiet || flags.json || flags.plan !== undefined || job.input === '-' || !canAsk(context))
-    return;
+  if (flags.yes || flags.quiet || flags.json || flags.plan !== undefined || job.input === '-') return;
   const lacking = topicsWithoutData(job, context.clock.now());
   const published = await publishedFor(context, job, lacking.length < job.topics.length ? lacking : []);
   if (published === null) return;

@@ -10,7 +10,7 @@ import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../run/protec
 import { runJob } from '../../run/run-job.ts';
 import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
 import type { Store } from '../../store/port.ts';
-import { askToSpend } from '../ask-approval.ts';
+import { askToSpend, canAsk } from '../ask-approval.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, lineWidth, runHost, say, sayJson } from '../context.ts';
 import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
@@ -22,7 +22,6 @@ import { shownPath, valueName, WEIGHT } from '../messages/format.ts';
 import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
 import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
-import { offerData } from '../offer-data.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
 
@@ -73,7 +72,8 @@ async function outcomeOf(
     const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
     await checkFiles(flags, job, outputs, job.parts === null ? plans : [...plans, ...(await outputsOf(job))]);
   };
-  await offerData(messages, flags, job);
+  // Its sources and the YAML reader are 80 modules, which a run without a terminal does not need.
+  if (canAsk(messages)) await (await import('../offer-data.ts')).offerData(messages, flags, job);
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   await using owned = new AsyncDisposableStack();
   const { prepared, ended, progress } = await planAndRun();
