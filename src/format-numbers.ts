@@ -6,8 +6,8 @@ export function grouped(value: number): string {
 }
 
 /** `1 credit`, `2 credits`; `many` for irregular plurals. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${grouped(value)} ${value === 1 ? one : many}`;
+export function counted(value: number, singular: string, plural = `${singular}s`): string {
+  return `${grouped(value)} ${value === 1 ? singular : plural}`;
 }
 
 /** 2026-12-01 14:05 UTC */

@@ -2,10 +2,10 @@
  * The known names that a misspelt one may mean, nearest first, at most three. At most a third of the letters differ, and at
  * most one more than in the nearest; case and surrounding spaces are ignored.
  */
-export function nearestNames(misspelt: string, known: readonly string[]): string[] {
+export function nearestNames(misspelt: string, names: readonly string[]): string[] {
   const wanted = misspelt.trim().toLowerCase();
   const most = Math.max(1, Math.floor(wanted.length / 3));
-  return [...new Set(known)]
+  return [...new Set(names)]
     .map((name) => ({ name, distance: editDistance(wanted, name.trim().toLowerCase()) }))
     .filter(({ name, distance }) => name.trim() !== '' && distance <= most)
     .sort((a, b) => a.distance - b.distance)
@@ -15,13 +15,13 @@ export function nearestNames(misspelt: string, known: readonly string[]): string
 }
 
 /** The nearest known name, or null. */
-export function nearestName(misspelt: string, known: readonly string[]): string | null {
-  return nearestNames(misspelt, known)[0] ?? null;
+export function nearestName(misspelt: string, names: readonly string[]): string | null {
+  return nearestNames(misspelt, names)[0] ?? null;
 }
 
 /** `; did you mean X?`, to append to a message about an unknown name; '' if none is near. */
-export function didYouMean(misspelt: string, known: readonly string[]): string {
-  const near = nearestName(misspelt, known);
+export function didYouMean(misspelt: string, names: readonly string[]): string {
+  const near = nearestName(misspelt, names);
   return near === null ? '' : `; did you mean ${near}?`;
 }
 

@@ -1,6 +1,12 @@
 import { resolve } from 'node:path';
 import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
-import { filesOfJob, knownOutput, type Output, type ProtectedFile, refuseReplacement } from '../run/protected-files.ts';
+import {
+  filesOfJob,
+  type Output,
+  type ProtectedFile,
+  recognizedOutput,
+  refuseReplacement,
+} from '../run/protected-files.ts';
 import type { Job } from '../run/settings/settings.ts';
 import type { Flags } from './command.ts';
 import type { CliContext } from './context.ts';
@@ -28,7 +34,7 @@ export function reportFile(context: CliContext, flags: Flags): string | null {
 }
 
 export function reportOutput(file: string): Output {
-  return knownOutput(file, 'the report', /<meta name="generator" content="Perilbook">/);
+  return recognizedOutput(file, 'the report', /<meta name="generator" content="Perilbook">/);
 }
 
 /** Writes the page whole or not at all. @throws OUTPUT_UNWRITABLE */

@@ -47,8 +47,8 @@ export async function updateSources(
   try {
     const obtained = await obtain(context, settings, wanted);
     const outcomes: SourceOutcome[] = [];
-    for (const one of obtained) {
-      const outcome = await load(context, settings, one, replace);
+    for (const source of obtained) {
+      const outcome = await load(context, settings, source, replace);
       onOutcome(outcome);
       outcomes.push(outcome);
       if (context.interrupt.aborted) throw interrupted();

@@ -35,21 +35,23 @@ export function wantedColumns(slug: TopicSlug, counts: boolean): readonly AddedC
 }
 
 /** A column that an earlier run can have written, and the topic that it is of: none for status, note, time and point. */
-export interface KnownColumn {
+export interface PerilbookColumn {
   readonly type: AddedColumn['type'];
   readonly topic: TopicSlug | null;
 }
 
 /** Every column that Perilbook can have written, by its name: by these an earlier output is known for one. */
-export function knownColumns(prefix = ''): ReadonlyMap<string, KnownColumn> {
+export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColumn> {
   const leading = LEADING_COLUMNS.map(({ name, type }) => [prefix + name, { type, topic: null }] as const);
   const ofTopics = TOPICS.flatMap(({ slug }) =>
     columnsOf(slug).map(({ name, type }) => [prefix + name, { type, topic: slug }] as const),
   );
   const { name, type } = geometryColumn(prefix);
   // The reader of Parquet gives the coordinates of a point as columns of their own.
-  const ofPoint = [name, `${name}.latitude`, `${name}.longitude`].map((one) => [one, { type, topic: null }] as const);
-  return new Map<string, KnownColumn>([...leading, ...ofTopics, ...ofPoint]);
+  const ofPoint = [name, `${name}.latitude`, `${name}.longitude`].map(
+    (column) => [column, { type, topic: null }] as const,
+  );
+  return new Map<string, PerilbookColumn>([...leading, ...ofTopics, ...ofPoint]);
 }
 
 /** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` tells by the time of the oldest

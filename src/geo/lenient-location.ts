@@ -95,14 +95,14 @@ export function splitLenientPair(text: string): readonly [lat: string, lng: stri
   const wkt = WKT.exec(trimmed);
   if (wkt) return [wkt[2]!, wkt[1]!];
   const inside = trimmed.replace(/^[([]\s*(.*?)\s*[)\]]$/, '$1');
-  const found: (readonly [string, string])[] = [];
+  const pairs: (readonly [string, string])[] = [];
   for (const { index, 0: separator } of inside.matchAll(/\s*[,;/|]\s*|\s+/g)) {
     const halves = [inside.slice(0, index), inside.slice(index + separator.length)] as const;
-    if (canBe(halves[0], 'lat') && canBe(halves[1], 'lng')) found.push(halves);
+    if (canBe(halves[0], 'lat') && canBe(halves[1], 'lng')) pairs.push(halves);
     // Letters tell which is which: `97.2W, 38.5N`.
-    else if (canBe(halves[0], 'lng') && canBe(halves[1], 'lat')) found.push([halves[1], halves[0]]);
+    else if (canBe(halves[0], 'lng') && canBe(halves[1], 'lat')) pairs.push([halves[1], halves[0]]);
   }
-  return found.length === 1 ? found[0]! : null;
+  return pairs.length === 1 ? pairs[0]! : null;
 }
 
 function canBe(text: string, axis: Axis): boolean {

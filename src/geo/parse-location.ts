@@ -52,22 +52,22 @@ const SEXAGESIMAL = new RegExp(
  * place would be bought and reported as the row's own. */
 export function parseLocation(latText: string, lngText: string, isUs: (location: Location) => boolean): ParsedLocation {
   const lat = readNumber(latText.trim());
-  if (typeof lat === 'string') return found(lat);
+  if (typeof lat === 'string') return unlocated(lat);
   const lng = readNumber(lngText.trim());
-  if (typeof lng === 'string') return found(lng);
+  if (typeof lng === 'string') return unlocated(lng);
   return checkPlace({ lat, lng }, isUs);
 }
 
 /** Checks a place before anything is bought for it. */
 export function checkPlace(location: Location, isUs: (location: Location) => boolean): ParsedLocation {
   const { lat, lng } = location;
-  if (lat === 0 && lng === 0) return found('null_island');
+  if (lat === 0 && lng === 0) return unlocated('null_island');
   const inRange = isOnEarth(location);
   if (inRange && isUs(location)) return { ok: true, location };
   const exchanged = { lat: lng, lng: lat };
-  if (isOnEarth(exchanged) && isUs(exchanged)) return found('swapped');
-  if (!inRange) return found('out_of_range');
-  return found(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us');
+  if (isOnEarth(exchanged) && isUs(exchanged)) return unlocated('swapped');
+  if (!inRange) return unlocated('out_of_range');
+  return unlocated(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us');
 }
 
 function readNumber(text: string): number | LocationFinding {
@@ -82,6 +82,6 @@ function isOnEarth({ lat, lng }: Location): boolean {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
 }
 
-function found(finding: LocationFinding): ParsedLocation {
+function unlocated(finding: LocationFinding): ParsedLocation {
   return { ok: false, finding, note: LOCATION_NOTES[finding] };
 }

@@ -113,11 +113,11 @@ const kmToEdge = (coverage: Coverage, location: Location): number =>
 export function isCovered(location: Location): boolean {
   const coverage = coverageFor(location);
   if (coverage === null) return false;
-  const known = tileValue(coverage, location);
-  if (known === INSIDE) return true;
-  if (known === OUTSIDE || known === FOREIGN) return false;
-  if (known === MIXED && isInside(coverage, location)) return true;
-  return isOffCoast(coverage, known, location);
+  const value = tileValue(coverage, location);
+  if (value === INSIDE) return true;
+  if (value === OUTSIDE || value === FOREIGN) return false;
+  if (value === MIXED && isInside(coverage, location)) return true;
+  return isOffCoast(coverage, value, location);
 }
 
 /** True for places that are covered but outside the drawn shapes: omitted islands, piers, and the sea. */
@@ -142,8 +142,8 @@ function coverageFor({ lat, lng }: Location): Coverage | null {
 function tileValue(coverage: Coverage, location: Location): number {
   const { lat, lng } = location;
   const tile = rowOf(lat) * COLUMNS + columnOf(lng);
-  const known = coverage.tiles[tile]!;
-  if (known !== UNKNOWN) return known;
+  const cached = coverage.tiles[tile]!;
+  if (cached !== UNKNOWN) return cached;
   if (isInside(coverage, location)) {
     markInside(coverage, tile);
     return INSIDE;

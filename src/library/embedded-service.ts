@@ -80,7 +80,7 @@ async function embeddedAccount(accounts: ServiceAccounts, job: Job): Promise<str
   const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
   // January has all 31 days, so that a sign-up on the 31st stays one.
   const signedUpAt = billingPeriod(anniversaryDay, Date.UTC(2024, 0, 31)).start;
-  const isThere = async () => (await accounts.listAccounts()).some((one) => one.name === name);
+  const isThere = async () => (await accounts.listAccounts()).some((other) => other.name === name);
   if (await isThere()) return name;
   try {
     await accounts.createAccount({ name, subscription, signedUpAt });

@@ -52,9 +52,9 @@ export class LocalPlaces implements Disposable {
       }
       // Where the clock was set back since a load, answers of now would seem older than the data.
       const asOf = Math.max(now, ...described.datasets.map(({ loadedAt }) => loadedAt));
-      const found = (counts ? lookUps.counted : lookUps.bare)(topics, locationOf(place.cell), now);
+      const result = (counts ? lookUps.counted : lookUps.bare)(topics, locationOf(place.cell), now);
       const terms = { asOf, now: asOf };
-      const { answers, failures } = answersOfPlace(place.cell, topics, found, terms);
+      const { answers, failures } = answersOfPlace(place.cell, topics, result, terms);
       const record = {
         answers: new Map(answers.map((answer) => [answer.topic, answer])),
         failures: new Map(failures.map((failure) => [failure.topic, failure])),
@@ -62,8 +62,8 @@ export class LocalPlaces implements Disposable {
       const status = cellStatus(record, topics, () => 0, asOf, LOOKED_UP);
       const answered = answers.map(({ topic }) => topic);
       const origin =
-        found.kind === 'covered' && answers.length > 0
-          ? localNotes(described, counts).noteOf(answered, originOf(found.area, described))
+        result.kind === 'covered' && answers.length > 0
+          ? localNotes(described, counts).noteOf(answered, originOf(result.area, described))
           : '';
       const note = [origin, status.note].filter(Boolean).join('; ');
       return enrichedFields(record, topics, { ...status, note }, () => false, counts);

@@ -27,11 +27,11 @@ export async function lookup<Place extends Located>(
   const { source, store, signal, onEvent = () => {}, ...settings } = options;
   const places = localPlaces(source);
   if (places === null) {
-    let found: EnrichedRow<Place> | undefined;
+    let enriched: EnrichedRow<Place> | undefined;
     // To its end: a loop that is left early would count as interrupted in the ledger.
     const asked = enrich<Located>([location], { ...options, topics, store: store!, batch: 1 });
-    for await (const answered of asked) found = { ...answered, row: location };
-    return found!;
+    for await (const answered of asked) enriched = { ...answered, row: location };
+    return enriched!;
   }
   signal?.throwIfAborted();
   const job = jobOfSource(source, { ...settings, topics });

@@ -39,7 +39,7 @@ function openWithAreas(context: ConnectionContext, job: Job): DataDatabase {
   const levels = describeData(database).datasets.filter(
     ({ name, sample }) => name === 'areas' && !(sample && job.service.kind === 'remote'),
   );
-  if (!levels.some((one) => one.level === level)) {
+  if (!levels.some((dataset) => dataset.level === level)) {
     const [other] = levels;
     throw other === undefined
       ? missing(`There are no ${NAMES[level]} boundaries on this machine`, hint, file)

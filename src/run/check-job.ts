@@ -56,13 +56,13 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
     if (!(error instanceof PerilbookError)) throw error;
     return { problems: [at(error)], warnings: [] };
   }
-  const found = missingKeys(job, outside.env).map(({ index, message, isWrong }) => ({
+  const issues = missingKeys(job, outside.env).map(({ index, message, isWrong }) => ({
     problem: placeOf(content.service === undefined ? [] : ['service', 'api_keys', index], message),
     isWrong,
   }));
   if (content.input === undefined) {
     const words = 'no input: plan and run need one (ui, status and quota do not)';
-    found.push({ problem: placeOf([], words), isWrong: false });
+    issues.push({ problem: placeOf([], words), isWrong: false });
   } else if (job.input !== '-') {
     try {
       const rowFile = await openJobInput(job, outside.streams);
@@ -71,7 +71,7 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
     } catch (error) {
       if (!(error instanceof PerilbookError)) throw error;
       // The input may be created later. If it exists and does not fit, that is an error.
-      found.push({ problem: at(error, ...pathOfColumn(job, error)), isWrong: existsSync(job.input) });
+      issues.push({ problem: at(error, ...pathOfColumn(job, error)), isWrong: existsSync(job.input) });
     }
   }
   // Local answers cost nothing: areas have no effect on them.
@@ -80,7 +80,7 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
       outside.openAreas(job)[Symbol.dispose]();
     } catch (error) {
       if (!(error instanceof PerilbookError)) throw error;
-      found.push({ problem: at(error, 'areas'), isWrong: false });
+      issues.push({ problem: at(error, 'areas'), isWrong: false });
     }
   }
   try {
@@ -94,9 +94,9 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
     if (!(error instanceof PerilbookError)) throw error;
     const setting = error.context.file === job.metrics ? 'metrics' : content.output === undefined ? 'input' : 'output';
     // The run may be told to replace what is there.
-    found.push({ problem: at(error, setting), isWrong: error.code !== 'OUTPUT_EXISTS' });
+    issues.push({ problem: at(error, setting), isWrong: error.code !== 'OUTPUT_EXISTS' });
   }
-  const those = (wrong: boolean) => found.filter(({ isWrong }) => isWrong === wrong).map(({ problem }) => problem);
+  const those = (wrong: boolean) => issues.filter(({ isWrong }) => isWrong === wrong).map(({ problem }) => problem);
   return { problems: those(true), warnings: those(false) };
 }
 

@@ -99,11 +99,11 @@ export function rowsOutput(path: string, reading: OpenOptions, written: WrittenO
 }
 
 export function metricsOutput(path: string): Output {
-  return knownOutput(path, 'the metrics', /^# HELP perilbook_run_/);
+  return recognizedOutput(path, 'the metrics', /^# HELP perilbook_run_/);
 }
 
 /** An output that is known by how it begins. */
-export function knownOutput(path: string, what: string, start: RegExp): Output {
+export function recognizedOutput(path: string, what: string, start: RegExp): Output {
   return { path, what, isOwn: (target) => start.test(headOf(target)) };
 }
 

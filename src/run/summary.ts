@@ -107,11 +107,11 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       verified: plan.areas.verified,
       spared: plan.areas.spared,
       /** Of the cells, those in an area by the boundaries on this machine, and why the others are bought on their own. */
-      ...(scan.foundAreas && {
-        found: scan.foundAreas.found,
-        near_border: scan.foundAreas.nearBorder,
-        in_no_area: scan.foundAreas.inNoArea,
-        no_boundaries: scan.foundAreas.noBoundaries,
+      ...(scan.areaCounts && {
+        found: scan.areaCounts.inArea,
+        near_border: scan.areaCounts.nearBorder,
+        in_no_area: scan.areaCounts.inNoArea,
+        no_boundaries: scan.areaCounts.noBoundaries,
       }),
     },
     scopes: isLocal ? [] : plan.scopeNotes,
@@ -226,9 +226,9 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
 }
 
 function countedCells(size: number, isCounted: (cell: number) => boolean): number {
-  let found = 0;
-  for (let cell = 0; cell < size; cell++) if (isCounted(cell)) found += 1;
-  return found;
+  let count = 0;
+  for (let cell = 0; cell < size; cell++) if (isCounted(cell)) count += 1;
+  return count;
 }
 
 export function isoTime(ms: number | null): string | null {

@@ -47,8 +47,8 @@ export async function migratePostgres(
       await session.rows('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
       const quoted = `"${schema}"`;
       // IF NOT EXISTS asks for the right to create it all the same.
-      const [known] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
-      if (!known) await session.rows(`CREATE SCHEMA ${quoted}`);
+      const [existing] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+      if (!existing) await session.rows(`CREATE SCHEMA ${quoted}`);
       await session.rows(`CREATE TABLE IF NOT EXISTS ${quoted}.schema_version (version integer NOT NULL)`);
       const reached = await versionOf(session, schema);
       for (const { number, name } of steps) {
@@ -66,10 +66,10 @@ export async function migratePostgres(
 }
 
 async function versionOf(session: Session, schema: string): Promise<number> {
-  const [table] = await session.rows<{ found: string | null }>('SELECT to_regclass($1)::text AS found', [
+  const [table] = await session.rows<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [
     `"${schema}".schema_version`,
   ]);
-  if (!table?.found) return 0;
+  if (!table?.name) return 0;
   const [row] = await session.rows<{ version: number }>(`SELECT version FROM "${schema}".schema_version`);
   return row?.version ?? 0;
 }

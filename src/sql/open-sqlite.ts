@@ -14,7 +14,7 @@ export interface DatabaseFormat {
   /** Longest wait for another process's transaction, in milliseconds. */
   readonly busyTimeoutMs: number;
   /** Makes the error for a file that cannot be brought to the version `known`: it is of a later program, or from before the first step. */
-  readonly otherVersion: (version: number, known: number) => Error;
+  readonly otherVersion: (version: number, supported: number) => Error;
 }
 
 /**

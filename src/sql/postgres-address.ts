@@ -77,18 +77,18 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
   } catch {
     throw refuse('The address cannot be read', 'Write it as postgres://user@host:port/database.');
   }
-  const said = url.searchParams;
-  const unknown = [...said.keys()].find((name) => !PARAMETERS.includes(name));
+  const parameters = url.searchParams;
+  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) refuse(`Unknown parameter "${unknown}"`, `Use ${PARAMETERS.join(', ')}.`);
-  const schema = said.get('schema') ?? use.defaultSchema;
+  const schema = parameters.get('schema') ?? use.defaultSchema;
   if (!SCHEMA_NAME.test(schema)) refuse(`"${schema}" is no name of a schema`, 'Use small letters, digits and _.');
-  const socket = said.get('host');
+  const socket = parameters.get('host');
   const host = socket ?? (decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost');
   const isLocal = host.startsWith('/') || LOOPBACK.test(host);
-  const mode = said.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
+  const mode = parameters.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
   if (!TLS_MODES.includes(mode)) refuse(`Unknown sslmode "${mode}"`, `Use ${TLS_MODES.join(', ')}.`);
-  const authority = said.get('sslrootcert');
-  const passwordFile = said.get('password_file');
+  const authority = parameters.get('sslrootcert');
+  const passwordFile = parameters.get('password_file');
   const unreadable = (file: string, what: string, error: unknown) => {
     const message = `The ${what} ${file} of the ${use.name} ${address} cannot be read: ${(error as Error).message}`;
     return new PerilbookError(use.unusable, message, 'Check the path and the permissions.', { file }, error);

@@ -111,8 +111,8 @@ export interface SqlReading<T> {
   take(rows: readonly (readonly object[])[]): T;
 }
 
-export function rowsOf<Row extends object>(one: SqlStatement<Row>): SqlReading<Row[]> {
-  return { statements: [one], take: ([rows]) => rows as Row[] };
+export function rowsOf<Row extends object>(query: SqlStatement<Row>): SqlReading<Row[]> {
+  return { statements: [query], take: ([rows]) => rows as Row[] };
 }
 
 type ResultsOf<Readings extends readonly SqlReading<unknown>[]> = {

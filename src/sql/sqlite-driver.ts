@@ -29,10 +29,10 @@ export function sqliteDriver(
 ): SqliteDriver {
   database.function('now_ms', () => BigInt(clock.now()));
   database.function('steady_ms', () => BigInt(steadyTime(clock)));
-  const known = new Map<string, PreparedSql>();
+  const cache = new Map<string, PreparedSql>();
 
   function preparedOf(sql: string): PreparedSql {
-    let prepared = known.get(sql);
+    let prepared = cache.get(sql);
     if (prepared === undefined) {
       const places: number[] = [];
       // better-sqlite3 takes no array for numbered parameters. In a subselect, as SQLite else plans some statements anew at each execution
@@ -42,7 +42,7 @@ export function sqliteDriver(
         return '(SELECT ?)';
       });
       prepared = { statement: database.prepare<unknown[], object>(text), places };
-      known.set(sql, prepared);
+      cache.set(sql, prepared);
     }
     return prepared;
   }

@@ -11,7 +11,7 @@ interface SoughtAnswer extends WantedAnswer {
 }
 
 /** Where the wanted fields of each sought answer are, in the cell that was searched last. */
-interface FoundAnswers {
+interface AnswerPositions {
   readonly froms: Int32Array;
   readonly tos: Int32Array;
   /** How many bytes they are together. */
@@ -26,9 +26,9 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
   for (const [index, { slug }] of sought.entries()) if (slug >= 0) indexOf[slug] = index;
   const widths = Int16Array.from(sought, ({ width }) => width ?? -1);
   const fieldCounts = Int16Array.from(sought, ({ fields }) => fields);
-  const freshSince = Float64Array.from(sought, (one) => one.freshSince);
+  const freshSince = Float64Array.from(sought, (answer) => answer.freshSince);
   const [froms, tos] = [new Int32Array(sought.length), new Int32Array(sought.length)];
-  const found: FoundAnswers = { froms, tos, size: 0, asOf: 0 };
+  const positions: AnswerPositions = { froms, tos, size: 0, asOf: 0 };
 
   /** Whether a cell has all sought answers, none of them too old. @throws STORE_UNUSABLE */
   function hasAll(bytes: Uint8Array): boolean {
@@ -59,12 +59,12 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
       if (asOf < oldest) oldest = asOf;
       count++;
     }
-    found.size = size;
-    found.asOf = oldest;
+    positions.size = size;
+    positions.asOf = oldest;
     return count === sought.length;
   }
 
-  return { hasAll, found };
+  return { hasAll, positions };
 }
 
 /** Where the first `fields` fields of an answer end. @throws STORE_UNUSABLE unless all of them end where the answer does */

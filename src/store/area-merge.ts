@@ -34,9 +34,9 @@ export function storedArea(row: AreaRow, now: number): StoredArea {
 }
 
 /** Whether an area has a fresh answer to a wanted topic. An area whose answers differ is not used. */
-export function isAreaAnswered(known: StoredArea | null | undefined, wanted: AreaWanted['wanted']): boolean {
-  if (!known || known.mismatchedAt !== null) return false;
-  return wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince);
+export function isAreaAnswered(stored: StoredArea | null | undefined, wanted: AreaWanted['wanted']): boolean {
+  if (!stored || stored.mismatchedAt !== null) return false;
+  return wanted.some(({ topic, freshSince }) => (stored.answers.get(topic)?.asOf ?? -1) >= freshSince);
 }
 
 /**
@@ -48,15 +48,15 @@ export function mergedArea(
   { answers, comparableSince }: Omit<AreaAnswers, 'area'>,
   now: number,
 ): AreaRow {
-  const known = row ? answersOf(row.answers) : new Map<TopicSlug, Answer>();
+  const merged = row ? answersOf(row.answers) : new Map<TopicSlug, Answer>();
   let mismatchedAt = row ? markOf(row, now) : null;
   for (const answer of answers) {
-    const before = known.get(answer.topic);
+    const before = merged.get(answer.topic);
     const differs = before !== undefined && JSON.stringify(before.fields) !== JSON.stringify(answer.fields);
     // The answer's time too: where the clock was set back, a mark of now would look old.
     if (differs && before.asOf >= comparableSince) mismatchedAt = Math.max(now, answer.asOf);
-    known.set(answer.topic, answer);
+    merged.set(answer.topic, answer);
   }
-  const json = Object.fromEntries([...known.values()].map(({ topic, asOf, fields }) => [topic, [asOf, fields]]));
+  const json = Object.fromEntries([...merged.values()].map(({ topic, asOf, fields }) => [topic, [asOf, fields]]));
   return { answers: JSON.stringify(json), mismatchedAt };
 }

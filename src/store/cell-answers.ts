@@ -49,13 +49,17 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
 
   /** Makes what takes the wanted fields out of cells' bytes. */
   function picker(wanted: readonly WantedAnswer[]): AnswerPicker {
-    const sought = wanted.map((one) => ({ ...one, slug: texts.numberOf(one.topic), width: widthOf(one.topic) }));
-    const { hasAll, found } = answerFinder(sought);
-    const { froms, tos } = found;
+    const sought = wanted.map((answer) => ({
+      ...answer,
+      slug: texts.numberOf(answer.topic),
+      width: widthOf(answer.topic),
+    }));
+    const { hasAll, positions } = answerFinder(sought);
+    const { froms, tos } = positions;
     const fieldCount = wanted.reduce((sum, { fields }) => sum + fields, 0);
     const taken = (bytes: Buffer): CompleteCell => {
-      const { asOf } = found;
-      const packed = Buffer.allocUnsafe(found.size);
+      const { asOf } = positions;
+      const packed = Buffer.allocUnsafe(positions.size);
       let used = 0;
       for (let index = 0; index < wanted.length; index++) {
         // Some 15 bytes an answer: a call to `copy` costs more.
@@ -118,14 +122,14 @@ function mergedAnswers(stored: Buffer, packed: Buffer): Buffer {
 
 /** Stored failures without rejections; null where none are left. Those that cannot be parsed stay: reading reports them. */
 export function withoutRejections(failures: string): string | null {
-  let known: PackedFailures;
+  let parsed: PackedFailures;
   try {
-    known = parsedFailures(failures);
+    parsed = parsedFailures(failures);
   } catch {
     return failures;
   }
-  const left = Object.entries(known).filter(([, [reason]]) => reason !== 'rejected');
-  if (left.length === Object.keys(known).length) return failures;
+  const left = Object.entries(parsed).filter(([, [reason]]) => reason !== 'rejected');
+  if (left.length === Object.keys(parsed).length) return failures;
   return left.length > 0 ? JSON.stringify(Object.fromEntries(left)) : null;
 }
 

@@ -75,8 +75,8 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
 
   const claims = asked.map(({ terms, request }, place): Claim => {
     const { cell, call, credits, wanted, areas = [] } = request;
-    const known = cells[place];
-    if (known && wanted.some(({ topic, freshSince }) => (known.answers.get(topic)?.asOf ?? -1) >= freshSince)) {
+    const stored = cells[place];
+    if (stored && wanted.some(({ topic, freshSince }) => (stored.answers.get(topic)?.asOf ?? -1) >= freshSince)) {
       return { outcome: 'answered' };
     }
     const source = ofSource.get(terms.source)!;

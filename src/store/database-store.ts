@@ -122,11 +122,11 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     async settle(settled) {
       if (settled.length > 0) await settlements(settled);
     },
-    putAnswers: (source, found) =>
+    putAnswers: (source, cells) =>
       change(() =>
         mergeCells(
           tables,
-          found.map((cell) => ({ source, ...cell })),
+          cells.map((cell) => ({ source, ...cell })),
         ),
       ),
     moved: async () => moved(),
@@ -138,7 +138,7 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     statement: (query) => ask(() => readLedgerStatement(database, query)),
     correct: (account, period, spentInAll) => change(() => correctPeriod(tables, account, period, spentInAll)),
     startRun: (run) => change(() => insertRun(database, run, owner)),
-    knownAccounts: () => ask(readAccounts),
+    ledgerAccounts: () => ask(readAccounts),
     finishRun: (run, end) => change(() => endRun(database, run, end)),
     runs: ({ job } = {}) => ask(() => readRuns(job, owner)),
     runSpending: async (run) => (await ask(() => read(runSums(run))))[0][0]!,

@@ -256,7 +256,7 @@ export interface AccountTerms {
 }
 
 /** An account under the terms of the last run that could spend it. */
-export interface KnownAccount extends AccountTerms {
+export interface LedgerAccount extends AccountTerms {
   readonly name: string;
 }
 
@@ -270,7 +270,7 @@ export interface NewRun {
   /** The approved plan under which it spends, if there is one. */
   readonly plan?: string;
   /** Every account that it may spend. */
-  readonly accounts?: readonly KnownAccount[];
+  readonly accounts?: readonly LedgerAccount[];
 }
 
 export interface RunEnd {
@@ -332,7 +332,7 @@ export interface Store extends PartStore, AsyncDisposable {
   /** Writes outcomes and answers in one transaction: both are durable when this resolves. */
   settle(settlements: readonly Settlement[]): Promise<void>;
   /** Writes answers that cost nothing, in one transaction and without a ledger row: they are durable when this resolves. */
-  putAnswers(source: number, found: readonly CellAnswers[]): Promise<void>;
+  putAnswers(source: number, cells: readonly CellAnswers[]): Promise<void>;
   /** The error of a store whose file was deleted, moved or replaced while it is open; null where it is in its place. What is
    * settled is still written to it. */
   moved(): Promise<PerilbookError | null>;
@@ -351,7 +351,7 @@ export interface Store extends PartStore, AsyncDisposable {
   correct(account: string, period: BillingPeriod, spentInAll: number): Promise<Correction>;
   startRun(run: NewRun): Promise<number>;
   /** The accounts that runs could spend, that of the latest run first. */
-  knownAccounts(): Promise<readonly KnownAccount[]>;
+  ledgerAccounts(): Promise<readonly LedgerAccount[]>;
   finishRun(run: number, end: RunEnd): Promise<void>;
   runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
   runSpending(run: number): Promise<Spending>;

@@ -78,8 +78,8 @@ export function openDatabase(file: string): SqliteDatabase {
       // 16 MB of pages: with the default of 2, each cell of a large plan reads a page of the index again, and takes a fifth longer.
       pragmas: ['synchronous = FULL', 'foreign_keys = ON', 'cache_size = -16384'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
-      otherVersion: (version, known) =>
-        version < known
+      otherVersion: (version, supported) =>
+        version < supported
           ? new PerilbookError(
               'STORE_UNUSABLE',
               `The store ${file} was made by an earlier development version of Perilbook`,
@@ -88,14 +88,14 @@ export function openDatabase(file: string): SqliteDatabase {
             )
           : new PerilbookError(
               'STORE_TOO_NEW',
-              `The store ${file} was written by a later Perilbook (version ${version}, this one knows ${known})`,
+              `The store ${file} was written by a later Perilbook (version ${version}, this one knows ${supported})`,
               'Update Perilbook, or name another file with --store.',
               { file },
             ),
     });
   } catch (error) {
-    const known = asStoreError(file, error);
-    if (known instanceof PerilbookError) throw known;
+    const storeError = asStoreError(file, error);
+    if (storeError instanceof PerilbookError) throw storeError;
     const reason = error instanceof Error ? error.message : String(error);
     throw new PerilbookError(
       'STORE_UNUSABLE',
@@ -110,8 +110,8 @@ export function openDatabase(file: string): SqliteDatabase {
 /** SQLite names its WAL after the database: two programs that open one file by two names (hard links; symbolic links are
  * resolved) do not see each other's WAL and corrupt the database. */
 function refuseSecondName(file: string): void {
-  const found = statSync(file, { throwIfNoEntry: false });
-  const names = found?.isFile() ? found.nlink : 1;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  const names = stats?.isFile() ? stats.nlink : 1;
   if (names <= 1) return;
   throw new PerilbookError(
     'STORE_UNUSABLE',

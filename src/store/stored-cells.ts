@@ -143,8 +143,8 @@ export function* mergeCells(stored: StoredCells, changes: readonly CellChange[])
 function* lockedCells(database: SqlDatabase, places: readonly (Cell & { source: number })[]): SqlWork<CellRow[]> {
   if (database.dialect.engine === 'sqlite') {
     const bySource = [...Map.groupBy(places, ({ source }) => source)];
-    const found = yield* read(...bySource.map(([source, cells]) => cellsAsked(database, source, cells)));
-    return found.flatMap((rows, at) =>
+    const results = yield* read(...bySource.map(([source, cells]) => cellsAsked(database, source, cells)));
+    return results.flatMap((rows, at) =>
       rows.flatMap((row) => (row.answers === null ? [] : [{ ...row, source: bySource[at]![0] }])),
     );
   }

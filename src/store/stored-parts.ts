@@ -39,7 +39,7 @@ export function partStore({ database, time }: LedgerTime, owner: Owner): PartSto
         [folder, JSON.stringify(parts)],
       ),
     );
-    const written = gone.filter((one) => one.written !== null).map(({ part }) => part);
+    const written = gone.filter((record) => record.written !== null).map(({ part }) => part);
     return { reading: row!.readings, gone: written.sort() };
   }
 

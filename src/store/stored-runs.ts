@@ -7,7 +7,7 @@ import {
   storable,
   write,
 } from '../sql/sql-work.ts';
-import type { AccountTerms, KnownAccount, NewRun, Owner, RunEnd, RunRecord, Spending } from './port.ts';
+import type { AccountTerms, LedgerAccount, NewRun, Owner, RunEnd, RunRecord, Spending } from './port.ts';
 
 type StoredRun = Omit<RunRecord, 'summary'> & { readonly summary: string | null; readonly owner: string };
 
@@ -46,7 +46,7 @@ export function endRun({ dialect }: SqlDatabase, run: number, end: RunEnd): SqlW
 }
 
 /** The accounts that runs could spend, that of the latest run first. */
-export function* readAccounts(): SqlWork<KnownAccount[]> {
+export function* readAccounts(): SqlWork<LedgerAccount[]> {
   const [rows] = yield* read(
     statement<{ account: string; terms: string }>(
       'SELECT account, terms FROM account_terms ORDER BY run DESC, account',

@@ -11,7 +11,7 @@ export interface Imported {
   places: number;
   answers: number;
   /** Answers of which the store has one as new or newer. */
-  known: number;
+  alreadyStored: number;
   /** Answers from sample data of a service that also has real ones: they are left out. */
   sample: number;
 }
@@ -57,7 +57,7 @@ export async function importStore(store: Store, other: Store, isSampleSource: Is
   return sums;
 }
 
-const noneImported = (): Imported => ({ places: 0, answers: 0, known: 0, sample: 0 });
+const noneImported = (): Imported => ({ places: 0, answers: 0, alreadyStored: 0, sample: 0 });
 
 async function* rowsOfStore(other: Store): RowBatches {
   const untils = new Map<string, number>();
@@ -107,7 +107,7 @@ async function putNewer(store: Store, source: number, cells: readonly CellAnswer
     const failedAt = (topic: TopicSlug) => stored[index]?.failures.get(topic)?.at ?? Number.NEGATIVE_INFINITY;
     const taken = answers.filter(({ topic, asOf }) => asOf > answeredAt(topic));
     const rejected = failures.filter(({ topic, at }) => at > Math.max(answeredAt(topic), failedAt(topic)));
-    sums.known += answers.length - taken.length;
+    sums.alreadyStored += answers.length - taken.length;
     if (taken.length === 0 && rejected.length === 0) continue;
     sums.answers += taken.length;
     if (taken.length > 0) sums.places++;

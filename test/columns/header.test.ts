@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addedColumns, knownColumns } from '../../src/columns/row.ts';
+import { addedColumns, perilbookColumns } from '../../src/columns/row.ts';
 import { columnStem, columnsOf } from '../../src/columns/topic-columns.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
@@ -85,8 +85,8 @@ test('a prefix stands before every name, the leading ones included', () => {
 
 test('the names that make an earlier output known are exactly the header', () => {
   const ofPoint = ['hazard_geometry', 'hazard_geometry.latitude', 'hazard_geometry.longitude'];
-  assert.deepEqual([...knownColumns().keys()], [...HEADER, ...ofPoint]);
-  assert.ok(knownColumns('x_').has('x_wildfire_rating') && !knownColumns('x_').has('wildfire_rating'));
+  assert.deepEqual([...perilbookColumns().keys()], [...HEADER, ...ofPoint]);
+  assert.ok(perilbookColumns('x_').has('x_wildfire_rating') && !perilbookColumns('x_').has('wildfire_rating'));
 });
 
 test('the type of a column follows from what stands in it', () => {

@@ -24,9 +24,9 @@ const FORMATS: readonly TableFormat[] = ['parquet', 'csv', 'ndjson'];
 export async function exportCommand(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
   if (flags.details) return await printDetails(context, store);
   if (flags.format === undefined && flags.output === undefined) return await printAnswers(context, store);
-  const said = flags.output as string | undefined;
-  const format = formatOf(flags.format as string | undefined, said);
-  const output = said === undefined || said === '-' ? '-' : resolve(context.workingFolder, said);
+  const path = flags.output as string | undefined;
+  const format = formatOf(flags.format as string | undefined, path);
+  const output = path === undefined || path === '-' ? '-' : resolve(context.workingFolder, path);
   if (output === '-' && format === 'parquet') {
     throw new PerilbookError('USAGE', 'A Parquet export needs a file or a folder', 'Name it: -o answers');
   }
@@ -54,10 +54,10 @@ export async function exportCommand(context: CliContext, flags: Flags, store: St
 }
 
 /** @throws USAGE */
-function formatOf(said: string | undefined, output: string | undefined): TableFormat {
+function formatOf(name: string | undefined, output: string | undefined): TableFormat {
   const byName = output === undefined ? null : formatOfOutput(output);
-  const known = FORMATS.find((format) => format === (said ?? byName));
-  if (known !== undefined) return known;
+  const named = FORMATS.find((format) => format === (name ?? byName));
+  if (named !== undefined) return named;
   throw new PerilbookError(
     'USAGE',
     `Cannot tell the format of ${output}`,
@@ -78,9 +78,9 @@ async function printAnswers(context: CliContext, store: Store): Promise<number> 
   for await (const { source, cell, record } of store.cells()) {
     if (!marks.has(source)) marks.set(source, await sampleUntil(store, source));
     for (const { topic, asOf, fields } of record.answers.values()) {
-      const said = isNoData(fields) ? { no_data: true } : { fields };
+      const value = isNoData(fields) ? { no_data: true } : { fields };
       const sample = asOf <= marks.get(source)! ? { sample: true } : {};
-      const line = { source, ...locationOf(cell), topic, as_of: isoTime(asOf), ...said, ...sample };
+      const line = { source, ...locationOf(cell), topic, as_of: isoTime(asOf), ...value, ...sample };
       if (!(await writeLine(context, JSON.stringify(line)))) return EXIT.complete;
     }
   }

@@ -28,8 +28,8 @@ export async function importCommand(context: CliContext, flags: Flags, store: St
     ? await importFrom(context, store, { ...job, store: path }, job)
     : await importFiles(store, filesOfExport(path), context.clock.now(), isSampleSource);
   if (flags.json) {
-    const { places, answers, known, sample } = imported;
-    sayJson(context, { places, answers, already_known: known, sample_left_out: sample });
+    const { places, answers, alreadyStored, sample } = imported;
+    sayJson(context, { places, answers, already_known: alreadyStored, sample_left_out: sample });
   } else say(context, linesOf(imported).join('\n'));
   return EXIT.complete;
 }
@@ -43,9 +43,9 @@ async function importFrom(context: CliContext, store: Store, other: Job, job: Jo
   return await importStore(store, opened, isSampleSource);
 }
 
-function linesOf({ places, answers, known, sample }: Imported): string[] {
+function linesOf({ places, answers, alreadyStored, sample }: Imported): string[] {
   const lines = [`Imported ${counted(answers, 'answer')} at ${counted(places, 'place')}. The ledger is unchanged.`];
-  if (known > 0) lines.push(`The store already had ${grouped(known)} that are as new or newer.`);
+  if (alreadyStored > 0) lines.push(`The store already had ${grouped(alreadyStored)} that are as new or newer.`);
   if (sample > 0) lines.push(`Left out ${grouped(sample)} of sample data: they must not mix with real answers.`);
   return lines;
 }

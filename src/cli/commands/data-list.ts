@@ -30,7 +30,7 @@ export function listAction(
   const here = sources.map((source) => ({ source, downloaded: downloadedOf(source, downloads) }));
   const description = database === null ? NOTHING : describeData(database);
   const { datasets, topics } = description;
-  const downloaded = here.filter((one) => one.downloaded !== null);
+  const downloaded = here.filter((entry) => entry.downloaded !== null);
   const lines =
     datasets.length === 0
       ? ["No data is here. To get FEMA's ratings for the states of a file: perilbook data get natural --for FILE"]
@@ -51,7 +51,7 @@ export function listAction(
   if (downloaded.length > 0) {
     lines.push(...updateLines(downloaded, context.clock.now(), lineWidth(context.stdout)));
   }
-  const others = here.filter((one) => one.downloaded === null);
+  const others = here.filter((entry) => entry.downloaded === null);
   if (others.length > 0) {
     lines.push(
       'Can be downloaded (perilbook data get NAME; NAME is one of these, a topic, natural or all):',
@@ -176,7 +176,7 @@ function missingLines({ unavailable, withoutRecords }: DataDescription, sources:
 /** The command that gets the data of some topics. */
 function getCommand(topics: readonly TopicSlug[], sources: readonly Source[]): string {
   const needsStates = sources.some(
-    ({ when, topics: of }) => when === 'states' && of.some((one) => topics.includes(one)),
+    ({ when, topics: of }) => when === 'states' && of.some((topic) => topics.includes(topic)),
   );
   const names = isNatural(topics) ? 'natural' : topics.length === TOPIC_SLUGS.length ? 'all' : topics.join(' ');
   return `perilbook data get ${names}${needsStates ? ' --for FILE' : ''}`;

@@ -19,17 +19,17 @@ import { showLine } from '../progress/one-line.ts';
 export async function loadAction(
   context: CliContext,
   { open }: Pick<DataSettings, 'open'>,
-  [name, ...said]: readonly string[],
+  [name, ...paths]: readonly string[],
   flags: Flags,
 ): Promise<number> {
   if (name === undefined) {
-    const loaders = [...LOADERS].map(([known, { describe }]) => [known, describe] as const);
+    const loaders = [...LOADERS].map(([loader, { describe }]) => [loader, describe] as const);
     return printResult(context, flags, Object.fromEntries(loaders), () =>
       listed([['sample', 'made-up data for all topics'], ...loaders], ''),
     );
   }
   if (name === 'sample') {
-    if (said.length > 0) throw new PerilbookError('USAGE', 'data load sample takes no file', 'Leave the file out.');
+    if (paths.length > 0) throw new PerilbookError('USAGE', 'data load sample takes no file', 'Leave the file out.');
     const database = open();
     refuseSample(database, flags);
     importSample(database, context.clock);
@@ -38,7 +38,7 @@ export async function loadAction(
     return EXIT.complete;
   }
   loaderNamed(name);
-  const files = said.map((file) => resolve(context.workingFolder, file));
+  const files = paths.map((file) => resolve(context.workingFolder, file));
   if (files.length === 0) {
     throw new PerilbookError('USAGE', `Missing file for the loader ${name}`, `Write: perilbook data load ${name} FILE`);
   }

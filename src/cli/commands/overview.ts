@@ -87,7 +87,7 @@ async function lastRunAndQuota(context: CliContext, job: Job): Promise<readonly 
 const NO_ACCOUNT: StateLine = ['quota', 'no account was used yet'];
 
 async function quotas(store: Store, now: number): Promise<readonly StateLine[]> {
-  const accounts = await store.knownAccounts();
+  const accounts = await store.ledgerAccounts();
   if (accounts.length === 0) return [NO_ACCOUNT];
   const pairs: StateLine[] = [];
   for (const account of accounts.slice(0, MOST_ACCOUNTS)) {

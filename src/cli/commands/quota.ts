@@ -26,10 +26,10 @@ async function showQuota(context: CliContext, flags: Flags, isSet: boolean): Pro
   if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
   if (isSet) await recordCorrection(context, store, accounts[0]!, spentAtProvider(accounts[0]!, flags));
   const sheets = [];
-  for (const { isKnown, ...account } of accounts) {
+  for (const { hasSubscription, ...account } of accounts) {
     const state = await accountState(account, store, now);
     const rows = await store.statement({ by: by ?? 'key', account: account.name, period: state.period });
-    const quota: Quota = { state, isKnown, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
+    const quota: Quota = { state, hasSubscription, freeCalls: rows.reduce((sum, { calls }) => sum + calls.free, 0) };
     sheets.push({ quota, rows });
   }
   if (flags.csv) printData(context, statementCsv(by!, sheets[0]!.rows).trimEnd());
@@ -48,9 +48,9 @@ async function showQuota(context: CliContext, flags: Flags, isSet: boolean): Pro
   return EXIT.complete;
 }
 
-/** `isKnown`: the subscription is known from a job, a flag or the last run. */
+/** `hasSubscription`: a job, a flag or the last run names the subscription. */
 interface ChosenAccount extends JobAccount {
-  readonly isKnown: boolean;
+  readonly hasSubscription: boolean;
 }
 
 /**
@@ -64,20 +64,21 @@ async function chosenAccounts(
   store: Store,
 ): Promise<readonly ChosenAccount[]> {
   const settings = settingsWithoutJobFile(context, target, flags);
-  if (settings === null) return accountsOfJob(context, target, flags).map((account) => ({ ...account, isKnown: true }));
-  const known = await store.knownAccounts();
+  if (settings === null)
+    return accountsOfJob(context, target, flags).map((account) => ({ ...account, hasSubscription: true }));
+  const ledgerAccounts = await store.ledgerAccounts();
   const job = anyJobOf(context, target, flags);
   const own = job.account;
   const isChosen =
     settings.account !== undefined || settings.service !== undefined || settings.subscription !== undefined;
-  if (!isChosen && known.length > 0)
-    return known.map((account) => ({ ...withSettings(account, settings, own), isKnown: true }));
-  const before = known.find(({ name }) => name === own.name);
-  if (before !== undefined) return [{ ...withSettings(before, settings, own), isKnown: true }];
+  if (!isChosen && ledgerAccounts.length > 0)
+    return ledgerAccounts.map((account) => ({ ...withSettings(account, settings, own), hasSubscription: true }));
+  const before = ledgerAccounts.find(({ name }) => name === own.name);
+  if (before !== undefined) return [{ ...withSettings(before, settings, own), hasSubscription: true }];
   // The embedded service's account has the starter subscription, unless an earlier version used it for others.
   const { charged, unknown, open } = (await accountState(own, store, context.clock.now())).spending;
   const isUnusedSample = job.service.kind !== 'remote' && charged + unknown + open === 0;
-  return [{ ...own, isKnown: settings.subscription !== undefined || isUnusedSample }];
+  return [{ ...own, hasSubscription: settings.subscription !== undefined || isUnusedSample }];
 }
 
 /** `--account` chooses one of the job's accounts; it does not rename the job's own. */
@@ -88,14 +89,14 @@ function accountsOfJob(
 ): readonly JobAccount[] {
   const job = anyJobOf(context, target, flags);
   if (name === undefined) return job.accounts;
-  const known = job.accounts.find((account) => account.name === name);
-  return [known ?? anyJobOf(context, target, { ...flags, account: name }).account];
+  const ofJob = job.accounts.find((account) => account.name === name);
+  return [ofJob ?? anyJobOf(context, target, { ...flags, account: name }).account];
 }
 
 /** The settings of the last run, overridden by those of this command line. */
-function withSettings(known: JobAccount, settings: JobFile, own: JobAccount): JobAccount {
+function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): JobAccount {
   return {
-    ...known,
+    ...account,
     ...(settings.subscription === undefined ? {} : { subscription: own.subscription }),
     ...(settings.anniversary_day === undefined ? {} : { anniversaryDay: own.anniversaryDay }),
     ...(settings.reserve === undefined ? {} : { reserve: own.reserve }),
@@ -121,12 +122,12 @@ async function recordCorrection(
   const { period } = await accountState(account, store, context.clock.now());
   await store.correct(account.name, period, spent);
   const left = Math.max(0, account.subscription.creditsPerMonth - spent);
-  const counts = `${counted(spent, 'credit')} spent${account.isKnown ? `, ${grouped(left)} left` : ''}`;
+  const counts = `${counted(spent, 'credit')} spent${account.hasSubscription ? `, ${grouped(left)} left` : ''}`;
   say(context, `Recorded for ${account.name}, period until ${dateTime(period.end)}: ${counts}.`);
 }
 
 /** Credits that the provider has counted in this period: `--spent`, or the allowance less `--left`. */
-function spentAtProvider({ subscription, name: account, isKnown }: ChosenAccount, flags: Flags): number {
+function spentAtProvider({ subscription, name: account, hasSubscription }: ChosenAccount, flags: Flags): number {
   const left = flags.left as number | undefined;
   const spent = flags.spent as number | undefined;
   const value = left ?? spent;
@@ -138,7 +139,7 @@ function spentAtProvider({ subscription, name: account, isKnown }: ChosenAccount
     );
   }
   const allowance = subscription.creditsPerMonth;
-  if (left !== undefined && !isKnown) {
+  if (left !== undefined && !hasSubscription) {
     throw new PerilbookError(
       'USAGE',
       `--left needs the allowance of ${account}, which is unknown`,

@@ -103,8 +103,8 @@ async function outcomeOf(
     if (!flags.quiet || isWrong) context.log(level, 'finished', fields);
   } else if (!flags.quiet) {
     const { findingsOfRun } = await import('../../report/story.ts');
-    const { findings: found, currency } = findingsOfRun(prepared, ended.ratings);
-    const findings = findingMessages(found, currency, style.width, valueName(job));
+    const { findings: rowFindings, currency } = findingsOfRun(prepared, ended.ratings);
+    const findings = findingMessages(rowFindings, currency, style.width, valueName(job));
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
     const ofReport = reported === null ? [] : [`For the report: ${reported}`];
     say(context, [...facts, ...findings, ...ofReport, ...next, ...sample].join('\n'));

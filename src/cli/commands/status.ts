@@ -41,7 +41,7 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
     const lines = [
       ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
       ...whenToResume(runs, context.clock.now()),
-      ...folders.map((one) => partsLine(one, context.workingFolder)),
+      ...folders.map((folder) => partsLine(folder, context.workingFolder)),
     ];
     if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
     print(context, lines.join('\n'));
@@ -151,7 +151,7 @@ function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): 
 
 function asJson(run: RunRecord, calls: Calls, folders: readonly PartFolder[]): unknown {
   const output = realPathOf(run.output);
-  const folder = folders.find((one) => one.folder === output);
+  const folder = folders.find((entry) => entry.folder === output);
   return {
     run: run.run,
     job: run.job,

@@ -38,7 +38,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     }
     // The files that will be opened may ask for any topic.
     const asked: Job = { ...base, service: { kind: 'sample', isDefault: false }, topics: TOPIC_SLUGS };
-    sample ??= connect(host, asked).then((one) => opened.use(one));
+    sample ??= connect(host, asked).then((connected) => opened.use(connected));
     return (await sample).connection;
   };
   // A missing key is an error here, not later on the page.

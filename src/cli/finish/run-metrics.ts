@@ -28,10 +28,10 @@ export async function writeRunMetrics(
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   const metrics: RunMetric[] = [
-    one('perilbook_run_exit_code', 'Exit code of the last run', outcome.exitCode),
-    one('perilbook_run_duration_seconds', 'Duration of the last run', (endedAt - startedAt) / 1_000),
-    one('perilbook_run_end_timestamp_seconds', 'When the last run ended', endedAt / 1_000),
-    one(LAST_SUCCESS, 'When a run last ended with exit code 0', lastSuccess),
+    metricOf('perilbook_run_exit_code', 'Exit code of the last run', outcome.exitCode),
+    metricOf('perilbook_run_duration_seconds', 'Duration of the last run', (endedAt - startedAt) / 1_000),
+    metricOf('perilbook_run_end_timestamp_seconds', 'When the last run ended', endedAt / 1_000),
+    metricOf(LAST_SUCCESS, 'When a run last ended with exit code 0', lastSuccess),
     ...(outcome.kind === 'ended' ? figuresOf(outcome) : []),
   ];
   for (const { name, help, values } of metrics) {
@@ -45,7 +45,7 @@ export async function writeRunMetrics(
   await writeWhole(output, undefined, () => output.write(Buffer.from(text)));
 }
 
-function one(name: string, help: string, value: number | null): RunMetric {
+function metricOf(name: string, help: string, value: number | null): RunMetric {
   return { name, help, values: value === null ? [] : [{ value }] };
 }
 
@@ -53,28 +53,28 @@ function figuresOf({ ended: { summary }, progress }: Extract<RunOutcome, { kind:
   const { status, source } = summary;
   const rows = Object.entries(status).map(([name, value]) => ({ value, labels: { status: name } }));
   const ofRows = { name: 'perilbook_run_rows', help: 'Rows of the output by hazard_status', values: rows };
-  const places = one('perilbook_run_places', 'Distinct places in the input', summary.cells);
+  const places = metricOf('perilbook_run_places', 'Distinct places in the input', summary.cells);
   if (source.kind === 'local') return [ofRows, places];
   const spent = summary.credits_spent + summary.credits_unknown;
   return [
     ofRows,
     places,
-    one('perilbook_run_planned_credits', 'Price of all answers that the store lacked', summary.credits),
-    one('perilbook_run_spent_credits', 'Credits that the service has charged', summary.credits_spent),
-    one(
+    metricOf('perilbook_run_planned_credits', 'Price of all answers that the store lacked', summary.credits),
+    metricOf('perilbook_run_spent_credits', 'Credits that the service has charged', summary.credits_spent),
+    metricOf(
       'perilbook_run_unknown_credits',
       'Credits of calls without an answer, perhaps charged',
       summary.credits_unknown,
     ),
-    one(
+    metricOf(
       'perilbook_run_left_credits',
       'Credits left in this billing period when the run ended',
       Math.max(0, summary.credits_available - spent),
     ),
-    one('perilbook_run_calls', 'Calls that were answered or given up', progress.calls),
-    one('perilbook_run_retries', 'Calls that were repeated', progress.retries),
-    one('perilbook_run_rate_limited_calls', 'Calls that were answered with 429', progress.slowedDown),
-    one('perilbook_run_failed_calls', 'Calls that failed', progress.failures),
+    metricOf('perilbook_run_calls', 'Calls that were answered or given up', progress.calls),
+    metricOf('perilbook_run_retries', 'Calls that were repeated', progress.retries),
+    metricOf('perilbook_run_rate_limited_calls', 'Calls that were answered with 429', progress.slowedDown),
+    metricOf('perilbook_run_failed_calls', 'Calls that failed', progress.failures),
   ];
 }
 

@@ -11,7 +11,7 @@ const STATES = 51;
 
 /** The estimated size of a download, in bytes. */
 export function estimatedBytes(wanted: readonly WantedSource[]): number {
-  return wanted.reduce((sum, one) => sum + bytesOf(one), 0);
+  return wanted.reduce((sum, entry) => sum + bytesOf(entry), 0);
 }
 
 function bytesOf({ source, slices }: WantedSource): number {
@@ -25,12 +25,12 @@ function bytesOf({ source, slices }: WantedSource): number {
 
 /** Sizes, addresses and licences, shown before a download. */
 export function downloadPlanMessages(wanted: readonly WantedSource[], states: readonly string[] | null): string[] {
-  const rows = wanted.map((one) => [
-    one.source.name,
-    `${one.source.isMeasured && one.slices.includes('US') ? '' : 'about '}${byteSize(bytesOf(one))}`,
-    one.slices.includes('US') ? 'US' : counted(one.slices.length, 'state'),
-    one.source.cadence,
-    addressesOf(one.source).join(' '),
+  const rows = wanted.map((entry) => [
+    entry.source.name,
+    `${entry.source.isMeasured && entry.slices.includes('US') ? '' : 'about '}${byteSize(bytesOf(entry))}`,
+    entry.slices.includes('US') ? 'US' : counted(entry.slices.length, 'state'),
+    entry.source.cadence,
+    addressesOf(entry.source).join(' '),
   ]);
   return [
     ...(states === null ? [] : [`States: ${states.join(', ')}`]),
@@ -55,16 +55,16 @@ export function downloadPlanJson(wanted: readonly WantedSource[], states: readon
   return {
     states,
     bytes: Math.round(estimatedBytes(wanted)),
-    sources: wanted.map((one) => ({
-      source: one.source.name,
-      title: one.source.title,
-      states: one.slices,
-      bytes: Math.round(bytesOf(one)),
-      measured: one.source.isMeasured && one.slices.includes('US'),
-      cadence: one.source.cadence,
-      addresses: addressesOf(one.source),
-      licence: licenceOf(one.source),
-      ...(one.source.note === undefined ? {} : { note: one.source.note }),
+    sources: wanted.map((entry) => ({
+      source: entry.source.name,
+      title: entry.source.title,
+      states: entry.slices,
+      bytes: Math.round(bytesOf(entry)),
+      measured: entry.source.isMeasured && entry.slices.includes('US'),
+      cadence: entry.source.cadence,
+      addresses: addressesOf(entry.source),
+      licence: licenceOf(entry.source),
+      ...(entry.source.note === undefined ? {} : { note: entry.source.note }),
     })),
   };
 }

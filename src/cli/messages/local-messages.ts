@@ -50,7 +50,7 @@ function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], w
 
 /** Without the names of its files, of which there may be one for each state, from several loads. */
 function sourceName(source: string): string {
-  const names = source.split('; ').map((one) => one.replace(/ \([^()]*\)$/, ''));
+  const names = source.split('; ').map((name) => name.replace(/ \([^()]*\)$/, ''));
   return [...new Set(names)].join('; ');
 }
 
@@ -91,7 +91,7 @@ function placesMessages(states: StatesWithoutData, job: Prepared['job'], folder:
 
 /** `12 places in CO, IL` */
 function placesIn(states: StatesWithoutData): string {
-  const places = states.reduce((sum, one) => sum + one.places, 0);
+  const places = states.reduce((sum, state) => sum + state.places, 0);
   const names = states.slice(0, MOST_STATES).map(({ state }) => state);
   const rest = states.length - names.length;
   return `${counted(places, 'place')} in ${names.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more state')}` : ''}`;

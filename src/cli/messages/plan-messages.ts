@@ -5,7 +5,7 @@ import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
 import { textWidth } from '../../printable.ts';
 import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import type { FoundAreas } from '../../run/scan/find-areas.ts';
+import type { AreaCounts } from '../../run/scan/find-areas.ts';
 import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
 import { DEFAULTS } from '../../run/settings/setting-table.ts';
 import type { PlanSummary } from '../../run/summary.ts';
@@ -100,7 +100,7 @@ function findingLines(
   { unit, placeOf, width }: FindingTable,
 ): string[] {
   if (findings.length === 0) return [];
-  const rows = findings.map((found) => [placeOf(found), grouped(found.rows), found.note]);
+  const rows = findings.map((finding) => [placeOf(finding), grouped(finding.rows), finding.note]);
   return ['', `${heading} (with the first ${unit}):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];
 }
 
@@ -164,7 +164,7 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
     ],
     ['in the store', `${grouped(cells_cached)} complete and fresh`],
   ];
-  if (plan.scan.foundAreas !== null) words.push(['boundaries', boundaryWords(plan.scan.foundAreas)]);
+  if (plan.scan.areaCounts !== null) words.push(['boundaries', boundaryWords(plan.scan.areaCounts)]);
   const savings = savingsMessage(isWhole ? saved : { ...saved, by_cells: 0, by_areas: 0 });
   if (summary.areas) {
     const { representatives, verified, spared } = summary.areas;
@@ -178,20 +178,20 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
 }
 
 /** What the boundaries of this machine say about the places. */
-function boundaryWords({ found, nearBorder, inNoArea, noBoundaries }: FoundAreas): string {
+function boundaryWords({ inArea, nearBorder, inNoArea, noBoundaries }: AreaCounts): string {
   const others = [
     nearBorder > 0 ? `${grouped(nearBorder)} on a border` : '',
     inNoArea > 0 ? `${grouped(inNoArea)} in no area` : '',
     noBoundaries > 0 ? `${grouped(noBoundaries)} in states without boundaries here` : '',
   ].filter(Boolean);
-  const words = `${counted(found, 'place')} in an area`;
+  const words = `${counted(inArea, 'place')} in an area`;
   return others.length === 0 ? words : `${words}; bought one by one: ${others.join(', ')}`;
 }
 
 /** How to get the boundaries that some places lack. */
 function missingBoundariesMessage({ job, plan }: Prepared, folder: string): string[] {
   const level = job.areas?.find;
-  if (level === undefined || (plan.scan.foundAreas?.noBoundaries ?? 0) === 0) return [];
+  if (level === undefined || (plan.scan.areaCounts?.noBoundaries ?? 0) === 0) return [];
   return [`To get the boundaries of the other states: ${getBoundariesCommand(level, job.input, folder)}`];
 }
 

@@ -10,22 +10,22 @@ import { listed } from './format.ts';
 export interface Quota {
   readonly state: AccountState;
   /** Whether the subscription is known. Otherwise allowance, left and overage are not printed. */
-  readonly isKnown: boolean;
+  readonly hasSubscription: boolean;
   /** Calls of this period that ended without a charge. */
   readonly freeCalls: number;
 }
 
 /** The period as `--json` prints it. */
-export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, unknown> {
+export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<string, unknown> {
   const { subscription, reserve, name } = state.account;
   const { period, spending, available, elsewhere } = state;
   const { correction } = spending;
   return {
     account: name,
-    subscription: isKnown ? subscription.name : null,
+    subscription: hasSubscription ? subscription.name : null,
     period_start: isoTime(period.start),
     resets_on: isoTime(period.end),
-    allowance: isKnown ? subscription.creditsPerMonth : null,
+    allowance: hasSubscription ? subscription.creditsPerMonth : null,
     charged: spending.charged,
     free_calls: freeCalls,
     unknown: spending.unknown,
@@ -34,22 +34,22 @@ export function quotaJson({ state, isKnown, freeCalls }: Quota): Record<string, 
     ...(spending.later ? { counted_later: spending.later } : {}),
     correction: correction ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at) } : null,
     reserved: reserve,
-    left: isKnown ? available : null,
-    overage: isKnown ? overageOf(state) : null,
+    left: hasSubscription ? available : null,
+    overage: hasSubscription ? overageOf(state) : null,
     exhausted_at: isoTime(spending.exhaustedAt),
     exhausted_left: spending.exhaustedLeft ?? null,
   };
 }
 
 /** The period for people; what prevents buying comes last. */
-export function quotaMessages({ state, isKnown, freeCalls }: Quota): string[] {
+export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): string[] {
   const { subscription, reserve, name } = state.account;
   const { period, spending, available, elsewhere } = state;
-  const overage = isKnown ? overageOf(state) : 0;
+  const overage = hasSubscription ? overageOf(state) : 0;
   const pairs: (readonly [string, string])[] = [
-    ['account', isKnown ? `${name} (${subscription.name})` : name],
+    ['account', hasSubscription ? `${name} (${subscription.name})` : name],
     ['period', `${dateTime(period.start)} to ${dateTime(period.end)}`],
-    ['allowance', isKnown ? counted(subscription.creditsPerMonth, 'credit') : UNKNOWN_ALLOWANCE],
+    ['allowance', hasSubscription ? counted(subscription.creditsPerMonth, 'credit') : UNKNOWN_ALLOWANCE],
     ['charged', grouped(spending.charged)],
     ['free', counted(freeCalls, 'call')],
     [
@@ -62,7 +62,7 @@ export function quotaMessages({ state, isKnown, freeCalls }: Quota): string[] {
   if (spending.later) pairs.push(['later', `${grouped(spending.later)} (in later periods, because a clock was ahead)`]);
   if (spending.correction) pairs.push(['correction', correctionMessage(spending.correction)]);
   pairs.push(['reserved', grouped(reserve)]);
-  if (isKnown) pairs.push(['left', counted(available, 'credit')]);
+  if (hasSubscription) pairs.push(['left', counted(available, 'credit')]);
   if (overage > 0) pairs.push(['overage', overageMessage(state.account, overage)]);
   return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${dateTime(period.end)}.`];
 }

@@ -16,9 +16,9 @@ export const HEAD_BYTES = 1_024;
 export function unexpectedStart(name: string, head: Buffer, firstLine?: string): string | null {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   const isPage = /^\s*<(!doctype|html|head|\?xml|!--)/i.test(text);
-  const said = isPage ? 'a web page' : /^\s*\{\s*"error"/.test(text) ? 'an error' : null;
-  if (/\.(zip|xlsx)$/i.test(name)) return isZip(head) ? null : `${said ?? 'other bytes'} in place of a zip`;
-  if (said !== null) return `${said} in place of data`;
+  const unexpected = isPage ? 'a web page' : /^\s*\{\s*"error"/.test(text) ? 'an error' : null;
+  if (/\.(zip|xlsx)$/i.test(name)) return isZip(head) ? null : `${unexpected ?? 'other bytes'} in place of a zip`;
+  if (unexpected !== null) return `${unexpected} in place of data`;
   if (isZip(head)) return 'a zip in place of a text';
   if (text.trim() === '') return 'nothing';
   const [line = ''] = text.split('\n');

@@ -84,10 +84,9 @@ async function fetchFiles(
         const key = keyOf(slice, index);
         const url = newestLink(html, download.page, pattern);
         const request = { url, target: join(folder, fileNameOf(url)), ...limits };
-        const found = await fetchOne(request, before.get(key), staleAfterMs(source), context);
-        if (found === null)
-          throw downloadFailed(`${url} is not there, and ${download.page} links to it`, ADDRESS_MOVED);
-        fetched.set(key, found);
+        const file = await fetchFile(request, before.get(key), staleAfterMs(source), context);
+        if (file === null) throw downloadFailed(`${url} is not there, and ${download.page} links to it`, ADDRESS_MOVED);
+        fetched.set(key, file);
       }
       return fetched;
     }
@@ -138,7 +137,7 @@ async function fetchDated(
   let url = '';
   for (const request of datedRequests(download, index, slice, folder, context.clock.now())) {
     url = request.url;
-    const fetched = await fetchOne({ ...request, headers, ...limits }, entry, staleAfterMs(source), context);
+    const fetched = await fetchFile({ ...request, headers, ...limits }, entry, staleAfterMs(source), context);
     if (fetched === null) continue;
     if ((await download.isWholeYear?.(request.target)) !== false) return fetched;
     rmSync(request.target, { force: true });
@@ -147,22 +146,22 @@ async function fetchDated(
 }
 
 /** Fetches one file; null when the server does not have it. */
-async function fetchOne(
+async function fetchFile(
   request: FileRequest,
-  known: FileEntry | undefined,
+  earlier: FileEntry | undefined,
   staleMs: number,
   context: DownloadContext,
 ): Promise<FetchedFile | null> {
   const now = context.clock.now();
-  const entry = known?.url === request.url && isWhole(known, request.target) ? known : undefined;
+  const entry = earlier?.url === request.url && isWhole(earlier, request.target) ? earlier : undefined;
   const isSilent = entry !== undefined && entry.etag === undefined && entry.lastModified === undefined;
   // A server without validators would send the whole file again.
   if (isSilent && now - entry.fetchedAt < staleMs) return { entry: { ...entry, checkedAt: now }, isNew: false };
   const outcome = await downloadFile(request, entry, context);
   if (outcome.kind === 'missing') return null;
   if (outcome.kind === 'unchanged') return { entry: { ...entry!, checkedAt: now }, isNew: false };
-  const { kind: _, ...found } = outcome;
-  const made = { file: basename(request.target), url: request.url, fetchedAt: now, checkedAt: now, ...found };
+  const { kind: _, ...download } = outcome;
+  const made = { file: basename(request.target), url: request.url, fetchedAt: now, checkedAt: now, ...download };
   return { entry: made, isNew: true };
 }
 

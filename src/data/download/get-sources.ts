@@ -57,7 +57,7 @@ export async function checkSources(
         context.signal.throwIfAborted();
         try {
           const probed = await probeSource(source, context, keyHeaders(source, env));
-          const rows = probed.reduce((sum, one) => sum + (one.rows ?? 0), 0);
+          const rows = probed.reduce((sum, probe) => sum + (probe.rows ?? 0), 0);
           const isSmall = source.download.kind === 'layer' && source.rows !== undefined && 3 * rows < 2 * source.rows;
           const warning = `it has ${rows} rows, and about ${source.rows} were expected`;
           const manifest = readManifest(join(downloads, source.name));
@@ -98,10 +98,10 @@ export async function obtainSources(
 ): Promise<ObtainedSource[]> {
   const limit = pLimit(SOURCES_AT_ONCE);
   return await Promise.all(
-    wanted.map((one) =>
+    wanted.map((source) =>
       limit(async () => {
         context.signal.throwIfAborted();
-        const obtained = await obtain(one, folders, env, context);
+        const obtained = await obtain(source, folders, env, context);
         onDone(obtained);
         return obtained;
       }),
@@ -130,9 +130,9 @@ async function obtain(
     return { ...wanted, newFiles };
   } catch (error) {
     context.signal.throwIfAborted();
-    const said = fileSystemError(error, folder);
-    if (!(said instanceof PerilbookError)) throw error;
-    return { ...wanted, newFiles, error: said };
+    const fileError = fileSystemError(error, folder);
+    if (!(fileError instanceof PerilbookError)) throw error;
+    return { ...wanted, newFiles, error: fileError };
   }
 }
 

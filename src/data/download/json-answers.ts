@@ -48,9 +48,9 @@ function parsedObject(text: string): Record<string, unknown> | null {
 
 function arcgisError(url: string, error: unknown) {
   const { code = 0, message = '', details = [] } = (error ?? {}) as Record<string, unknown>;
-  const said = [message, ...(Array.isArray(details) ? details : [details])].filter(Boolean).join('; ');
-  const text = `${url} answered with the error ${code}: ${said}`;
-  const [, seconds] = /retry after (\d+) sec/i.exec(said) ?? [];
+  const reason = [message, ...(Array.isArray(details) ? details : [details])].filter(Boolean).join('; ');
+  const text = `${url} answered with the error ${code}: ${reason}`;
+  const [, seconds] = /retry after (\d+) sec/i.exec(reason) ?? [];
   if (Number(code) === 429 || Number(code) >= 500 || seconds !== undefined) {
     const wait = seconds === undefined ? {} : { waitMs: Number(seconds) * 1_000 };
     return downloadFailed(text, TRY_LATER, { again: true, ...wait });

@@ -29,11 +29,11 @@ export async function probeSource(
   const { download, firstLine } = source;
   const limits = { mostBytes: 0, headers, ...(firstLine === undefined ? {} : { firstLine }) };
   const now = context.clock.now();
-  const probeOne = async (requests: readonly Pick<FileRequest, 'url' | 'target'>[]): Promise<ProbedSource> => {
+  const probeNewest = async (requests: readonly Pick<FileRequest, 'url' | 'target'>[]): Promise<ProbedSource> => {
     for (const request of requests) {
-      const found = await probeFile({ ...request, ...limits }, context);
-      if (found === null) continue;
-      const changedAt = Date.parse(found.lastModified ?? '');
+      const file = await probeFile({ ...request, ...limits }, context);
+      if (file === null) continue;
+      const changedAt = Date.parse(file.lastModified ?? '');
       return { url: request.url, ...(Number.isNaN(changedAt) ? {} : { changedAt }) };
     }
     throw downloadFailed(`${requests.at(-1)!.url} is not there, nor are newer ones`, ADDRESS_MOVED);
@@ -42,14 +42,14 @@ export async function probeSource(
   switch (download.kind) {
     case 'file':
       for (const [index] of download.files.entries()) {
-        probed.push(await probeOne(datedRequests(download, index, 'US', '', now)));
+        probed.push(await probeNewest(datedRequests(download, index, 'US', '', now)));
       }
       return probed;
     case 'linked': {
       const html = await getText(download.page, context, 20_000_000);
       for (const pattern of download.links) {
         const url = newestLink(html, download.page, pattern);
-        probed.push(await probeOne([{ url, target: fileNameOf(url) }]));
+        probed.push(await probeNewest([{ url, target: fileNameOf(url) }]));
       }
       return probed;
     }

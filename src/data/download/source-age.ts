@@ -12,7 +12,7 @@ export function ageWarnings(
   now: number,
 ): string[] {
   const { name, oldAfterDays, cadence } = source;
-  const published = probed.map((one) => one.changedAt ?? endOfYear(yearIn(source, one.url)));
+  const published = probed.map((probe) => probe.changedAt ?? endOfYear(yearIn(source, probe.url)));
   const newest = published.includes(null) ? null : Math.max(...(published as number[]));
   const isOld = oldAfterDays !== undefined && newest !== null && newest < now - oldAfterDays * DAY_MS;
   return [
@@ -32,10 +32,10 @@ function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: M
   return [...manifest.values()].some(({ url, edited, lastModified }) => {
     const here = edited ?? Date.parse(lastModified ?? '');
     const year = yearIn(source, url);
-    return probed.some((one) => {
-      const isSame = source.download.kind === 'layer' ? url.startsWith(one.url) : url === one.url;
-      if (isSame) return one.changedAt !== undefined && here < one.changedAt;
-      const published = yearIn(source, one.url);
+    return probed.some((probe) => {
+      const isSame = source.download.kind === 'layer' ? url.startsWith(probe.url) : url === probe.url;
+      if (isSame) return probe.changedAt !== undefined && here < probe.changedAt;
+      const published = yearIn(source, probe.url);
       if (published !== null && now < wholeFrom(source, published)) return false;
       return year !== null && published !== null && year < published;
     });

@@ -76,8 +76,8 @@ function fixOf(cells: readonly string[]): Fix | string {
     // Longitudes continue beyond the 180th meridian: 189.5W is 170.5E.
     lng: lng < -180 ? lng + 360 : lng > 180 ? lng - 360 : lng,
     time: `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T${time.slice(0, 2)}:${time.slice(2)}:00Z`,
-    windKnots: knownNumber(cells[6]),
-    pressureMb: knownNumber(cells[7]),
+    windKnots: numberOrNull(cells[6]),
+    pressureMb: numberOrNull(cells[7]),
   };
 }
 
@@ -89,7 +89,7 @@ function degreesOf(cell: string | undefined, plus: string, minus: string, bound:
 }
 
 /** -999 means no pressure, -99 no wind. */
-function knownNumber(cell: string | undefined): number | null {
+function numberOrNull(cell: string | undefined): number | null {
   const number = numberIn(cell);
   return number === null || number < 0 ? null : number;
 }

@@ -115,7 +115,7 @@ async function load(
   }
   const loaded = await loadParts(database, target, readings, terms, { report, clock, onRecords }, (taken, outside) => {
     if (files.length === 0) return;
-    if (report.pages >= files.length && !isForced) throw onePage(files);
+    if (report.pages >= files.length && !isForced) throw pagesMissing(files);
     if (taken === 0) throw nothingUsable(files, outside, report);
   });
   const [dataset, level] = [datasetOf(target), levelOf(target)];
@@ -191,7 +191,7 @@ function nothingUsable(files: readonly string[], outside: number, report: LoadRe
 }
 
 /** An ArcGIS service returns some thousand features at a time; all pages but the last say that there are more. */
-function onePage(files: readonly string[]): PerilbookError {
+function pagesMissing(files: readonly string[]): PerilbookError {
   return new PerilbookError(
     'SERVICE_DATA',
     `Cannot load ${files.join(', ')}: it is one page of several (exceededTransferLimit)`,

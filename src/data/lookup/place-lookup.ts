@@ -57,8 +57,8 @@ export function createPlaceLookup(
   function counted({ value, layers }: TopicFinding, location: Location): CountedResult {
     if (value === null) {
       const { layer, meters } = layers[0]!;
-      const found = measure(layer, location, meters);
-      return { value: found.count, counts: NONE, nearestMeters: found.nearestMeters };
+      const nearest = measure(layer, location, meters);
+      return { value: nearest.count, counts: NONE, nearestMeters: nearest.nearestMeters };
     }
     return { value: value.value, counts: counts ? countsOf(layers, location) : null, nearestMeters: null };
   }

@@ -90,16 +90,16 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
   };
 }
 
-function overridden(source: Source, said: z.infer<typeof override> | undefined, file: string): Source {
-  if (said === undefined) return source;
-  const { licence, vintage, key_file: keyFile } = said;
+function overridden(source: Source, settings: z.infer<typeof override> | undefined, file: string): Source {
+  if (settings === undefined) return source;
+  const { licence, vintage, key_file: keyFile } = settings;
   if (keyFile !== undefined && source.keyVariable === undefined) {
     throw wrong(file, `sources.${source.name}.key_file: this source needs no key`);
   }
   return {
     ...source,
-    download: overriddenDownload(source, said, file),
-    ...coveredBy(source, said, file),
+    download: overriddenDownload(source, settings, file),
+    ...coveredBy(source, settings, file),
     ...(licence === undefined ? {} : { licence }),
     ...(vintage === undefined ? {} : { vintage }),
     ...(keyFile === undefined ? {} : { keyFile: resolve(dirname(file), keyFile) }),
@@ -122,8 +122,12 @@ function coveredBy(
   return { covers };
 }
 
-function overriddenDownload({ name, download }: Source, said: z.infer<typeof override>, file: string): SourceDownload {
-  const { url, state_url: stateUrl, page, layer } = said;
+function overriddenDownload(
+  { name, download }: Source,
+  settings: z.infer<typeof override>,
+  file: string,
+): SourceDownload {
+  const { url, state_url: stateUrl, page, layer } = settings;
   if (url !== undefined) {
     const own = download.kind === 'file' ? download : { kind: 'file' as const, files: [] };
     const files = [{ url, ...(stateUrl === undefined ? {} : { stateUrl }) }, ...own.files.slice(1)];

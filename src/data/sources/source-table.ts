@@ -46,14 +46,14 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
   for (const name of names) {
     const topics = topicsNamed(name, all);
     if (topics === null) {
-      const named = all.filter((known) => isNamed(known, name));
+      const named = all.filter((source) => isNamed(source, name));
       // A rating belongs to a tract: without boundaries no location gets one.
       const needed = named.some(({ loader }) => loader === 'nri') ? all.filter(({ when }) => when === 'base') : [];
       for (const source of [...named, ...needed]) chosen.add(source);
       continue;
     }
     for (const source of all.filter(({ when }) => when === 'base')) chosen.add(source);
-    for (const source of all.filter((known) => known.topics.some((topic) => topics.has(topic)))) {
+    for (const source of all.filter((source) => source.topics.some((topic) => topics.has(topic)))) {
       if (source.when === 'states' && !hasStates && name === 'all') leftOut.set(source, 'it needs --states or --for');
       else if (source.when !== 'named') chosen.add(source);
     }
@@ -90,10 +90,10 @@ function topicsNamed(name: string, all: readonly Source[]): ReadonlySet<TopicSlu
   if (all.some((source) => isNamed(source, name))) return null;
   if (name === 'natural') return new Set(NATURAL_SLUGS);
   if (name === 'all') return new Set(all.flatMap(({ topics }) => topics));
-  const known = ['natural', 'all', ...all.flatMap((source) => [source.name, ...source.topics])];
+  const choices = ['natural', 'all', ...all.flatMap((source) => [source.name, ...source.topics])];
   throw new PerilbookError(
     'USAGE',
-    `There is no source or topic "${name}"${didYouMean(name, known)}`,
+    `There is no source or topic "${name}"${didYouMean(name, choices)}`,
     'perilbook data lists the sources, perilbook topics the topics.',
   );
 }

@@ -40,19 +40,19 @@ export function createAreaFinder(
 
   return (location) => {
     refresh();
-    const tract = tracts.found(tracts.outlines.holding(location));
+    const tract = tracts.areaOrNull(tracts.outlines.holding(location));
     if (tract !== null) return tract;
-    const county = counties.found(counties.outlines.holding(location));
+    const county = counties.areaOrNull(counties.outlines.holding(location));
     if (county !== null && boundaries.lacksTract(county.geoid)) return county;
     if (county === null && !boundaries.hasState(location)) return null;
     const ofCounty = (index: number) => county === null || tracts.area(index).county === county.geoid;
     const within = county === null && isForeign(location) ? BORDER_METERS : COAST_METERS;
     const near =
-      tracts.found(tracts.outlines.nearest(location, within, ofCounty)) ??
+      tracts.areaOrNull(tracts.outlines.nearest(location, within, ofCounty)) ??
       county ??
-      counties.found(counties.outlines.nearest(location, within));
+      counties.areaOrNull(counties.outlines.nearest(location, within));
     if (near !== null || !isOffshore(location)) return near;
     // Counties only: within 60 km of a city there are thousands of tracts.
-    return counties.found(counties.outlines.nearest(location, ISLAND_METERS));
+    return counties.areaOrNull(counties.outlines.nearest(location, ISLAND_METERS));
   };
 }

@@ -29,7 +29,7 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
      AND NOT EXISTS (SELECT 1 FROM areas_tract AS area WHERE area.geoid = rated.geoid) LIMIT 1`,
   );
   // In a county without gaps the search reads all ratings: 45,000 rows in Los Angeles.
-  const known = oncePerVersion(versionOf, () => new Map<string, boolean>());
+  const lacksByCounty = oncePerVersion(versionOf, () => new Map<string, boolean>());
   function hasState(location: Location): boolean {
     // Simplified outlines of counties reach over the border: Windsor, Ontario lies in that of Detroit's county.
     const county = isForeign(location) ? null : countyAt(location);
@@ -44,10 +44,10 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
       return !isForeign(location) && countyHolding(location) !== null ? 'incomplete_areas' : 'outside_coverage';
     },
     lacksTract(county) {
-      let lacks = known().get(county);
+      let lacks = lacksByCounty().get(county);
       if (lacks === undefined) {
         lacks = lacking.get(county, county) !== undefined;
-        known().set(county, lacks);
+        lacksByCounty().set(county, lacks);
       }
       return lacks;
     },

@@ -39,22 +39,22 @@ export function createCellAreaFinder(
   );
 
   return (cell) => {
-    const found = holding(areas, cell, half);
+    const area = holding(areas, cell, half);
     if (level === 'county') {
-      return { tract: null, county: typeof found === 'object' ? found.geoid : null, lacks: lackOf(found, cell) };
+      return { tract: null, county: typeof area === 'object' ? area.geoid : null, lacks: lackOf(area, cell) };
     }
-    if (typeof found === 'object') return { tract: found.geoid, county: found.county, lacks: null };
+    if (typeof area === 'object') return { tract: area.geoid, county: area.county, lacks: null };
     const inCounty = holding(counties, cell, half);
     return {
       tract: null,
       county: typeof inCounty === 'object' ? inCounty.county : null,
-      lacks: lackOf(found, cell),
+      lacks: lackOf(area, cell),
     };
   };
 
-  function lackOf(found: ReturnType<typeof holding>, cell: Cell): CellAreas['lacks'] {
-    if (typeof found === 'object') return null;
-    if (found === 'near_border') return found;
+  function lackOf(area: ReturnType<typeof holding>, cell: Cell): CellAreas['lacks'] {
+    if (typeof area === 'object') return null;
+    if (area === 'near_border') return area;
     const state = countyAt(locationOf(cell))?.state.code;
     return state === undefined || states.has(state) ? 'in_no_area' : 'no_boundaries';
   }
@@ -69,11 +69,11 @@ function holding(level: LoadedAreas, { lat7, lng7 }: Cell, half: number) {
     minLat: (lat7 - half) / UNITS_PER_DEGREE,
     maxLat: (lat7 + half) / UNITS_PER_DEGREE,
   });
-  let found: number | null = null;
+  let holder: number | null = null;
   for (const index of candidates) {
     const relation = relationToBox(level.outlines.outline(index), lng7, lat7, half);
     if (relation === 'crosses') return 'near_border';
-    if (relation === 'holds') found ??= index;
+    if (relation === 'holds') holder ??= index;
   }
-  return found === null ? 'in_no_area' : level.area(found);
+  return holder === null ? 'in_no_area' : level.area(holder);
 }

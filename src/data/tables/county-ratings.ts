@@ -50,18 +50,18 @@ export function countyRatedAreas(database: DataDatabase): ReadonlySet<string> {
 
 /** What the loads wrote down; null where no place gets the rating of its county, and for sample data, which has counties only. */
 export function readCountyRatings(database: DataDatabase): CountyRatings | null {
-  const one = <T>(sql: string) => database.prepare<[], T>(sql).pluck().get()!;
-  const areas = one<number>('SELECT count(*) FROM county_rated_areas');
-  if (areas === 0 || one<number>("SELECT count(*) FROM datasets WHERE name IN ('areas', 'nri') AND sample = 1") > 0)
+  const scalar = <T>(sql: string) => database.prepare<[], T>(sql).pluck().get()!;
+  const areas = scalar<number>('SELECT count(*) FROM county_rated_areas');
+  if (areas === 0 || scalar<number>("SELECT count(*) FROM datasets WHERE name IN ('areas', 'nri') AND sample = 1") > 0)
     return null;
-  const counties = one<number>('SELECT count(*) FROM county_rated_areas WHERE length(geoid) = 5');
-  const tracts = one<number>("SELECT ifnull(sum(rows), 0) FROM datasets WHERE name = 'areas' AND level = 'tract'");
+  const counties = scalar<number>('SELECT count(*) FROM county_rated_areas WHERE length(geoid) = 5');
+  const tracts = scalar<number>("SELECT ifnull(sum(rows), 0) FROM datasets WHERE name = 'areas' AND level = 'tract'");
   const vintages = (dataset: string) =>
-    one<string>(
+    scalar<string>(
       `SELECT ifnull(group_concat(DISTINCT vintage), '') FROM parts WHERE dataset = '${dataset}' AND level = 'tract'`,
     );
   const isEverywhere =
-    one<number>('SELECT EXISTS (SELECT 1 FROM areas_tract) AND EXISTS (SELECT 1 FROM ratings_tract)') === 0;
+    scalar<number>('SELECT EXISTS (SELECT 1 FROM areas_tract) AND EXISTS (SELECT 1 FROM ratings_tract)') === 0;
   return {
     tracts,
     unrated: areas - counties,
@@ -85,13 +85,13 @@ export function countyRatingLines({
     const missing = tracts === 0 ? 'No outlines of tracts are here' : 'No ratings of tracts are here';
     return [`${missing}: places get the rating of their county.`];
   }
-  const one = unrated === 1;
+  const isSingular = unrated === 1;
   return [
     ...(unrated === 0
       ? []
       : [
-          `${grouped(unrated)} of ${counted(tracts, 'tract')} here ${one ? 'has' : 'have'} no rating (outlines ${outlines}, ratings ${ratings}): ` +
-            `places in ${one ? 'it' : 'them'} get the rating of their county.`,
+          `${grouped(unrated)} of ${counted(tracts, 'tract')} here ${isSingular ? 'has' : 'have'} no rating (outlines ${outlines}, ratings ${ratings}): ` +
+            `places in ${isSingular ? 'it' : 'them'} get the rating of their county.`,
         ]),
     ...(counties === 0
       ? []

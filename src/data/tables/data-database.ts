@@ -35,13 +35,13 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
       // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'cache_size = -65536'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
-      otherVersion: (version, known) =>
+      otherVersion: (version, supported) =>
         new PerilbookError(
           'SERVICE_DATA',
-          version < known
+          version < supported
             ? 'Cannot read the data file: it was made by an earlier development version of Perilbook'
-            : `Cannot read the data file: it has version ${version}, and this program knows up to ${known}`,
-          version < known
+            : `Cannot read the data file: it has version ${version}, and this program knows up to ${supported}`,
+          version < supported
             ? 'Remove it, or name another file; perilbook data update loads the downloads again.'
             : 'Update Perilbook, or name another file.',
           { file },

@@ -108,9 +108,9 @@ function sourcesOf(parts: readonly DatasetPart[]): string {
 /** Of the vintages "to DATE" only the oldest and the newest: sources that change daily add one with each update of a state. */
 function vintagesOf(parts: readonly DatasetPart[]): string[] {
   const vintages = distinct(parts.map(({ vintage }) => vintage));
-  const dates = vintages.filter((one) => /^to \d{4}-\d{2}-\d{2}$/.test(one)).sort();
+  const dates = vintages.filter((vintage) => /^to \d{4}-\d{2}-\d{2}$/.test(vintage)).sort();
   const middle = dates.slice(1, -1);
-  return vintages.filter((one) => !middle.includes(one));
+  return vintages.filter((vintage) => !middle.includes(vintage));
 }
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].filter(Boolean);

@@ -31,10 +31,10 @@ export class FeatureBuffer implements Disposable {
     this.#opened ??= openBuffer();
     const { insert } = this.#opened;
     if (this.#firstFile === 0) this.#firstFile = file;
-    const known = file === this.#firstFile ? undefined : this.#sameIn(file, identity);
-    if (known === undefined) insert.run(identity, file, parts, place, head, properties);
-    else this.#opened.merge.run(file, joinedParts(known.parts, parts), known.number);
-    return known === undefined;
+    const same = file === this.#firstFile ? undefined : this.#sameIn(file, identity);
+    if (same === undefined) insert.run(identity, file, parts, place, head, properties);
+    else this.#opened.merge.run(file, joinedParts(same.parts, parts), same.number);
+    return same === undefined;
   }
 
   /** In the order in which they were added. */

@@ -119,7 +119,7 @@ export class DatasetLoad implements Disposable {
     const { levels } = this.#rows;
     const isEmpty = this.#counts.every((counts) => counts.size === 0);
     const described = (level: Level): readonly DatasetPart[] => {
-      const index = levels.findIndex((one) => one.level === level);
+      const index = levels.findIndex((entry) => entry.level === level);
       const counts = this.#counts[index]!;
       // A level without records, of a load of several, is not loaded; a load without any record is, with no rows.
       if (levels.length > 1 && counts.size === 0 && (!isEmpty || index > 0)) return [];

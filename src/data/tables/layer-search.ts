@@ -27,7 +27,7 @@ interface CachedShape extends TileFeature {
 }
 
 /** A found feature and its distance from the location. */
-export interface FoundFeature {
+export interface NearFeature {
   readonly feature: CachedFeature;
   readonly meters: number;
 }
@@ -36,7 +36,7 @@ export interface FoundFeature {
  * its lines, and 0 inside its outlines. */
 export interface LayerSearch {
   /** The features within a radius, the nearest first; equally near ones in the order of the file. */
-  readonly find: (layer: Layer, location: Location, meters: number) => readonly FoundFeature[];
+  readonly find: (layer: Layer, location: Location, meters: number) => readonly NearFeature[];
   /** How many there are. */
   readonly count: (layer: Layer, location: Location, meters: number) => number;
   /** How many there are, and the metres to the nearest as a client of the service measures it (geo/nearest.ts); null where there is none. */
@@ -62,37 +62,37 @@ export function createLayerSearch(
   const readerOf = (layer: Layer) => featureReader(database, layer, keeps === 'json');
   const visitNear = createVisitNear(tiles, versionOf, readerOf, keeps === 'json' ? tilesOfSearch : () => 1);
 
-  function find(layer: Layer, location: Location, meters: number): readonly FoundFeature[] {
-    const found: FoundFeature[] = [];
+  function find(layer: Layer, location: Location, meters: number): readonly NearFeature[] {
+    const features: NearFeature[] = [];
     const isWithin = createWithin(location, meters);
     visitNear(layer, location, meters, (feature) => {
       if (feature.box === null) {
-        if (isWithin(feature)) found.push({ feature, meters: distanceMeters(location, feature) });
+        if (isWithin(feature)) features.push({ feature, meters: distanceMeters(location, feature) });
         return;
       }
       const distance = metersToShape(feature.shape(), location);
-      if (distance <= meters) found.push({ feature, meters: distance });
+      if (distance <= meters) features.push({ feature, meters: distance });
     });
-    return found.sort((a, b) => a.meters - b.meters || a.feature.id - b.feature.id);
+    return features.sort((a, b) => a.meters - b.meters || a.feature.id - b.feature.id);
   }
 
   function count(layer: Layer, location: Location, meters: number): number {
     const isWithin = createWithin(location, meters);
-    let found = 0;
+    let total = 0;
     visitNear(layer, location, meters, (feature) => {
       if (feature.box === null) {
-        if (isWithin(feature)) found += 1;
+        if (isWithin(feature)) total += 1;
       } else if (isBoxWithin(feature.box, location, meters) || metersToShape(feature.shape(), location) <= meters) {
-        found += 1;
+        total += 1;
       }
     });
-    return found;
+    return total;
   }
 
   function measure(layer: Layer, location: Location, meters: number): ReturnType<LayerSearch['measure']> {
     const isWithin = createWithin(location, meters);
     const nearest = new NearestSearch(location);
-    let found = 0;
+    let total = 0;
     visitNear(layer, location, meters, (feature) => {
       if (feature.box === null) {
         if (!isWithin(feature)) return;
@@ -103,9 +103,9 @@ export function createLayerSearch(
         if ((shape.meters() ?? Number.POSITIVE_INFINITY) > meters) return;
         nearest.add(shape);
       }
-      found += 1;
+      total += 1;
     });
-    return { count: found, nearestMeters: nearest.meters() };
+    return { count: total, nearestMeters: nearest.meters() };
   }
 
   return { find, count, measure };
@@ -161,8 +161,8 @@ function featureReader(database: DataDatabase, layer: Layer, keepsJson: boolean)
     if (lng === null || lat === null) return cachedShape(id, size, bytes);
     return { id, lng, lat, box: null, size: bytes.length, bytes, ...unitVectorOf({ lat, lng }) };
   }
-  return ({ minLng, maxLng, minLat, maxLat }, known) =>
-    select.all(maxLng, minLng, maxLat, minLat).map((row) => known(row[0]) ?? cached(row));
+  return ({ minLng, maxLng, minLat, maxLat }, cachedById) =>
+    select.all(maxLng, minLng, maxLat, minLat).map((row) => cachedById(row[0]) ?? cached(row));
 }
 
 const NO_BYTES = Buffer.alloc(0);

@@ -56,7 +56,7 @@ export class LoadedAreas {
   }
 
   /** The area of an outline that was found. */
-  found(index: number | null): Area | null {
+  areaOrNull(index: number | null): Area | null {
     return index === null ? null : this.area(index);
   }
 }

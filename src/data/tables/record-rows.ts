@@ -61,17 +61,17 @@ export function recordRows(database: DataDatabase, target: LoadTarget): RecordRo
     case 'records':
       return layerRows(`records:${target.event}`);
     case 'airQuality':
-      return oneTable(byGeoid('air_quality', 3), (record) => {
+      return singleTable(byGeoid('air_quality', 3), (record) => {
         const { countyGeoid, year, ...days } = record as AirQualityRecord;
         return [countyGeoid, year, JSON.stringify(days)];
       });
     case 'radon':
-      return oneTable(byGeoid('radon', 2), (record) => {
+      return singleTable(byGeoid('radon', 2), (record) => {
         const { countyGeoid, zone } = record as RadonRecord;
         return [countyGeoid, zone];
       });
     case 'readings':
-      return oneTable(existing('reading_boxes', 11), (record) => {
+      return singleTable(existing('reading_boxes', 11), (record) => {
         const { pollutant, monitor, lat, lng, concentration, measuredAt } = record as ReadingRecord;
         return [null, lng, lng, lat, lat, pollutant, monitor, lat, lng, concentration, measuredAt];
       });
@@ -87,7 +87,7 @@ function byGeoid(name: string, columns: number): LoadTable {
   return { ...existing(name, columns), ofGeoids: `SELECT * FROM ${name} WHERE geoid BETWEEN ? AND ?` };
 }
 
-function oneTable(table: LoadTable, valuesOf: (record: unknown) => unknown[]): RecordRows {
+function singleTable(table: LoadTable, valuesOf: (record: unknown) => unknown[]): RecordRows {
   return {
     levels: [{ level: '', tables: [table] }],
     rowsOf: (record) => [0, [[0, valuesOf(record)]]],
@@ -95,7 +95,7 @@ function oneTable(table: LoadTable, valuesOf: (record: unknown) => unknown[]): R
 }
 
 function levelsOf(level: Level | undefined): readonly ('tract' | 'county')[] {
-  return LEVELS.filter((known) => level === undefined || level === known);
+  return LEVELS.filter((candidate) => level === undefined || level === candidate);
 }
 
 function areaRows(database: DataDatabase, level: Level | undefined): RecordRows {

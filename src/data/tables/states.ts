@@ -49,8 +49,8 @@ export function stateOf(countyGeoid: string): string {
 /** The postal code of a state in an agency's spelling: VA, va, Virginia, VIRGINIA, 51, US-VA. A census code without its
  * leading zero counts too (5 is Arkansas). Null when it is no state. */
 export function stateNamed(text: string): string | null {
-  const known = plain(text.trim().replace(/^US-/i, '').replace(/\.0+$/, ''));
-  return SPELLINGS.get(/^\d$/.test(known) ? `0${known}` : known) ?? null;
+  const spelling = plain(text.trim().replace(/^US-/i, '').replace(/\.0+$/, ''));
+  return SPELLINGS.get(/^\d$/.test(spelling) ? `0${spelling}` : spelling) ?? null;
 }
 
 function plain(text: string): string {

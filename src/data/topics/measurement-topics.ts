@@ -86,9 +86,9 @@ export function createMeasurementRule(
   });
 
   function airQuality(county: string): AirQualityValue | 'no_data' {
-    const found = daysOf.get(county);
-    if (found === undefined) return 'no_data';
-    const additionalInfo = { ...JSON.parse(found.days), year: found.year } as AirQualityValue['additionalInfo'];
+    const stored = daysOf.get(county);
+    if (stored === undefined) return 'no_data';
+    const additionalInfo = { ...JSON.parse(stored.days), year: stored.year } as AirQualityValue['additionalInfo'];
     const median = additionalInfo.medianAqi!;
     const progressValue = Math.min(100, Math.round((median / TOP_OF_AQI) * 1_000) / 10);
     return { metric: categoryOfAqi(median), progressValue, additionalInfo };
@@ -113,7 +113,7 @@ export function createMeasurementRule(
     const near = boxesAround(location, MONITOR_METERS).flatMap(monitors.within);
     const reading = nearestReading(
       location,
-      near.filter((one) => one.measured_at >= since),
+      near.filter((candidate) => candidate.measured_at >= since),
     );
     if (reading === null) return 'no_data';
     return {

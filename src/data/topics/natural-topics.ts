@@ -55,8 +55,8 @@ function areaRatings(
   const cacheOf = oncePerVersion(versionOf, () => new Map<string, AreaRatings>());
   return (geoid) => {
     const cache = cacheOf();
-    const known = cache.get(geoid);
-    if (known !== undefined) return known;
+    const cached = cache.get(geoid);
+    if (cached !== undefined) return cached;
     const ratings = new Map(
       select.all(geoid).map(({ topic, rating, score, frequency }) => {
         // The contract requires numbers, also where the index has none.

@@ -1,4 +1,4 @@
-import type { FoundFeature } from '../tables/layer-search.ts';
+import type { NearFeature } from '../tables/layer-search.ts';
 
 /** A topic's result as the JSON of its two members, in parts: texts, and features as ready bytes. They are joined once,
  * in the body: parsing and writing the features of a 6 MB bundle again would take longer than finding them. */
@@ -21,15 +21,15 @@ export function resultText({ value, details }: ResultText): TextPart[] {
 }
 
 /** Text, or features that are members of a JSON array. */
-export type TextPart = string | readonly FoundFeature[];
+export type TextPart = string | readonly NearFeature[];
 
 /** The parts of a JSON array of features. */
-export function arrayText(members: readonly FoundFeature[]): TextPart[] {
+export function arrayText(members: readonly NearFeature[]): TextPart[] {
   return ['[', members, ']'];
 }
 
 /** The parts of a GeoJSON FeatureCollection, with the radius of the search (RFC 7946, 6.1: a foreign member). */
-export function collectionText(features: readonly FoundFeature[], radius: number): TextPart[] {
+export function collectionText(features: readonly NearFeature[], radius: number): TextPart[] {
   return [`{"type":"FeatureCollection","radius_m":${radius},"features":`, ...arrayText(features), '}'];
 }
 
@@ -39,7 +39,7 @@ const ZERO = 0x30;
 
 /** Joins parts: to text when there is only text, else to bytes, each copied once. */
 export function joinedText(parts: readonly TextPart[]): string | Buffer {
-  const ready: (Buffer | readonly FoundFeature[])[] = [];
+  const ready: (Buffer | readonly NearFeature[])[] = [];
   let text = '';
   for (const part of parts) {
     if (typeof part === 'string') text += part;
@@ -53,7 +53,7 @@ export function joinedText(parts: readonly TextPart[]): string | Buffer {
   return ready.length === 0 ? text : joinedBytes([...ready, Buffer.from(text)]);
 }
 
-function joinedBytes(parts: readonly (Buffer | readonly FoundFeature[])[]): Buffer {
+function joinedBytes(parts: readonly (Buffer | readonly NearFeature[])[]): Buffer {
   const body = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + lengthOf(part), 0));
   let at = 0;
   for (const part of parts) {
@@ -63,7 +63,7 @@ function joinedBytes(parts: readonly (Buffer | readonly FoundFeature[])[]): Buff
       continue;
     }
     for (let index = 0; index < part.length; index++) {
-      const { feature, meters } = (part as readonly FoundFeature[])[index]!;
+      const { feature, meters } = (part as readonly NearFeature[])[index]!;
       if (index > 0) body[at++] = COMMA;
       body.set(feature.bytes, at);
       at = writeWhole(body, Math.round(meters), at + feature.bytes.length);
@@ -74,9 +74,9 @@ function joinedBytes(parts: readonly (Buffer | readonly FoundFeature[])[]): Buff
   return body;
 }
 
-function lengthOf(part: Buffer | readonly FoundFeature[]): number {
+function lengthOf(part: Buffer | readonly NearFeature[]): number {
   if (Buffer.isBuffer(part)) return part.length;
-  return (part as readonly FoundFeature[]).reduce(
+  return (part as readonly NearFeature[]).reduce(
     (sum, { feature, meters }) => sum + feature.bytes.length + digitsOf(Math.round(meters)) + '}}'.length,
     Math.max(0, part.length - 1),
   );

@@ -6,7 +6,7 @@ import { type BoundaryCheck, createBoundaryCheck } from '../tables/boundary-chec
 import type { DataDatabase } from '../tables/data-database.ts';
 import type { DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
-import { createLayerSearch, type FoundFeature } from '../tables/layer-search.ts';
+import { createLayerSearch, type NearFeature } from '../tables/layer-search.ts';
 import {
   arrayText,
   collectionText,
@@ -50,8 +50,8 @@ export function createTopicAnswers(
   const decide = createTopicRules(database, radii, versionOf, boundaries);
 
   function searched(layers: TopicFinding['layers'], location: Location) {
-    return layers.map((one) =>
-      one === null ? null : { features: find(one.layer, location, one.meters), radius: one.meters },
+    return layers.map((search) =>
+      search === null ? null : { features: find(search.layer, location, search.meters), radius: search.meters },
     );
   }
 
@@ -59,9 +59,9 @@ export function createTopicAnswers(
     if (failures?.(topic, location)) return 'unavailable';
     const finding = decide(topic, location, area, now);
     if ('reason' in finding) return finding.reason;
-    const found = searched(finding.layers, location);
-    if (finding.value !== null) return { value: finding.value.json, details: detailsText(topic, found) };
-    const { features, radius } = found[0]!;
+    const eventsByKind = searched(finding.layers, location);
+    if (finding.value !== null) return { value: finding.value.json, details: detailsText(topic, eventsByKind) };
+    const { features, radius } = eventsByKind[0]!;
     return { value: String(features.length), details: collectionText(features, radius) };
   }
 
@@ -86,21 +86,21 @@ const MISSING_ENTRIES: Readonly<Record<MissingReason, string>> = {
 };
 
 /** The events of one kind around a location, and the radius of the search. */
-interface FoundEvents {
-  readonly features: readonly FoundFeature[];
+interface NearEvents {
+  readonly features: readonly NearFeature[];
   readonly radius: number;
 }
 
 /** The `details` of a natural topic or a measurement, from the events of each of its kinds; null for kinds that are not loaded. */
-function detailsText(topic: TopicSlug, found: readonly (FoundEvents | null)[]): readonly TextPart[] {
-  if (found.every((events) => events === null)) return ['null'];
+function detailsText(topic: TopicSlug, eventsByKind: readonly (NearEvents | null)[]): readonly TextPart[] {
+  if (eventsByKind.every((events) => events === null)) return ['null'];
   switch (topicOf(topic).details) {
     case 'wildfire':
-      return wildfireText(found);
+      return wildfireText(eventsByKind);
     case 'object':
-      return collectionText(found[0]!.features, found[0]!.radius);
+      return collectionText(eventsByKind[0]!.features, eventsByKind[0]!.radius);
     default:
-      return arrayText(found[0]!.features);
+      return arrayText(eventsByKind[0]!.features);
   }
 }
 
@@ -108,9 +108,11 @@ const FIRES = ['current', 'historical', 'perimeters'] as const;
 
 /** A member for each kind of fire that is loaded; an empty object when all are and nothing is near (docs/developer/service-api.md
  * 4.4). */
-function wildfireText(found: readonly (FoundEvents | null)[]): readonly TextPart[] {
-  if (found.every((events) => events?.features.length === 0)) return ['{}'];
-  const loaded = FIRES.map((name, index) => [name, found[index]!] as const).filter(([, events]) => events !== null);
+function wildfireText(eventsByKind: readonly (NearEvents | null)[]): readonly TextPart[] {
+  if (eventsByKind.every((events) => events?.features.length === 0)) return ['{}'];
+  const loaded = FIRES.map((name, index) => [name, eventsByKind[index]!] as const).filter(
+    ([, events]) => events !== null,
+  );
   const parts = loaded.flatMap(([name, { features }], index): TextPart[] => [
     `${index === 0 ? '{' : ','}"${name}":`,
     ...arrayText(features),

@@ -69,11 +69,11 @@ export function createTopicRules(
   const byState = oncePerVersion(versionOf, () => new Map<string, ReadonlyMap<TopicSlug, TopicData>>());
 
   function dataOf(state: string): ReadonlyMap<TopicSlug, TopicData> {
-    const known = byState();
-    let data = known.get(state);
+    const cache = byState();
+    let data = cache.get(state);
     if (data === undefined) {
       data = new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), radii, topic, state)]));
-      known.set(state, data);
+      cache.set(state, data);
     }
     return data;
   }
@@ -82,7 +82,9 @@ export function createTopicRules(
   function wholeLayers({ layers, atBorders }: TopicData, location: Location): TopicFinding['layers'] {
     const isPart = ({ name, meters }: Search) => coverageOf().lacking(name, location, meters).length > 0;
     const parts = new Set(atBorders.filter(isPart).map(({ name }) => name));
-    return parts.size === 0 ? layers : layers.map((one) => (one !== null && parts.has(one.layer) ? null : one));
+    return parts.size === 0
+      ? layers
+      : layers.map((search) => (search !== null && parts.has(search.layer) ? null : search));
   }
 
   return (topic, location, area, now) => {
@@ -137,7 +139,7 @@ function topicData(coverage: PartCoverage, radii: Radii, topic: TopicSlug, state
   return {
     missing: needsOf(topic).filter((name) => !coverage.covers(name, state)),
     // Events that are not loaded are unknown: an empty list would say that there is nothing.
-    layers: layers.map((one) => (coverage.covers(one.layer, state) ? one : null)),
+    layers: layers.map((search) => (coverage.covers(search.layer, state) ? search : null)),
     atBorders: searches.filter(
       ({ name, meters }) => coverage.covers(name, state) && coverage.hasBorders(name, state, meters),
     ),

@@ -52,8 +52,8 @@ function rowFileOf(input: InputFile, columns: readonly JsonColumn[]): RowFile {
 }
 
 /** The known columns, and after them the members that come only later in the file: in a table they need a column. */
-async function allColumns(input: InputFile, known: readonly JsonColumn[]): Promise<JsonColumn[]> {
-  const names = new Set(known.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
+async function allColumns(input: InputFile, firstColumns: readonly JsonColumn[]): Promise<JsonColumn[]> {
+  const names = new Set(firstColumns.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
   const late: JsonColumn[] = [];
   for await (const batch of lineBatches(input)) {
     for (const { text } of textLines(batch)) {
@@ -64,7 +64,7 @@ async function allColumns(input: InputFile, known: readonly JsonColumn[]): Promi
       }
     }
   }
-  return [...known, ...late];
+  return [...firstColumns, ...late];
 }
 
 /** Without a last line that may be cut. */

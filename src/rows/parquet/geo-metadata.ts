@@ -68,9 +68,9 @@ export function setGeoMetadata(footer: ThriftStruct, bounds: PointBounds): void 
 function parsed(text: string | undefined): GeoMetadata | null {
   try {
     const value = JSON.parse(text ?? '') as Partial<GeoMetadata> | null;
-    const isKnown =
+    const isValid =
       typeof value?.primary_column === 'string' && typeof value.columns === 'object' && value.columns !== null;
-    return isKnown ? (value as GeoMetadata) : null;
+    return isValid ? (value as GeoMetadata) : null;
   } catch {
     return null;
   }

@@ -24,13 +24,14 @@ type CellFailure = CellAnswers['failures'][number];
 export function answersOfPlace(
   cell: Cell,
   topics: readonly TopicSlug[],
-  found: PlaceResult,
+  placeResult: PlaceResult,
   terms: LookupTerms,
 ): CellAnswers {
-  if (found.kind !== 'covered') return { cell, answers: [], failures: notCovered(cell, topics, found.kind, terms) };
+  if (placeResult.kind !== 'covered')
+    return { cell, answers: [], failures: notCovered(cell, topics, placeResult.kind, terms) };
   const answers: Answer[] = [];
   const missing: { readonly topic: TopicSlug; readonly note: Lack }[] = [];
-  for (const [index, result] of found.results.entries()) {
+  for (const [index, result] of placeResult.results.entries()) {
     const topic = topics[index]!;
     if (!('reason' in result)) answers.push({ topic, asOf: terms.asOf, fields: wholeFields(topic, result) });
     else if (result.reason === 'no_data') answers.push(noDataAnswer(topic, terms.asOf, columnsOf(topic).length));

@@ -39,6 +39,8 @@ export function placeOrigins(
 
 /** The number of an origin among those that came before; a new one is added. There are two for each year. */
 function numberOf(origins: PlaceOrigin[], { isOfCounty, airQualityYear }: PlaceOrigin): number {
-  const number = origins.findIndex((one) => one.isOfCounty === isOfCounty && one.airQualityYear === airQualityYear);
+  const number = origins.findIndex(
+    (origin) => origin.isOfCounty === isOfCounty && origin.airQualityYear === airQualityYear,
+  );
   return number >= 0 ? number : origins.push({ isOfCounty, airQualityYear }) - 1;
 }

@@ -62,12 +62,16 @@ export function placesWithoutData(
     const atBorder = county.searches.filter(({ name, meters }) => coverage.lacking(name, location, meters).length > 0);
     const lacking = [...county.lacking, ...atBorder.map(({ topic }) => topic)];
     if (lacking.length === 0) continue;
-    const found = states.get(county.state) ?? { places: 0, topics: new Set() };
-    found.places += 1;
-    for (const topic of lacking) found.topics.add(topic);
-    states.set(county.state, found);
+    const inState = states.get(county.state) ?? { places: 0, topics: new Set() };
+    inState.places += 1;
+    for (const topic of lacking) inState.topics.add(topic);
+    states.set(county.state, inState);
   }
   return [...states]
-    .map(([state, found]) => ({ state, places: found.places, topics: here.filter((topic) => found.topics.has(topic)) }))
+    .map(([state, inState]) => ({
+      state,
+      places: inState.places,
+      topics: here.filter((topic) => inState.topics.has(topic)),
+    }))
     .sort((a, b) => (a.state < b.state ? -1 : 1));
 }

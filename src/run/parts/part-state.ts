@@ -31,8 +31,8 @@ export function judgePart(record: PartRecord | null, target: PartTarget, output:
 }
 
 export async function fileState(path: string): Promise<FileState | null> {
-  const found = await stat(path).catch(() => null);
-  return found?.isFile() ? { size: found.size, mtimeMs: Math.floor(found.mtimeMs) } : null;
+  const stats = await stat(path).catch(() => null);
+  return stats?.isFile() ? { size: stats.size, mtimeMs: Math.floor(stats.mtimeMs) } : null;
 }
 
 /** Identifies what an output is made from, besides the fields of its rows. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { knownColumns } from '../../columns/row.ts';
+import { perilbookColumns } from '../../columns/row.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { PlacedFields, WriteRequest, WriteResult } from '../../rows/port.ts';
@@ -60,13 +60,13 @@ export async function writeParts(context: RunContext, plan: Plan, files: PartFil
   const fields = await outputFields(context, plan, digests.sink(addedTo(scan, job).added));
   await using pool = openWriteThreads(scan);
   const parts = scannedParts(job, scan, files, pool);
-  const targetOf = (one: ScannedPart): PartTarget => {
-    one.target ??= {
-      basis: basisOf(one.part, one.columns, job.reading),
-      fields: digests.ofRows(one.places()(one.rows)),
+  const targetOf = (scanned: ScannedPart): PartTarget => {
+    scanned.target ??= {
+      basis: basisOf(scanned.part, scanned.columns, job.reading),
+      fields: digests.ofRows(scanned.places()(scanned.rows)),
       reading,
     };
-    return one.target;
+    return scanned.target;
   };
   const placed = { count: scan.cells.size + scan.places.unlocated.length, give: fields.give, encoded: new Map() };
   const { counts, bytes } = await writeAll(context, { run, folder, parts, targetOf, placed });
@@ -75,7 +75,7 @@ export async function writeParts(context: RunContext, plan: Plan, files: PartFil
 
 function scannedParts(job: Job, scan: Scan, files: PartFiles, pool: ThreadPool | null): ScannedPart[] {
   const { dropFrom, kept, numbers, decimal, added } = addedTo(scan, job);
-  const known = knownColumns(job.prefix);
+  const ownColumns = perilbookColumns(job.prefix);
   const pieces = Map.groupBy(scan.inThreads?.pieces ?? [], ({ file }) => file);
   let row = 0;
   return files.parts.map((part, file) => {
@@ -87,7 +87,7 @@ function scannedParts(job: Job, scan: Scan, files: PartFiles, pool: ThreadPool |
       part,
       output: outputOfPart(job.output, part.name),
       columns: {
-        dropFrom: dropFrom === null ? null : findPerilbookColumns(part.columns, known),
+        dropFrom: dropFrom === null ? null : findPerilbookColumns(part.columns, ownColumns),
         kept: kept.map((column) => ({ ...column, keeps: own(column.keeps) })).filter(({ keeps }) => keeps >= 0),
         numbers: new Set([...numbers].map(own)),
         decimal,
@@ -121,40 +121,40 @@ async function writeAll(context: RunContext, toWrite: PartsToWrite): Promise<{ c
   const failed = new AbortController();
 
   /** Claims the next part to write. `held`: other processes write what is left; null: nothing is left for this writer. */
-  async function nextPart(): Promise<{ one: ScannedPart; ticket: PartTicket } | 'held' | null> {
-    for (const one of left) {
-      if (inWork.has(one)) continue;
-      inWork.add(one);
+  async function nextPart(): Promise<{ scanned: ScannedPart; ticket: PartTicket } | 'held' | null> {
+    for (const scanned of left) {
+      if (inWork.has(scanned)) continue;
+      inWork.add(scanned);
       let ticket: PartTicket | null = null;
       try {
-        const { name: part } = one.part;
+        const { name: part } = scanned.part;
         const [record = null] = await store.parts(folder, part);
-        const verdict = judgePart(record, targetOf(one), await fileState(one.output));
+        const verdict = judgePart(record, targetOf(scanned), await fileState(scanned.output));
         if (verdict === 'current') {
-          left.delete(one);
-          onRows(one.rows);
+          left.delete(scanned);
+          onRows(scanned.rows);
         } else if (verdict === 'write') {
           ticket = await store.claimPart({ folder, part, version: record?.version ?? 0, run, leaseMs: LEASE_MS });
         }
-        if (ticket !== null) return { one, ticket };
+        if (ticket !== null) return { scanned, ticket };
       } finally {
-        if (ticket === null) inWork.delete(one);
+        if (ticket === null) inWork.delete(scanned);
       }
     }
-    return [...left].every((one) => inWork.has(one)) ? null : 'held';
+    return [...left].every((scanned) => inWork.has(scanned)) ? null : 'held';
   }
 
-  async function writeClaimed(one: ScannedPart, ticket: PartTicket): Promise<void> {
+  async function writeClaimed(scanned: ScannedPart, ticket: PartTicket): Promise<void> {
     const lost = new AbortController();
     const ended = new AbortController();
     const renewing = renew(ticket, lost, ended.signal);
     try {
-      const result = await writePart(one, AbortSignal.any([lost.signal, failed.signal]));
-      const state = await fileState(one.output);
+      const result = await writePart(scanned, AbortSignal.any([lost.signal, failed.signal]));
+      const state = await fileState(scanned.output);
       const isMine =
-        state !== null && (await store.finishPart(ticket, { ...targetOf(one), ...state, rows: result.rows }));
+        state !== null && (await store.finishPart(ticket, { ...targetOf(scanned), ...state, rows: result.rows }));
       if (!isMine) return;
-      left.delete(one);
+      left.delete(scanned);
       written++;
       bytes += result.bytes;
     } catch (error) {
@@ -163,17 +163,17 @@ async function writeAll(context: RunContext, toWrite: PartsToWrite): Promise<{ c
       await store.releasePart(ticket).catch(() => {});
       throw error;
     } finally {
-      inWork.delete(one);
+      inWork.delete(scanned);
       ended.abort();
       await renewing;
     }
   }
 
   /** Writes a part whole or not at all. @throws INPUT_UNREADABLE where it has changed since the scan */
-  async function writePart(one: ScannedPart, signal: AbortSignal): Promise<WriteResult> {
-    const { part, output, columns, inThreads, rows } = one;
+  async function writePart(scanned: ScannedPart, signal: AbortSignal): Promise<WriteResult> {
+    const { part, output, columns, inThreads, rows } = scanned;
     const rowFile = await openPart(part, job.reading);
-    const places = one.places();
+    const places = scanned.places();
     let given = 0;
     const next = (count: number) => {
       given += count;
@@ -198,7 +198,7 @@ async function writeAll(context: RunContext, toWrite: PartsToWrite): Promise<{ c
     while (!failed.signal.aborted) {
       const next = await nextPart();
       if (next === null) return;
-      if (next !== 'held') await writeClaimed(next.one, next.ticket);
+      if (next !== 'held') await writeClaimed(next.scanned, next.ticket);
       else if (interrupt.aborted) return;
       else await clock.sleep(POLL_MS, AbortSignal.any([interrupt, failed.signal]));
     }

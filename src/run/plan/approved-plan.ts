@@ -4,7 +4,7 @@ import { PerilbookError } from '../../errors.ts';
 import { openOutput, writeWhole } from '../../rows/files/output-file.ts';
 import { total } from '../../store/admission.ts';
 import type { Store } from '../../store/port.ts';
-import { knownOutput, type Output } from '../protected-files.ts';
+import { type Output, recognizedOutput } from '../protected-files.ts';
 
 /** The content of a plan file: enough to see whether a run is the one that was approved. */
 const planFile = z.strictObject({
@@ -26,7 +26,7 @@ export type ApprovedPlan = z.infer<typeof planFile>;
 
 /** A file for a plan: only an earlier plan may be replaced. */
 export function planOutput(file: string): Output {
-  return knownOutput(file, 'the plan', /^\{\s*"perilbook_plan"/);
+  return recognizedOutput(file, 'the plan', /^\{\s*"perilbook_plan"/);
 }
 
 /** Writes a plan for approval. @throws OUTPUT_UNWRITABLE */

@@ -184,8 +184,8 @@ export function withAreas(
     if (level === null || !areaSuffices(topic, job.counts) || (own && own.asOf >= freshness.freshSince(topic)))
       continue;
     const area = areas.of(cell, level);
-    const found = area === null ? undefined : stored.get(area);
-    const answer = found?.mismatchedAt === null ? found.answers.get(topic) : undefined;
+    const storedArea = area === null ? undefined : stored.get(area);
+    const answer = storedArea?.mismatchedAt === null ? storedArea.answers.get(topic) : undefined;
     if (!answer || answer.asOf < freshness.freshSince(topic)) continue;
     answers.set(topic, answer);
     used.add(area!);

@@ -97,19 +97,20 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const isLocal = connection.kind === 'local';
   const { origin = originOf(context, scan) } = options;
   const complete = new CellCache(completeCellFields(job, sampleRows.has, origin));
-  const { onComplete = (cell, one) => complete.putComplete(cell, one) } = options;
-  const found = await findMissing(context, scan, onComplete);
+  const { onComplete = (cell, answers) => complete.putComplete(cell, answers) } = options;
+  const unanswered = await findMissing(context, scan, onComplete);
   const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
   const assumedMs = connection.kind === 'service' && connection.sample ? EMBEDDED_CALL_MS : ASSUMED_CALL_MS;
   const times = callTimes(isLocal ? [] : await store.callTimes(source, LEASE_MS), assumedMs);
-  const lackingOrder = spendingOrder(job, scan, found.missing);
+  const lackingOrder = spendingOrder(job, scan, unanswered.missing);
   const stored = job.areas === null || isLocal ? null : await readStoredAreas(scan.areas, store, source);
-  const spared = stored && spareByAreas({ job, scan, stored, order: lackingOrder, missing: found.missing, freshness });
-  const missing = spared?.missing ?? found.missing;
-  const allLacking = spared === null ? found.lacking : countSets(missing);
+  const spared =
+    stored && spareByAreas({ job, scan, stored, order: lackingOrder, missing: unanswered.missing, freshness });
+  const missing = spared?.missing ?? unanswered.missing;
+  const allLacking = spared === null ? unanswered.lacking : countSets(missing);
   const lacking: ReadonlyMap<TopicSet, number> = isLocal ? new Map() : allLacking;
   const payers = isLocal ? [] : job.accounts;
-  const accounts = await Promise.all(payers.map((one) => accountState(one, store, freshness.startedAt)));
+  const accounts = await Promise.all(payers.map((payer) => accountState(payer, store, freshness.startedAt)));
   const available = accounts.reduce((sum, account) => sum + account.available, 0);
   const price = priceCheapest(lacking, priceList);
   const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, job.concurrency);
@@ -128,14 +129,14 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const inAll = accounts.map((account) => account.available);
   const withinAllowances = accounts.map(leftOfAllowance);
   const overageRate = accounts.find(({ account }) => account.overageCredits > 0)?.account.subscription.overageRate;
-  const weighed = (one: Price) => {
+  const weighed = (priced: Price) => {
     const limits = {
-      available: spread(one.demand, pool, inAll).served,
+      available: spread(priced.demand, pool, inAll).served,
       // Overage is spent last: another account may have the credits within its allowance.
-      withinAllowance: spread(one.demand, pool, withinAllowances).served,
+      withinAllowance: spread(priced.demand, pool, withinAllowances).served,
       overageRate: overageRate ?? null,
     };
-    return weigh(one, limits, forecastPool(one.demand, pool, freshness.startedAt, paceOf(one).msPerCredit));
+    return weigh(priced, limits, forecastPool(priced.demand, pool, freshness.startedAt, paceOf(priced).msPerCredit));
   };
   const prices = new Map<TopicSet, number>();
   const priceOf = (topics: TopicSet) => {
@@ -152,12 +153,12 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
     complete,
     approvedCredits,
     missing,
-    hadNoData: found.hadNoData,
-    cellsCached: found.lacking.get(NO_TOPICS) ?? 0,
+    hadNoData: unanswered.hadNoData,
+    cellsCached: unanswered.lacking.get(NO_TOPICS) ?? 0,
     areas: spared && {
       ...spared.plan,
-      saved: priceCheapest(found.lacking, priceList).credits - price.credits,
-      savedAt: (cell) => priceOf(found.missing.get(cell)) - priceOf(missing.get(cell)),
+      saved: priceCheapest(unanswered.lacking, priceList).credits - price.credits,
+      savedAt: (cell) => priceOf(unanswered.missing.get(cell)) - priceOf(missing.get(cell)),
     },
     order,
     price,
@@ -231,10 +232,10 @@ async function findMissing(
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
   const withFields = wantedAnswers(job, freshness);
-  const wanted = onComplete === null ? withFields.map((one) => ({ ...one, fields: 0 })) : withFields;
-  const complete = (cell: number, found: CompleteCell) => {
+  const wanted = onComplete === null ? withFields.map((answer) => ({ ...answer, fields: 0 })) : withFields;
+  const complete = (cell: number, completeCell: CompleteCell) => {
     missing.set(cell, NO_TOPICS);
-    onComplete?.(cell, found);
+    onComplete?.(cell, completeCell);
   };
   const incomplete = (cell: number, record: CellRecord) => {
     const unanswered = missingSet(record, job.topics, freshness);

@@ -52,8 +52,8 @@ function tractColumns(
   named: (column: string | null) => number | null,
 ): AreaColumns['tract'] {
   const parts = setting?.split(',').map((part) => part.trim()) ?? [];
-  const isOne = names.some((name) => name.toLowerCase() === setting?.toLowerCase());
-  if (parts.length !== 3 || isOne) return named(setting);
+  const isColumn = names.some((name) => name.toLowerCase() === setting?.toLowerCase());
+  if (parts.length !== 3 || isColumn) return named(setting);
   return [named(parts[0]!)!, named(parts[1]!)!, named(parts[2]!)!];
 }
 

@@ -4,8 +4,8 @@ import type { AreaTable } from './area-table.ts';
 import type { CellTable } from './cell-table.ts';
 
 /** How many cells have an area by the boundaries, and why the others have none: these are bought on their own. */
-export interface FoundAreas {
-  readonly found: number;
+export interface AreaCounts {
+  readonly inArea: number;
   readonly nearBorder: number;
   readonly inNoArea: number;
   readonly noBoundaries: number;
@@ -19,7 +19,7 @@ const SQUARE = UNITS_PER_DEGREE / SQUARES_PER_DEGREE;
 const CELLS = 2 ** 32;
 
 /** Finds the areas of all cells and records them. */
-export function findAreas(cells: CellTable, areas: AreaTable, find: CellAreaFinder): FoundAreas {
+export function findAreas(cells: CellTable, areas: AreaTable, find: CellAreaFinder): AreaCounts {
   const order = new Float64Array(cells.size);
   for (let cell = 0; cell < cells.size; cell++) {
     const { lat7, lng7 } = cells.cell(cell);
@@ -28,8 +28,8 @@ export function findAreas(cells: CellTable, areas: AreaTable, find: CellAreaFind
     order[cell] = (row * 360 * SQUARES_PER_DEGREE + column) * CELLS + cell;
   }
   order.sort();
-  const counts: Record<NonNullable<CellAreas['lacks']> | 'found', number> = {
-    found: 0,
+  const counts: Record<NonNullable<CellAreas['lacks']> | 'in_area', number> = {
+    in_area: 0,
     near_border: 0,
     in_no_area: 0,
     no_boundaries: 0,
@@ -37,12 +37,12 @@ export function findAreas(cells: CellTable, areas: AreaTable, find: CellAreaFind
   for (const place of order) {
     const cell = place - Math.floor(place / CELLS) * CELLS;
     const { tract, county, lacks } = find(cells.cell(cell));
-    counts[lacks ?? 'found']++;
+    counts[lacks ?? 'in_area']++;
     areas.record(cell, 'tract', tract);
     areas.record(cell, 'county', county);
   }
   return {
-    found: counts.found,
+    inArea: counts.in_area,
     nearBorder: counts.near_border,
     inNoArea: counts.in_no_area,
     noBoundaries: counts.no_boundaries,

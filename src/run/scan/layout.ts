@@ -1,4 +1,4 @@
-import { addedColumns, geometryColumn, knownColumns } from '../../columns/row.ts';
+import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/row.ts';
 import { PerilbookError } from '../../errors.ts';
 import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
 import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts';
@@ -53,8 +53,8 @@ export const FIRST_VALUE = 2;
 
 /** Finds the columns. @throws INPUT_COLUMNS */
 export function layoutOf(rowFile: RowSource, job: Job): Layout {
-  const known = knownColumns(job.prefix);
-  const dropFrom = findPerilbookColumns(rowFile.columns, known);
+  const ownColumns = perilbookColumns(job.prefix);
+  const dropFrom = findPerilbookColumns(rowFile.columns, ownColumns);
   const original = dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom);
   const { lat, lng, note } = locationColumns(rowFile, original, job);
   refuseLocationAsHeader([original[lat]!, original[lng]!], lat === lng, job.input);
@@ -81,7 +81,7 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
       ? null
       : [position]
           .flat()
-          .map((one) => nameOf(areas.read[one - FIRST_VALUE - values.length]!))
+          .map((index) => nameOf(areas.read[index - FIRST_VALUE - values.length]!))
           .join(',');
   return {
     columns: [lat, lng, ...values, ...areas.read, ...(currency === null ? [] : [currency])],
@@ -93,7 +93,7 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
     hasPoints: job.geoparquet || becomesGeojson(rowFile, job),
     notes: [note, rowFile.note].filter((words) => words != null),
     dropFrom,
-    kept: keptColumns(rowFile.columns, dropFrom, job, known),
+    kept: keptColumns(rowFile.columns, dropFrom, job, ownColumns),
     used: {
       lat: nameOf(lat),
       lng: nameOf(lng),
@@ -124,11 +124,13 @@ function refuseOtherThanParquet({ format }: RowSource, { geoparquet, output }: J
 function refuseLocationAsHeader(names: readonly [string, string], isPair: boolean, file: string): void {
   const [text] = names;
   // In lenient notation too: a strict job would report this row.
-  const found = (isPair ? [splitPair(text), splitLenientPair(text)] : [names]).find((one) => one && isLocation(...one));
-  if (!found) return;
+  const location = (isPair ? [splitPair(text), splitLenientPair(text)] : [names]).find(
+    (candidate) => candidate && isLocation(...candidate),
+  );
+  if (!location) return;
   throw new PerilbookError(
     'INPUT_COLUMNS',
-    `The first line is a location (${found.join(', ')}), not column names`,
+    `The first line is a location (${location.join(', ')}), not column names`,
     'If the file has no header line, add --no-header, or header: false in the job file.',
     { file },
   );
@@ -150,11 +152,11 @@ function keptColumns(
   names: readonly string[],
   dropFrom: number | null,
   { topics }: Job,
-  known: ReturnType<typeof knownColumns>,
+  ownColumns: ReturnType<typeof perilbookColumns>,
 ): KeptColumn[] {
   const earlier = dropFrom === null ? [] : names.slice(dropFrom);
   return earlier.flatMap((name, at): KeptColumn[] => {
-    const { type, topic } = known.get(name)!;
+    const { type, topic } = ownColumns.get(name)!;
     return topic === null || topics.includes(topic) ? [] : [{ name, type, keeps: dropFrom! + at }];
   });
 }

@@ -13,7 +13,7 @@ import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
 import { type ScannedCurrency, valueCurrencies } from './currency.ts';
-import { type FoundAreas, findAreas } from './find-areas.ts';
+import { type AreaCounts, findAreas } from './find-areas.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout, layoutOf } from './layout.ts';
 import { RowPlaces } from './row-places.ts';
 import { scanInThreads } from './scan-pieces.ts';
@@ -56,7 +56,7 @@ export interface Scan extends Disposable {
   readonly cells: CellTable;
   readonly areas: AreaTable;
   /** What the boundaries say about the cells; null where the job does not find areas by them. */
-  readonly foundAreas: FoundAreas | null;
+  readonly areaCounts: AreaCounts | null;
   /** The cell or finding of each row. Disposing of the scan closes it. */
   readonly places: RowPlaces;
   /** How many rows each part file has, by its name; a part without rows is not among them. */
@@ -72,7 +72,7 @@ export interface Scan extends Disposable {
   readonly kept: readonly KeptColumn[];
 }
 
-type FoundAt = Pick<Row, 'line' | 'part'>;
+type LineReference = Pick<Row, 'line' | 'part'>;
 
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
  * @param rowFile the rows, where they are not in the job's input file
@@ -122,7 +122,7 @@ export async function scanRows(
   const partRows = new Map<string, number>();
   let rows = 0;
   let located = 0;
-  const found = (finding: Finding['finding'], note: string, { line, part }: FoundAt): void => {
+  const addFinding = (finding: Finding['finding'], note: string, { line, part }: LineReference): void => {
     const earlier = findings.get(finding);
     if (earlier) earlier.rows++;
     else findings.set(finding, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
@@ -138,15 +138,15 @@ export async function scanRows(
     return number;
   };
   /** Returns the number of the row's cell; -1 for none. */
-  const add = ({ place, value, readable }: ScannedRow, at: FoundAt): number => {
-    if (!readable) found('value_not_a_number', 'The value is not a number and counts as 0.', at);
+  const add = ({ place, value, readable }: ScannedRow, at: LineReference): number => {
+    if (!readable) addFinding('value_not_a_number', 'The value is not a number and counts as 0.', at);
     if (place.ok) {
-      if (place.isLenient) found('read_leniently', LENIENT, at);
+      if (place.isLenient) addFinding('read_leniently', LENIENT, at);
       return addCell(place.cell.lat7, place.cell.lng7, value);
     }
     rows++;
     places.addUnlocated(place.finding, place.note);
-    found(place.finding, place.note, at);
+    addFinding(place.finding, place.note, at);
     return -1;
   };
   const types = new ColumnTypes(layout);
@@ -159,13 +159,13 @@ export async function scanRows(
     if (cell < 0) return;
     // Rows that are not looked up are in no sum of values.
     if (layout.currency !== null && currencies.add(row.fields[layout.currency], cell, scanned.value))
-      found('currency_differs', CURRENCY, row);
+      addFinding('currency_differs', CURRENCY, row);
     if (!hasAreas) return;
     const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
-    if (unreadable) found('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row);
+    if (unreadable) addFinding('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row);
     const agrees = areas.record(cell, 'tract', tract);
     if (areas.record(cell, 'county', county) && agrees) return;
-    found('areas_differ', 'Rows at the same place name different areas, so the place is bought on its own.', row);
+    addFinding('areas_differ', 'Rows at the same place name different areas, so the place is bought on its own.', row);
   };
   // What the first row of a currency or of a cell's area says decides on later ones: these are read in one thread.
   const inPieces = hasAreas || layout.currency !== null ? undefined : rowFile.inPieces;
@@ -202,7 +202,7 @@ export async function scanRows(
   }
   cells.roundValues();
   const outsideUs = findings.get('outside_us')?.rows ?? 0;
-  const foundAreas = find === undefined ? null : findAreas(cells, areas, find);
+  const areaCounts = find === undefined ? null : findAreas(cells, areas, find);
   const owned = opened.move();
   return {
     rowFile,
@@ -216,7 +216,7 @@ export async function scanRows(
     currencies: currencies.all,
     cells,
     areas,
-    foundAreas,
+    areaCounts,
     places,
     partRows,
     inThreads: pieces.length > 0 ? { threads: count, pieces } : null,

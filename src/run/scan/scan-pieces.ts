@@ -71,9 +71,9 @@ export async function* inFileOrder<Read extends { readonly piece: RowPiece }>(
     // The first of a file.
     if (!piece.isGuess) [from, line] = [piece.from, piece.line];
     const isRight = guessed !== null && guessed.piece.from === from;
-    const found = isRight ? guessed : await read({ ...piece, from, isGuess: false, line });
-    yield { read: found, linesBefore: isRight ? line - piece.line : 0 };
-    from = found.piece.to;
-    line += found.piece.lines;
+    const scanned = isRight ? guessed : await read({ ...piece, from, isGuess: false, line });
+    yield { read: scanned, linesBefore: isRight ? line - piece.line : 0 };
+    from = scanned.piece.to;
+    line += scanned.piece.lines;
   }
 }

@@ -64,12 +64,12 @@ export async function scanPiece(
   piece: RowPiece,
   { settings, layout }: PieceScan,
 ): Promise<ScannedPiece> {
-  const found = new PieceRows(settings, layout);
-  const { columns } = found.types;
+  const pieceRows = new PieceRows(settings, layout);
+  const { columns } = pieceRows.types;
   const hasDegreesOnly = columns.length === 2 && !layout.isPair;
   const degrees = hasDegreesOnly ? (file.readDegrees?.(piece, columns[0]!, columns[1]!) ?? null) : null;
-  if (degrees !== null) return found.ended(await allOf(degrees, (batch) => found.addDegrees(batch)));
-  return found.ended(await allOf(file.read(piece, columns, FIRST_VALUE), (batch) => found.addRows(batch)));
+  if (degrees !== null) return pieceRows.ended(await allOf(degrees, (batch) => pieceRows.addDegrees(batch)));
+  return pieceRows.ended(await allOf(file.read(piece, columns, FIRST_VALUE), (batch) => pieceRows.addRows(batch)));
 }
 
 async function allOf<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (batch: Batch) => void): Promise<End> {

@@ -23,8 +23,8 @@ export function valueColumns(names: readonly string[], orderBy: OrderBy, file: s
   if (orderBy.kind === 'column') {
     return [columnByName(names, orderBy.column, 'order_by', file)];
   }
-  const found = names.flatMap((name, index) => (TIV_COLUMNS.includes(name.toLowerCase()) ? [index] : []));
-  if (found.length > 0) return found;
+  const columns = names.flatMap((name, index) => (TIV_COLUMNS.includes(name.toLowerCase()) ? [index] : []));
+  if (columns.length > 0) return columns;
   const sum = names.findIndex((name) => name.toLowerCase() === TIV_ITSELF);
   if (sum >= 0) return [sum];
   throw new PerilbookError(
@@ -55,8 +55,8 @@ export function likelyOrder(names: readonly string[]): string | null {
   );
   if (plain.some((name) => TIV_COLUMNS.slice(0, 4).includes(name) || name === TIV_ITSELF)) return 'tiv';
   for (const pattern of LIKELY_VALUES) {
-    const found = [...names.keys()].filter((index) => pattern.test(plain[index]!));
-    const newest = found.sort((a, b) => plain[b]!.localeCompare(plain[a]!))[0];
+    const matches = [...names.keys()].filter((index) => pattern.test(plain[index]!));
+    const newest = matches.sort((a, b) => plain[b]!.localeCompare(plain[a]!))[0];
     if (newest !== undefined) return names[newest]!;
   }
   return null;

@@ -29,17 +29,18 @@ export function inputOf(
 ): InputSettings {
   const list = [given].flat();
   if (list.includes('-')) {
-    if (list.length === 1) return { input: '-', output: oneOutput('-', output, workingFolder), parts: null };
+    if (list.length === 1) return { input: '-', output: singleOutput('-', output, workingFolder), parts: null };
     throw new PerilbookError(
       'USAGE',
       'Standard input (-) cannot be combined with other input files',
       'Name files only.',
     );
   }
-  const sources = list.map((one) => resolve(workingFolder, one));
+  const sources = list.map((path) => resolve(workingFolder, path));
   const [first] = sources as [string];
-  const isOne = sources.length === 1 && !isPatternOfFiles(first) && !isFolder(first) && !/[/\\]$/.test(output ?? '');
-  if (isOne) return { input: first, output: oneOutput(first, output, workingFolder), parts: null };
+  const isSingleFile =
+    sources.length === 1 && !isPatternOfFiles(first) && !isFolder(first) && !/[/\\]$/.test(output ?? '');
+  if (isSingleFile) return { input: first, output: singleOutput(first, output, workingFolder), parts: null };
   const folder = commonFolder(sources.map(folderOf));
   if (output === '-') {
     throw new PerilbookError(
@@ -62,7 +63,7 @@ export function nameOfInput({ input, parts }: InputSettings): string {
   return basename(named, extensionOf(named)) || 'parts';
 }
 
-function oneOutput(input: string, output: string | undefined, folder: string): string {
+function singleOutput(input: string, output: string | undefined, folder: string): string {
   if (output === '-') return '-';
   if (output !== undefined) return resolve(folder, output);
   return input === '-' ? '-' : besideFolder(input);

@@ -34,12 +34,12 @@ export function areaParts(areas: NonNullable<JobFile['areas']>): AreaParts {
 
 /** Finding areas excludes columns with codes: the stronger setting wins. */
 function mergeAreas({ find, verify, ...columns }: AreaParts, strong: AreaParts): AreaParts {
-  const isFound = strong.find !== undefined;
+  const usesBoundaries = strong.find !== undefined;
   const isRead = strong.tract !== undefined || strong.county !== undefined || strong.oed !== undefined;
   return definedOnly({
     verify,
-    ...(isFound ? {} : columns),
-    ...(isFound || isRead ? {} : { find }),
+    ...(usesBoundaries ? {} : columns),
+    ...(usesBoundaries || isRead ? {} : { find }),
     ...definedOnly(strong),
   });
 }

@@ -12,9 +12,9 @@ import { TOPIC_NAMES } from './topic-choice.ts';
 
 const SCOPE_NAMES: readonly string[] = ['bundle', ...TOPIC_NAMES];
 
-function noTopic(name: string, known = TOPIC_NAMES): string {
+function noTopic(name: string, names = TOPIC_NAMES): string {
   const shown = looksLikeKey(name) ? '' : ` ${JSON.stringify(name)}`;
-  return `unknown topic${shown}${didYouMean(name, known) || topicsWith(name)} (perilbook topics lists them)`;
+  return `unknown topic${shown}${didYouMean(name, names) || topicsWith(name)} (perilbook topics lists them)`;
 }
 
 /** Suggests the names that contain a word: `flood` is part of two. */

@@ -30,25 +30,25 @@ export async function cellReader(
   const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
     const { record, used } = stored ? withAreas(own, number, job, areas, stored, freshness) : { record: own, used: [] };
     const words = origin === null ? undefined : LOOKED_UP;
-    const found = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
-    onCell(number, record, found.status);
+    const result = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
+    onCell(number, record, result.status);
     const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
     const from = answered.length > 0 ? origin!.noteOf(answered, origin!.originOf(number)) : '';
-    const note = [from, found.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
-    return enrichedFields(record, job.topics, { ...found, note }, sampleRows.has, job.counts);
+    const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
+    return enrichedFields(record, job.topics, { ...result, note }, sampleRows.has, job.counts);
   };
   return async (numbers) => {
     if (numbers.length === 0) return [];
     const asked = numbers.map((number) => cells.cell(number));
-    const found = stored !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
-    return found.map((one, index) => {
+    const records = stored !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
+    return records.map((record, index) => {
       const number = numbers[index]!;
-      if (one !== null && 'fields' in one) {
+      if (record !== null && 'fields' in record) {
         onCell(number, EMPTY_RECORD, 'ok');
         // Packed until they are written: the fields of all cells as arrays took half a second of garbage collection.
-        return () => completeOf(number).of(one.asOf, one.fields());
+        return () => completeOf(number).of(record.asOf, record.fields());
       }
-      const fields = fieldsOf(one ?? EMPTY_RECORD, number);
+      const fields = fieldsOf(record ?? EMPTY_RECORD, number);
       return () => fields;
     });
   };

@@ -23,7 +23,7 @@ export interface EnrichedCell extends CellOfInput {
  * out. */
 export async function* enrichedCells(
   prepared: Prepared,
-  isKnown: (cell: number) => boolean = () => false,
+  isSkipped: (cell: number) => boolean = () => false,
 ): AsyncGenerator<readonly EnrichedCell[]> {
   const { plan } = prepared;
   const { cells } = plan.scan;
@@ -31,7 +31,7 @@ export async function* enrichedCells(
   let next = 0;
   for (;;) {
     const numbers: number[] = [];
-    for (; next < cells.size && numbers.length < CELLS_PER_READ; next++) if (!isKnown(next)) numbers.push(next);
+    for (; next < cells.size && numbers.length < CELLS_PER_READ; next++) if (!isSkipped(next)) numbers.push(next);
     if (numbers.length === 0) return;
     const enriched: EnrichedCell[] = [];
     const sink = placeFields((index, fields) => enriched.push({ ...cellOfInput(cells, numbers[index]!), fields }));

@@ -62,7 +62,7 @@ export function* chargeCalls(
     rows.push([...key, call.kind, topic, charge.credits, now, periodStart, requestId, instance]);
     return charge;
   });
-  const isRefused = (one: Charge | RefusedCall): one is RefusedCall => 'refusal' in one;
+  const isRefused = (decision: Charge | RefusedCall): decision is RefusedCall => 'refusal' in decision;
   const refusals = (yield* chargeRefusals(decisions.filter(isRefused), rules)).values();
   yield* write(
     ...makeFinal(delivered, instance),
@@ -70,7 +70,10 @@ export function* chargeCalls(
     ...[...totals.values()].flatMap(additions),
     ...(isDue ? presence.renewal(instance) : []),
   );
-  return { now: usage[0]!.now, results: decisions.map((one) => (isRefused(one) ? refusals.next().value! : one)) };
+  return {
+    now: usage[0]!.now,
+    results: decisions.map((decision) => (isRefused(decision) ? refusals.next().value! : decision)),
+  };
 }
 
 /** The accounts of calls, by ascending ids. */

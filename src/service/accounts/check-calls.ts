@@ -50,17 +50,17 @@ export function* checkCalls(
   );
   const callers = new Map(asked.map(({ key, hash }, at) => [key, callerOf(rows[at]!, hash, rules)]));
   const checked = calls.map(({ key = '', call }) => {
-    const found = callers.get(key) ?? 'invalid';
-    if (typeof found === 'string') return found;
-    const refusal = call === null ? null : refusalOf(found.total, call, rules);
-    return { ...found, refusal };
+    const caller = callers.get(key) ?? 'invalid';
+    if (typeof caller === 'string') return caller;
+    const refusal = call === null ? null : refusalOf(caller.total, call, rules);
+    return { ...caller, refusal };
   });
-  const isRefused = (one: (typeof checked)[number]): one is CallerTotal & RefusedCall =>
-    typeof one === 'object' && one.refusal !== null;
+  const isRefused = (result: (typeof checked)[number]): result is CallerTotal & RefusedCall =>
+    typeof result === 'object' && result.refusal !== null;
   const refusals = (yield* chargeRefusals(checked.filter(isRefused), rules)).values();
-  const checks = checked.map((one): CallCheck => {
-    if (typeof one === 'string') return one;
-    return { caller: one.caller, refusal: isRefused(one) ? refusals.next().value! : null };
+  const checks = checked.map((result): CallCheck => {
+    if (typeof result === 'string') return result;
+    return { caller: result.caller, refusal: isRefused(result) ? refusals.next().value! : null };
   });
   return { now: rows[0]?.[0][0]?.now ?? null, checks };
 }

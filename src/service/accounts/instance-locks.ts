@@ -30,7 +30,7 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
             'SELECT id, token FROM instances WHERE NOT EXISTS (SELECT 1 FROM charges WHERE pending_by = instances.id)',
           ),
         );
-        for (const other of others.filter((one) => !isRunning(one.token))) {
+        for (const other of others.filter((instance) => !isRunning(instance.token))) {
           yield* write(statement('DELETE FROM instances WHERE id = $1', [other.id]));
           if (file !== null) rmSync(lockFile(file, other.token), { force: true });
         }

@@ -24,16 +24,16 @@ export function createKeyGuesses(addresses: number = ADDRESSES): TakeGuess {
   // In the order in which the minutes began.
   const guessesOf = new Map<string, Guesses>();
   return (address, now) => {
-    const known = guessesOf.get(address);
+    const guesses = guessesOf.get(address);
     // A clock that was set back would make the minute last for as long as it was set back.
-    if (known === undefined || now >= known.since + WINDOW_MS || now < known.since) {
+    if (guesses === undefined || now >= guesses.since + WINDOW_MS || now < guesses.since) {
       guessesOf.delete(address);
       if (guessesOf.size >= addresses) guessesOf.delete(guessesOf.keys().next().value!);
       guessesOf.set(address, { since: now, count: 1 });
       return null;
     }
-    if (known.count >= GUESSES) return Math.ceil((known.since + WINDOW_MS - now) / 1_000);
-    known.count += 1;
+    if (guesses.count >= GUESSES) return Math.ceil((guesses.since + WINDOW_MS - now) / 1_000);
+    guesses.count += 1;
     return null;
   };
 }

@@ -45,11 +45,11 @@ export function openAccounts(file: string): AccountsDatabase {
       // A checkpoint waits for the disk for 6 to 20 ms, whether it is of 1,000 pages, SQLite's default, or of 4,000 (16 MB).
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'wal_autocheckpoint = 4000'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
-      otherVersion: (version, known) =>
+      otherVersion: (version, supported) =>
         new Error(
-          version < known
+          version < supported
             ? 'it was made by an earlier development version of Perilbook'
-            : `it has version ${version}, and this program knows up to ${known}`,
+            : `it has version ${version}, and this program knows up to ${supported}`,
         ),
     });
     return database as AccountsDatabase;

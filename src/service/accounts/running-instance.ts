@@ -65,7 +65,7 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
     };
     const checks = await check();
     // Credits that a crashed instance left pending must not cause a refusal.
-    const isRefused = checks.some((one) => typeof one === 'object' && one.refusal !== null);
+    const isRefused = checks.some((result) => typeof result === 'object' && result.refusal !== null);
     return isRefused && (await releaseCrashed(database, presence)) ? await check() : checks;
   }
 

@@ -174,7 +174,7 @@ function checkValuesAgree(context: CheckContext): void {
     for (const [slug, value] of valuesOf(exchange)) {
       const first = firsts.get(slug);
       if (first === undefined) firsts.set(slug, { name: exchange.request.call.kind, value });
-      else if (isOfOneTime(first.value, value)) {
+      else if (haveSameTime(first.value, value)) {
         expect(
           isDeepStrictEqual(first.value, value),
           `${slug}: the value of the ${first.name} call is another than that of the ${name} bundle`,
@@ -197,7 +197,7 @@ function valuesOf({ request: { call }, reply: { body } }: CheckedExchange): [slu
 }
 
 /** A pollutant may be measured anew between two calls. */
-function isOfOneTime(a: unknown, b: unknown): boolean {
+function haveSameTime(a: unknown, b: unknown): boolean {
   const timeOf = (value: unknown) => (value as { timestamp?: unknown } | null)?.timestamp;
   return timeOf(a) === timeOf(b);
 }

@@ -97,13 +97,13 @@ export function createCallAnswers(
     if (check === 'invalid') return UNAUTHENTICATED;
     const { caller, refusal } = check;
     const { asked: call, query, requestId } = asked;
-    if (!isKnown(call)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${call.topic}"` };
+    if (!isValidCall(call)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${call.topic}"` };
     const scope = scopeOf(call);
     if (!caller.may(scope)) return { failure: 'SCOPE_REQUIRED', message: `The key lacks the scope "${scope}"` };
-    const found = areaOf(query);
-    if ('failure' in found) return found;
+    const located = areaOf(query);
+    if ('failure' in located) return located;
     if (refusal !== null) return failureOf(refusal);
-    const { location, area } = found;
+    const { location, area } = located;
     const sample = isSample();
     const read = { caller, call, requestId, location, sample };
     if (call.kind === 'single') {
@@ -129,19 +129,25 @@ export function createCallAnswers(
   }
 
   return async (calls) => {
-    const checks = await instance.check(calls.map(({ key, asked }) => ({ key, call: isKnown(asked) ? asked : null })));
-    const found = readAll(calls, checks, instance.now());
-    const answered = found.filter((one): one is ReadAnswer => !('failure' in one));
+    const checks = await instance.check(
+      calls.map(({ key, asked }) => ({ key, call: isValidCall(asked) ? asked : null })),
+    );
+    const results = readAll(calls, checks, instance.now());
+    const answered = results.filter((result): result is ReadAnswer => !('failure' in result));
     // Nothing is written for calls that are refused.
     const charged = answered.length === 0 ? [] : await tracker.settleWith((ended) => instance.charge(answered, ended));
     const timestamp = timestampOf(instance.now());
     let next = 0;
-    return found.map((one) => {
-      if ('failure' in one) return one;
+    return results.map((result) => {
+      if ('failure' in result) return result;
       const made = charged[next++]!;
       if ('failure' in made) return failureOf(made);
-      const meta = metaOf(one.requestId, timestamp, CREDITS[one.call.kind], one.sample);
-      return { body: successText(one.call, one.location, one.answer, meta), charge: made, sample: one.sample };
+      const meta = metaOf(result.requestId, timestamp, CREDITS[result.call.kind], result.sample);
+      return {
+        body: successText(result.call, result.location, result.answer, meta),
+        charge: made,
+        sample: result.sample,
+      };
     });
   };
 }
@@ -166,7 +172,7 @@ const UPSTREAM_UNAVAILABLE: FailureReply = {
   message: 'The data for this answer is not available now',
 };
 
-function isKnown(asked: AskedCall['asked']): asked is Call {
+function isValidCall(asked: AskedCall['asked']): asked is Call {
   return asked.kind !== 'single' || isTopicSlug(asked.topic);
 }
 

@@ -85,8 +85,8 @@ export function createDeliveryTracker(
   }
 
   function chargesOn(socket: Socket): Set<number> {
-    const known = openOn.get(socket);
-    if (known !== undefined) return known;
+    const existing = openOn.get(socket);
+    if (existing !== undefined) return existing;
     const charges = new Set<number>();
     openOn.set(socket, charges);
     socket.once('close', () => {

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { knownColumns } from '../../columns/row.ts';
+import { perilbookColumns } from '../../columns/row.ts';
 import { PerilbookError } from '../../errors.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
@@ -69,7 +69,7 @@ export async function previewFile({ path, name }: ChosenFile, header = true): Pr
 }
 
 function originalColumns({ columns }: RowFile): readonly string[] {
-  const dropFrom = findPerilbookColumns(columns, knownColumns());
+  const dropFrom = findPerilbookColumns(columns, perilbookColumns());
   return dropFrom === null ? columns : columns.slice(0, dropFrom);
 }
 
@@ -109,6 +109,6 @@ async function firstRows(rowFile: RowFile, width: number): Promise<FilePreview['
 /** A column as a job file names it: by name, or by number if the name is empty or not unique. */
 export function columnReference(columns: readonly string[], index: number): string {
   const name = columns[index]!;
-  const isOnlyOne = columns.filter((other) => other === name).length === 1;
-  return name !== '' && isOnlyOne ? name : String(index + 1);
+  const isUnique = columns.filter((other) => other === name).length === 1;
+  return name !== '' && isUnique ? name : String(index + 1);
 }
