@@ -1,7 +1,7 @@
 import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import { answerFinder, endOfFields } from './answer-finder.ts';
-import { damagedCell, newAnswerSpan, nextAnswer, packAnswer } from './packed-answers.ts';
+import { damagedCell, HEADER_BYTES, newAnswerSpan, nextAnswer, writeHeader } from './packed-answers.ts';
 import { FieldPacker, type Texts } from './packed-fields.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
 
@@ -79,9 +79,14 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
 /** The answers of a cell as they are stored. @param packer its texts have a number for each topic */
 export function packAnswers(answers: readonly Answer[], packer: FieldPacker, numberOf: Texts['numberOf']): Buffer {
   const newest = new Map(answers.map((answer) => [answer.topic, answer]));
-  return Buffer.concat(
-    Array.from(newest.values(), (answer) => packAnswer(Math.max(0, numberOf(answer.topic)), answer, packer)),
-  );
+  let packed: Buffer = Buffer.alloc(0);
+  for (const answer of newest.values()) {
+    const at = packed.length;
+    const from = at + HEADER_BYTES;
+    packed = packer.pack(answer.fields, from);
+    writeHeader(packed, at, Math.max(0, numberOf(answer.topic)), answer, packed.length - from);
+  }
+  return Buffer.from(packed);
 }
 
 /** What to store of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes no

@@ -1,6 +1,5 @@
 import type { Answer } from '../contract/answer.ts';
 import { PerilbookError } from '../errors.ts';
-import type { FieldPacker } from './packed-fields.ts';
 
 /*
  * The answers of a cell are stored in its row, one after the other:
@@ -62,16 +61,12 @@ export function damagedCell(): PerilbookError {
   );
 }
 
-/** One answer, ready to be put behind others. */
-export function packAnswer(slug: number, { asOf, fields }: Answer, packer: FieldPacker): Buffer {
-  const packed = packer.pack(fields);
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + packed.length);
-  bytes.writeUInt16LE(slug, 0);
-  bytes.writeUIntLE(asOf, 2, 6);
-  bytes.writeUInt8(fields.length, 8);
-  bytes.writeUInt32LE(packed.length, 9);
-  packed.copy(bytes, HEADER_BYTES);
-  return bytes;
+/** Writes the header of an answer to a place. @param size how many bytes its packed fields take */
+export function writeHeader(bytes: Buffer, at: number, slug: number, { asOf, fields }: Answer, size: number): void {
+  bytes.writeUInt16LE(slug, at);
+  bytes.writeUIntLE(asOf, at + 2, 6);
+  bytes.writeUInt8(fields.length, at + 8);
+  bytes.writeUInt32LE(size, at + 9);
 }
 
 export function uint16(bytes: Uint8Array, at: number): number {

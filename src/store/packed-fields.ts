@@ -61,9 +61,10 @@ export class FieldPacker {
     this.#texts = texts;
   }
 
-  /** The packed fields. Valid until the next call. */
-  pack(fields: readonly Field[]): Buffer {
-    let at = 0;
+  /** Packs fields from byte `from` on; what earlier calls put before it stays. The bytes up to the end of the fields: valid until the next call. */
+  pack(fields: readonly Field[], from = 0): Buffer {
+    this.#grow(from);
+    let at = from;
     for (const field of fields) {
       if (at + MOST_BYTES > this.#bytes.length) this.#grow(at + MOST_BYTES);
       if (field === null) this.#bytes[at++] = NULL;
