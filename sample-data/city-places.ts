@@ -1,5 +1,5 @@
 import { CITIES, type City } from '../src/data/sample/cities.ts';
-import { anyDirection, awayFrom, type Land, landPlace, round } from '../src/data/sample/land.ts';
+import { anyDirection, awayFrom, type Land, landLocation, round } from '../src/data/sample/land.ts';
 import type { Random } from '../src/data/sample/random.ts';
 
 /** The outlines are simplified: what lies nearer to the water than this may in truth lie in it. */
@@ -8,7 +8,7 @@ const SHORE_KM = 1.5;
 /** A place on dry land near the middle of a city, in the city's own state, with so many decimals (five at most). */
 export function placeNear(city: City, reachKm: number, decimals: number, land: Land, random: Random) {
   for (;;) {
-    const place = landPlace(land, () => {
+    const place = landLocation(land, () => {
       const { lat, lng } = awayFrom(city, reachKm * Math.sqrt(random()), anyDirection(random));
       return { lat: round(lat, decimals), lng: round(lng, decimals) };
     });

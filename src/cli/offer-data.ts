@@ -3,7 +3,7 @@ import type { TopicSlug } from '../contract/topics.ts';
 import { manualLoader } from '../data/sources/source-table.ts';
 import { PerilbookError } from '../errors.ts';
 import { readLocalData } from '../run/look-up/local-data.ts';
-import { topicWords } from '../run/look-up/place-answers.ts';
+import { topicsText } from '../run/look-up/place-answers.ts';
 import type { Job } from '../run/settings/settings.ts';
 import type { Flags } from './command.ts';
 import { type CliContext, say } from './context.ts';
@@ -21,7 +21,7 @@ export async function offerData(context: CliContext, flags: Flags, job: Job): Pr
   const lacking = topicsWithoutData(job, context.clock.now());
   const published = await publishedFor(context, job, lacking.length < job.topics.length ? lacking : []);
   if (published === null) return;
-  say(context, `No data here for ${topicWords(published.topics).replaceAll(' ', ', ')}. It can be downloaded:`);
+  say(context, `No data here for ${topicsText(published.topics).replaceAll(' ', ', ')}. It can be downloaded:`);
   try {
     await getPublished(context, job, published, {});
   } catch (error) {

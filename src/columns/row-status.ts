@@ -11,21 +11,21 @@ export interface CellStatus {
 }
 
 /** How a note says what is missing. */
-export interface StatusWords {
+export interface StatusTexts {
   readonly missing: string;
   readonly stale: string;
   /** Most topics that are listed behind one reason. */
   readonly mostTopics: number;
 }
 
-const BOUGHT: StatusWords = {
+const BOUGHT: StatusTexts = {
   missing: 'not bought yet',
   stale: 'stale, not bought again yet',
   mostTopics: Number.POSITIVE_INFINITY,
 };
 
 /** Of answers from local data. */
-export const LOOKED_UP: StatusWords = {
+export const LOOKED_UP: StatusTexts = {
   missing: 'not looked up yet',
   stale: 'stale, not looked up again yet',
   mostTopics: 4,
@@ -57,7 +57,7 @@ export function cellStatus(
   topics: readonly TopicSlug[],
   freshSince: (topic: TopicSlug) => number,
   triedSince: number,
-  words: StatusWords = BOUGHT,
+  texts: StatusTexts = BOUGHT,
 ): CellStatus {
   const missing: TopicSlug[] = [];
   const stale: TopicSlug[] = [];
@@ -81,11 +81,11 @@ export function cellStatus(
       missing.push(topic);
     }
   }
-  const notes = [...failed].map(([note, slugs]) => `${note}: ${listed(slugs, words.mostTopics)}`);
+  const notes = [...failed].map(([note, slugs]) => `${note}: ${listed(slugs, texts.mostTopics)}`);
   if (without.length > 0) notes.push(noDataNote(without));
-  if (stale.length > 0) notes.push(`${words.stale}: ${stale.join(' ')}`);
+  if (stale.length > 0) notes.push(`${texts.stale}: ${stale.join(' ')}`);
   if (missing.length > 0)
-    notes.push(missing.length === topics.length ? words.missing : `${words.missing}: ${missing.join(' ')}`);
+    notes.push(missing.length === topics.length ? texts.missing : `${texts.missing}: ${missing.join(' ')}`);
   if (missing.length + stale.length > 0) return { status: 'deferred', note: notes.join('; ') };
   if (failed.size === 0) return { status: 'ok', note: notes.join('; ') };
   return { status: answered > 0 ? 'partial' : 'failed', note: notes.join('; ') };

@@ -98,7 +98,7 @@ export function completeFields(
   origin = '',
 ): CompleteFields {
   let next = 0;
-  const places = topics.map((topic) => {
+  const spans = topics.map((topic) => {
     const from = next;
     next += wantedColumns(topic, counts).length;
     return { topic, from, to: next };
@@ -110,9 +110,9 @@ export function completeFields(
     return leadingFields(lastText, { status: 'ok', note }, isSample(oldest));
   };
   const firsts = new Uint8Array(next);
-  for (const { from } of places) firsts[from] = 1;
+  for (const { from } of spans) firsts[from] = 1;
   const of = (oldest: number, fields: readonly Field[]): Field[] => {
-    const without = places.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
+    const without = spans.filter(({ from, to }) => fields[from] === null && isNoData(fields.slice(from, to)));
     const none = without.length === 0 ? '' : noDataNote(without.map(({ topic }) => topic));
     const note = origin && none ? `${origin}; ${none}` : origin || none;
     return [...leading(oldest, note), ...fields];

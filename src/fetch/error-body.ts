@@ -62,9 +62,9 @@ function plainMessage(text: string): string | null {
   return text.includes('<') ? null : cleanText(text, MAX_MESSAGE) || null;
 }
 
-function firstText(places: readonly unknown[], most: number): string | null {
-  for (const place of places) {
-    const text = typeof place === 'string' ? cleanText(place, most) : '';
+function firstText(values: readonly unknown[], most: number): string | null {
+  for (const value of values) {
+    const text = typeof value === 'string' ? cleanText(value, most) : '';
     if (text !== '') return text;
   }
   return null;

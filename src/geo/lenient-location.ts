@@ -1,5 +1,5 @@
 import type { Location } from './coordinates.ts';
-import { checkPlace, type ParsedLocation } from './parse-location.ts';
+import { checkLocation, type ParsedLocation } from './parse-location.ts';
 
 /*
  * Reads coordinates as people and other programs write them, for `coordinates: lenient`: degrees, minutes and seconds,
@@ -34,7 +34,7 @@ export function parseLenient(
 ): ParsedLocation | null {
   const lat = degreesOf(latText, 'lat');
   const lng = degreesOf(lngText, 'lng');
-  return lat === null || lng === null ? null : checkPlace({ lat, lng }, isUs);
+  return lat === null || lng === null ? null : checkLocation({ lat, lng }, isUs);
 }
 
 /** The degrees of a text, or null. A compass letter of the other axis, or one beside a sign, is a contradiction. */

@@ -55,11 +55,11 @@ export function parseLocation(latText: string, lngText: string, isUs: (location:
   if (typeof lat === 'string') return unlocated(lat);
   const lng = readNumber(lngText.trim());
   if (typeof lng === 'string') return unlocated(lng);
-  return checkPlace({ lat, lng }, isUs);
+  return checkLocation({ lat, lng }, isUs);
 }
 
 /** Checks a place before anything is bought for it. */
-export function checkPlace(location: Location, isUs: (location: Location) => boolean): ParsedLocation {
+export function checkLocation(location: Location, isUs: (location: Location) => boolean): ParsedLocation {
   const { lat, lng } = location;
   if (lat === 0 && lng === 0) return unlocated('null_island');
   const inRange = isOnEarth(location);

@@ -23,13 +23,13 @@ export function unitVectorOf({ lat, lng }: Location): UnitVector {
  * Makes the function that tells whether a place is within `meters` of a location: always the same as `distanceMeters` tells,
  * in a tenth of its time, because chords are compared and need no trigonometry.
  */
-export function createWithin(location: Location, meters: number): (place: Location & UnitVector) => boolean {
+export function createWithin(location: Location, meters: number): (point: Location & UnitVector) => boolean {
   const { x, y, z } = unitVectorOf(location);
   const squaredChord = 4 * Math.sin(meters / (2 * EARTH_RADIUS_M)) ** 2;
   const inside = squaredChord * (1 - NEAR_EDGE);
   const outside = squaredChord * (1 + NEAR_EDGE);
-  return (place) => {
-    const squared = (place.x - x) ** 2 + (place.y - y) ** 2 + (place.z - z) ** 2;
-    return squared < inside || (squared <= outside && distanceMeters(location, place) <= meters);
+  return (point) => {
+    const squared = (point.x - x) ** 2 + (point.y - y) ** 2 + (point.z - z) ** 2;
+    return squared < inside || (squared <= outside && distanceMeters(location, point) <= meters);
   };
 }

@@ -5,7 +5,7 @@ import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Connection, LocalConnection } from '../run/connection-kinds.ts';
 import { type LocalData, readLocalData } from '../run/look-up/local-data.ts';
-import { topicWords } from '../run/look-up/place-answers.ts';
+import { topicsText } from '../run/look-up/place-answers.ts';
 import { readKeys } from '../run/plan/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../run/plan/key-warnings.ts';
 import type { Effects } from '../run/run-context.ts';
@@ -95,7 +95,7 @@ export function connectionTo(
     'LOCAL_DATA',
     data?.sample
       ? `The data in ${dataFile} is made up`
-      : `No data for ${topicWords(topics).replaceAll(' ', ', ')} is in ${dataFile}`,
+      : `No data for ${topicsText(topics).replaceAll(' ', ', ')} is in ${dataFile}`,
     `Get it: ${getCommand(job, workingFolder, state)}.`,
     { file: dataFile },
   );

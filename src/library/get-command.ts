@@ -1,10 +1,10 @@
-import { topicWords } from '../run/look-up/place-answers.ts';
+import { topicsText } from '../run/look-up/place-answers.ts';
 import type { Job } from '../run/settings/settings.ts';
 import { shownPath } from '../shown-path.ts';
 
 /** The command that gets the agencies' data for a job; of a state, where a single location is looked up. */
 export function getCommand(job: Pick<Job, 'topics' | 'input'>, folder: string, state?: string): string {
-  return `perilbook data get ${topicWords(job.topics)} ${placesOption(job, folder, state)}`;
+  return `perilbook data get ${topicsText(job.topics)} ${placesOption(job, folder, state)}`;
 }
 
 /** The command that gets the boundaries, without which no data has an answer. */

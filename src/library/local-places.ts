@@ -42,19 +42,19 @@ export class LocalPlaces implements Disposable {
       readVersion();
       const described = describe();
       const row: Row = { number: 1, line: 1, fields: [lat, lng] };
-      const place = locate(row, job, { isPair: false });
-      const county = place.ok && countyAt(locationOf(place.cell));
+      const located = locate(row, job, { isPair: false });
+      const county = located.ok && countyAt(locationOf(located.cell));
       connectionTo(described, job, { workingFolder }, county ? stateOf(county.code) : undefined);
       const { topics, counts } = job;
-      if (!place.ok) {
-        const status = place.finding === 'unreadable' ? 'invalid' : statusOfFinding(place.finding);
-        return bareFields(topics, { status, note: place.note }, counts);
+      if (!located.ok) {
+        const status = located.finding === 'unreadable' ? 'invalid' : statusOfFinding(located.finding);
+        return bareFields(topics, { status, note: located.note }, counts);
       }
       // Where the clock was set back since a load, answers of now would seem older than the data.
       const asOf = Math.max(now, ...described.datasets.map(({ loadedAt }) => loadedAt));
-      const result = (counts ? lookUps.counted : lookUps.bare)(topics, locationOf(place.cell), now);
+      const result = (counts ? lookUps.counted : lookUps.bare)(topics, locationOf(located.cell), now);
       const terms = { asOf, now: asOf };
-      const { answers, failures } = answersOfPlace(place.cell, topics, result, terms);
+      const { answers, failures } = answersOfPlace(located.cell, topics, result, terms);
       const record = {
         answers: new Map(answers.map((answer) => [answer.topic, answer])),
         failures: new Map(failures.map((failure) => [failure.topic, failure])),

@@ -58,9 +58,9 @@ export async function run(job: string | JobFile, options: JobOptions = {}): Prom
   await using opened = await openRun(host, resolved, { progress, interrupt });
   using _ = reportProgress(progress, onEvent);
   using done = await runJob(opened.context, { approve: requireBudget, force });
-  const { stop } = done.ended;
+  const { stop } = done.result;
   if (stop !== null) onEvent({ type: 'stopped', ...stop });
-  return done.ended;
+  return done.result;
 }
 
 /** Nobody can be asked. @throws NEEDS_APPROVAL */

@@ -2,11 +2,11 @@ import type { Location } from '../geo/coordinates.ts';
 import type { CountedSum } from './sums.ts';
 
 /** The places of a file by their numbers from 0, as the table of cells has them. */
-export interface WeightedPlaces {
+export interface WeightedCells {
   readonly size: number;
-  readonly location: (place: number) => Location;
-  readonly rows: (place: number) => number;
-  readonly value: (place: number) => number;
+  readonly location: (cell: number) => Location;
+  readonly rows: (cell: number) => number;
+  readonly value: (cell: number) => number;
 }
 
 /** All that lies within the radius of one place. */
@@ -33,21 +33,21 @@ const MOST_PAIRS = 300_000_000;
  * @param radius in meters, 1,000 or more
  */
 export function heaviestCircles(
-  places: WeightedPlaces,
-  weightOf: (place: number) => number,
+  cells: WeightedCells,
+  weightOf: (cell: number) => number,
   radius: number,
   most: number,
 ): Circle[] {
-  const { size } = places;
+  const { size } = cells;
   const height = radius / METERS_PER_DEGREE;
   const rowOf = (lat: number) => Math.floor((lat + 90) / height);
   const columnOf = (lng: number) => Math.max(0, Math.min(COLUMNS - 1, Math.floor(((lng + 180) / 360) * COLUMNS)));
-  const { sorted, keys } = sortedBy(size, (place) => {
-    const { lat, lng } = places.location(place);
+  const { sorted, keys } = sortedBy(size, (cell) => {
+    const { lat, lng } = cells.location(cell);
     return rowOf(lat) * COLUMNS + columnOf(lng);
   });
-  const lats = Float64Array.from(sorted, (place) => places.location(place).lat);
-  const lngs = Float64Array.from(sorted, (place) => places.location(place).lng);
+  const lats = Float64Array.from(sorted, (cell) => cells.location(cell).lat);
+  const lngs = Float64Array.from(sorted, (cell) => cells.location(cell).lng);
   const weights = Float64Array.from(sorted, weightOf);
   const sums = new Float64Array(size + 1);
   for (let at = 0; at < size; at++) sums[at + 1] = sums[at]! + Math.max(0, weights[at]!);
@@ -103,8 +103,8 @@ export function heaviestCircles(
     eachWithin(middle, (at) => {
       isTaken[at] = 1;
       circle.places++;
-      circle.rows += places.rows(sorted[at]!);
-      circle.value += places.value(sorted[at]!);
+      circle.rows += cells.rows(sorted[at]!);
+      circle.value += cells.value(sorted[at]!);
     });
     circles.push(circle);
   }

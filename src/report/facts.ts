@@ -1,8 +1,8 @@
 import type { Field } from '../contract/answer.ts';
 import type { CallKind } from '../contract/credits.ts';
 import type { Category, TopicSlug } from '../contract/topics.ts';
+import type { LineReference } from '../rows/port.ts';
 import type { Comparison } from './compare/comparison.ts';
-import type { RowPlace } from './noted-rows.ts';
 import type { Units } from './scales.ts';
 import type { Rated, Sum } from './sums.ts';
 
@@ -108,7 +108,7 @@ export interface AreaFacts extends Sum {
 }
 
 /** Where a place is in the input, and the texts by which people know it; '' for none. */
-export interface PlaceLabel extends RowPlace {
+export interface PlaceLabel extends LineReference {
   /** The number of its first row: 1 for the first of the input. */
   readonly order: number;
   readonly id: string;
@@ -140,7 +140,7 @@ interface RowProblem {
   readonly note: string;
   readonly rows: number;
   /** The first rows in which it was found. */
-  readonly places: readonly RowPlace[];
+  readonly places: readonly LineReference[];
 }
 
 export interface Missing {

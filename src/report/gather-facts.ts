@@ -207,8 +207,8 @@ const RADIUS: Readonly<Record<Units, number>> = { miles: METERS_PER_MILE, kilome
 
 function circlesOf({ job, plan }: Prepared, { valueOfCell, totals }: FileCurrencies) {
   const { cells } = plan.scan;
-  const rows = (place: number) => cells.rows(place);
-  const location = (place: number) => locationOf(cells.cell(place));
+  const rows = (cell: number) => cells.rows(cell);
+  const location = (cell: number) => locationOf(cells.cell(cell));
   const weightOf = totals.length === 0 ? rows : valueOfCell;
   const places = { size: cells.size, location, rows, value: valueOfCell };
   return heaviestCircles(places, weightOf, RADIUS[job.units], CIRCLES_SHOWN);
@@ -220,7 +220,7 @@ async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
   const columns = layout.dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, layout.dropFrom);
   const { id, name } = labelColumns(columns, layout.id);
   const read = [id, name].filter((index) => index !== null);
-  const { first, places } = await notedRows(scan, shown, read);
+  const { first, lines } = await notedRows(scan, shown, read);
   const labels = (cell: number): PlaceLabel => {
     const { number, texts, line, part } = first.get(cell)!;
     const location = locationOf(cells.cell(cell));
@@ -237,7 +237,7 @@ async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
   const problems = findings.map(({ finding, note, rows, firstLine, part }) => ({
     note,
     rows,
-    places: places.get(finding) ?? [{ line: firstLine, ...(part !== undefined && { part }) }],
+    places: lines.get(finding) ?? [{ line: firstLine, ...(part !== undefined && { part }) }],
   }));
   return { labels, problems };
 }

@@ -1,6 +1,6 @@
 import { amount, counted, grouped, shareOf } from '../format-numbers.ts';
+import type { LineReference } from '../rows/port.ts';
 import type { Facts } from './facts.ts';
-import type { RowPlace } from './noted-rows.ts';
 import type { Sum } from './sums.ts';
 
 /** By what a report ranks and measures: the value where the input has one, else the locations. */
@@ -37,6 +37,6 @@ export function percent(part: number, whole: number, digits: 0 | 1 = 1): string 
 }
 
 /** `1,234`, or `a.csv:1,234` in a part file. */
-export function placeText({ line, part }: RowPlace): string {
+export function lineText({ line, part }: LineReference): string {
   return part === undefined ? grouped(line) : `${part}:${grouped(line)}`;
 }

@@ -1,11 +1,8 @@
 import { isPartFiles } from '../rows/parts/part-files.ts';
-import type { Row } from '../rows/port.ts';
+import type { LineReference, Row } from '../rows/port.ts';
 import { FIRST_VALUE } from '../run/scan/layout.ts';
 import type { Finding, Scan } from '../run/scan/scan-input.ts';
 import { rowValue } from '../run/scan/scanned-rows.ts';
-
-/** Where a row is: its line, and its part file where the input is several. */
-export type RowPlace = Pick<Row, 'line' | 'part'>;
 
 /** The first row of a cell, and the texts of some columns of it. */
 interface NotedRow extends Pick<Row, 'number' | 'line' | 'part'> {
@@ -16,11 +13,11 @@ export interface NotedRows {
   /** By the number of the cell. */
   readonly first: ReadonlyMap<number, NotedRow>;
   /** The first rows of each finding. */
-  readonly places: ReadonlyMap<Finding['finding'], readonly RowPlace[]>;
+  readonly lines: ReadonlyMap<Finding['finding'], readonly LineReference[]>;
 }
 
 /** Rows kept of each finding: enough to see what kind of rows they are. */
-const PLACES_KEPT = 12;
+const LINES_KEPT = 12;
 
 /** Rows whose places are looked at together. */
 const ROWS_AT_ONCE = 16_384;
@@ -37,11 +34,11 @@ export async function notedRows(
 ): Promise<NotedRows> {
   const { rowFile, layout, cells, places, findings } = scan;
   const first = new Map<number, NotedRow>();
-  const noted = new Map<Finding['finding'], RowPlace[]>();
+  const noted = new Map<Finding['finding'], LineReference[]>();
   const note = (finding: Finding['finding'], row: Row) => {
-    const places = noted.get(finding);
-    if (places === undefined) noted.set(finding, [row]);
-    else if (places.length < PLACES_KEPT) places.push(row);
+    const lines = noted.get(finding);
+    if (lines === undefined) noted.set(finding, [row]);
+    else if (lines.length < LINES_KEPT) lines.push(row);
   };
   const readsValues = findings.some(({ finding }) => finding === 'value_not_a_number');
   const before = readsValues ? layout.columns : layout.columns.slice(0, 1);
@@ -54,13 +51,13 @@ export async function notedRows(
     for (const row of batch) {
       number = readsAll ? number + 1 : row.number;
       if (readsValues && !rowValue(row, layout).readable) note('value_not_a_number', row);
-      const place = rows.get(number);
-      if (place === undefined) continue;
-      if (place >= cells.size) note(places.unlocated[place - cells.size]!.finding, row);
-      else first.set(place, { ...row, texts: row.fields.slice(before.length) });
+      const target = rows.get(number);
+      if (target === undefined) continue;
+      if (target >= cells.size) note(places.unlocated[target - cells.size]!.finding, row);
+      else first.set(target, { ...row, texts: row.fields.slice(before.length) });
     }
   }
-  return { first, places: noted };
+  return { first, lines: noted };
 }
 
 /** By their numbers from 1, the first rows of the wanted cells and of each finding; with the number of the cell or the finding. */
@@ -70,17 +67,17 @@ function rowsToNote({ rows, cells, places }: Scan, wanted: ReadonlySet<number>):
   const kept = new Map<Finding['finding'], number>();
   const placesOf = places.placesFrom(cells.size);
   for (let from = 0; from < rows; from += ROWS_AT_ONCE) {
-    for (const [index, place] of placesOf(Math.min(ROWS_AT_ONCE, rows - from)).entries()) {
-      if (place >= cells.size) {
-        const { finding } = places.unlocated[place - cells.size]!;
+    for (const [index, target] of placesOf(Math.min(ROWS_AT_ONCE, rows - from)).entries()) {
+      if (target >= cells.size) {
+        const { finding } = places.unlocated[target - cells.size]!;
         const before = kept.get(finding) ?? 0;
-        if (before === PLACES_KEPT) continue;
+        if (before === LINES_KEPT) continue;
         kept.set(finding, before + 1);
       } else {
-        if (!wanted.has(place) || seen.has(place)) continue;
-        seen.add(place);
+        if (!wanted.has(target) || seen.has(target)) continue;
+        seen.add(target);
       }
-      wantedRows.set(from + index + 1, place);
+      wantedRows.set(from + index + 1, target);
     }
   }
   return wantedRows;

@@ -65,17 +65,12 @@ export function storyOf(facts: Omit<Facts, 'story'>): string {
   if (whole.answered.locations === 0) return `Nothing of ${measure.words(all)} is answered yet.`;
   const parts = finding
     ? [
-        shareWords(
-          finding.rated,
-          whole.answered,
-          `rated ${finding.rating} for ${finding.title.toLowerCase()}`,
-          measure,
-        ),
+        shareText(finding.rated, whole.answered, `rated ${finding.rating} for ${finding.title.toLowerCase()}`, measure),
         whereWords(finding.peril, facts, measure),
       ]
     : [
         highest === null
-          ? shareWords(whole.severe, whole.answered, severeWords(topics[0]!, units), measure)
+          ? shareText(whole.severe, whole.answered, severeText(topics[0]!, units), measure)
           : `None of the ${measure.words(whole.answered)} answered is rated Relatively High or Very High for a hazard`,
       ];
   if (measure.of(whole.notAnswered) > 0) {
@@ -84,7 +79,7 @@ export function storyOf(facts: Omit<Facts, 'story'>): string {
   return `${parts.filter(Boolean).join('; ')}.`;
 }
 
-function shareWords(part: Sum, answered: Sum, words: string, measure: Measure): string {
+function shareText(part: Sum, answered: Sum, words: string, measure: Measure): string {
   const share = percent(measure.of(part), measure.of(answered), 0);
   return `${share} of the ${measure.words(answered)} answered ${isOrAre(answered, measure)} ${words}`;
 }
@@ -93,7 +88,7 @@ function isOrAre({ locations }: Sum, { by }: Measure): string {
   return by === 'value' || locations === 1 ? 'is' : 'are';
 }
 
-function severeWords({ topic, title, category }: TopicFacts, units: Facts['units']): string {
+function severeText({ topic, title, category }: TopicFacts, units: Facts['units']): string {
   const { words } = severeClasses(scaleOf(topic, units), units);
   return `${words} ${category === 'proximity' ? 'of' : 'for'} ${title}`;
 }

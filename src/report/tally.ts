@@ -7,7 +7,7 @@ import { type CellClasses, type RatedTopic, ratedTopics } from './cell-classes.t
 import { Concentration } from './concentration.ts';
 import type { Facts, Missing } from './facts.ts';
 import { binningsOf } from './map/bins.ts';
-import { type Frame, place, project } from './map/frame.ts';
+import { drawnPoint, type Frame, project } from './map/frame.ts';
 import { MapBins, type MapFigures } from './map/map-bins.ts';
 import { type CellAtRisk, PlaceLists } from './place-lists.ts';
 import { HIGHEST, type Units, unansweredClass } from './scales.ts';
@@ -96,7 +96,7 @@ export class Tally {
       this.#notDrawn += rows;
       return;
     }
-    const at = place(this.#frame, point);
+    const at = drawnPoint(this.#frame, point);
     for (const level of this.#levels) level.add(at, cell, county, this.#classes);
   }
 

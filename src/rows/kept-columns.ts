@@ -14,14 +14,14 @@ export async function withKeptColumns<T>(
   const { kept = [], added, dropFrom } = request;
   if (kept.length === 0 || dropFrom === null) return await write(request);
   const names = rowFile.columns;
-  const placeOf = ({ name, keeps }: AddedColumn) => {
-    const place = keeps ?? names.indexOf(name, dropFrom);
-    return place < 0 ? names.length : place;
+  const indexOf = ({ name, keeps }: AddedColumn) => {
+    const index = keeps ?? names.indexOf(name, dropFrom);
+    return index < 0 ? names.length : index;
   };
   const sources = [
     ...added.map((column, index) => ({ column, index, isKept: false })),
     ...kept.map((column, index) => ({ column, index, isKept: true })),
-  ].sort((a, b) => placeOf(a.column) - placeOf(b.column));
+  ].sort((a, b) => indexOf(a.column) - indexOf(b.column));
   const rows = rowFile.read(kept.map(({ keeps }) => keeps))[Symbol.asyncIterator]();
   const nextRows = rowsInTurn(rows);
   const { kept: _, ...rest } = request;

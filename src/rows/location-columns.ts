@@ -155,10 +155,10 @@ function ambiguous(
   role: string,
   matching: readonly number[],
 ): PerilbookError {
-  const places = matching.map((i) => `column ${i + 1}`).join(' or ');
+  const candidates = matching.map((i) => `column ${i + 1}`).join(' or ');
   return new PerilbookError(
     'INPUT_COLUMNS',
-    `The ${role} column "${wanted}" may be ${places}`,
+    `The ${role} column "${wanted}" may be ${candidates}`,
     `Name it by its number, for instance ${matching[0]! + 1}.`,
     { column: wanted, columns: names },
   );

@@ -4,11 +4,14 @@ import { PerilbookError } from '../errors.ts';
 import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 
+/** Where a row is: its line, and its part file where the input is several. */
+export type LineReference = Pick<Row, 'line' | 'part'>;
+
 /** One record of the input, as far as a run needs it. */
 export interface Row {
   /** 1 for the first record after the header. */
   readonly number: number;
-  /** The place of the record in its file, counted from 1: the line on which it begins, or the row or feature (`unit`). */
+  /** Counted from 1: the line on which the record begins, or the number of the row or feature (`unit`). */
   readonly line: number;
   /** The name of the file that it is in, where the input is several part files. */
   readonly part?: string;
@@ -40,7 +43,7 @@ export interface AddedColumn {
   readonly keeps?: number;
 }
 
-type PlaceUnit = 'line' | 'row' | 'feature';
+type RowUnit = 'line' | 'row' | 'feature';
 
 /** Rows that were opened: their format and columns are known, they are not yet read. */
 export interface RowSource {
@@ -48,7 +51,7 @@ export interface RowSource {
   /** The names of the columns in file order, decoded, spaces around them removed. */
   readonly columns: readonly string[];
   /** What the places of rows are, where they are not lines: rows of a table or a sheet, features of a collection. */
-  readonly unit?: PlaceUnit;
+  readonly unit?: RowUnit;
   /** Its rows say what their fields are; left out where all are texts. */
   readonly hasTypes?: boolean;
   /** What a user should know of how the file is read; null for nothing. */

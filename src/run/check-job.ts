@@ -10,7 +10,7 @@ import { checkPartFolder } from './parts/part-outputs.ts';
 import { filesOfJob, metricsOutput, type Output, refuseReplacement, rowsOutput } from './protected-files.ts';
 import type { Effects } from './run-context.ts';
 import { layoutOf } from './scan/layout.ts';
-import { shownKeyPlace } from './settings/key-shapes.ts';
+import { shownKeySource } from './settings/key-shapes.ts';
 import { relativeToFile } from './settings/merge-settings.ts';
 import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
 import { type Job, type JobFolders, makeJob } from './settings/settings.ts';
@@ -36,17 +36,17 @@ export interface CheckPorts extends JobFolders {
  * @param file its path, to which the paths in it are relative
  */
 export async function checkJob(text: string, file: string, outside: CheckPorts): Promise<CheckedJob> {
-  const { content, problems, placeOf } = checkJobText(text);
+  const { content, problems, problemAt } = checkJobText(text);
   if (problems.length > 0) return { problems, warnings: [] };
   if (Object.keys(content).length === 0) {
     return {
-      problems: [placeOf([], 'the file is empty; it needs at least an input (input: portfolio.csv)')],
+      problems: [problemAt([], 'the file is empty; it needs at least an input (input: portfolio.csv)')],
       warnings: [],
     };
   }
   const at = ({ message, hint }: PerilbookError, ...path: PropertyKey[]): JobProblem => {
-    const words = `${message}${message.endsWith('?') ? '' : '.'} ${hint}`;
-    return placeOf(path.length > 0 ? path : (settingOf(message) ?? []), words);
+    const text = `${message}${message.endsWith('?') ? '' : '.'} ${hint}`;
+    return problemAt(path.length > 0 ? path : (settingOf(message) ?? []), text);
   };
   let job: Job;
   try {
@@ -57,12 +57,12 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
     return { problems: [at(error)], warnings: [] };
   }
   const issues = missingKeys(job, outside.env).map(({ index, message, isWrong }) => ({
-    problem: placeOf(content.service === undefined ? [] : ['service', 'api_keys', index], message),
+    problem: problemAt(content.service === undefined ? [] : ['service', 'api_keys', index], message),
     isWrong,
   }));
   if (content.input === undefined) {
-    const words = 'no input: plan and run need one (ui, status and quota do not)';
-    issues.push({ problem: placeOf([], words), isWrong: false });
+    const message = 'no input: plan and run need one (ui, status and quota do not)';
+    issues.push({ problem: problemAt([], message), isWrong: false });
   } else if (job.input !== '-') {
     try {
       const rowFile = await openJobInput(job, outside.streams);
@@ -96,8 +96,9 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
     // The run may be told to replace what is there.
     issues.push({ problem: at(error, setting), isWrong: error.code !== 'OUTPUT_EXISTS' });
   }
-  const those = (wrong: boolean) => issues.filter(({ isWrong }) => isWrong === wrong).map(({ problem }) => problem);
-  return { problems: those(true), warnings: those(false) };
+  const problemsOf = (wrong: boolean) =>
+    issues.filter(({ isWrong }) => isWrong === wrong).map(({ problem }) => problem);
+  return { problems: problemsOf(true), warnings: problemsOf(false) };
 }
 
 /** The single files that a run of the job writes. Without column names, only the store can tell whether a run wrote a file. */
@@ -135,8 +136,8 @@ function missingKeys({ service }: Job, env: CheckPorts['env']): { index: number;
   return service.keys.flatMap(({ env: variable, file }, index): ReturnType<typeof missingKeys> => {
     const isVariable = variable !== undefined;
     if (isVariable ? env[variable] : existsSync(file!)) return [];
-    const place = shownKeyPlace(isVariable ? { env: variable } : { file: file! });
-    const name = place ?? '(its name looks like a key itself, and is not shown)';
+    const keySource = shownKeySource(isVariable ? { env: variable } : { file: file! });
+    const name = keySource ?? '(its name looks like a key itself, and is not shown)';
     const message = isVariable ? `environment variable ${name} is not set` : `key file ${name} does not exist`;
     return [{ index, message, isWrong: !isVariable }];
   });

@@ -46,7 +46,7 @@ export async function refuseReplacement(
     const resolved = await resolvedPath(path);
     const { target, stats } = resolved;
     if (stats && !stats.isFile()) continue;
-    const reason = kept.find((file) => isSameFile(file.resolved, resolved))?.what ?? databaseWords(target);
+    const reason = kept.find((file) => isSameFile(file.resolved, resolved))?.what ?? databaseKind(target);
     if (reason !== null) throw refused('OUTPUT_UNWRITABLE', path, reason, 'Choose another output file.');
     const other = earlier.find((output) => isSameFile(output.resolved, resolved));
     if (other) throw refused('USAGE', path, `is ${other.what} and ${what}`, 'Give each a file of its own.');
@@ -58,7 +58,7 @@ export async function refuseReplacement(
 }
 
 /** A database holds more than its last output; SQLite keeps changes in files beside it. */
-function databaseWords(path: string): string | null {
+function databaseKind(path: string): string | null {
   if (isSqliteFile(path)) return 'is a SQLite database';
   return isSqliteFile(path.replace(/-(?:wal|shm|journal)$/, '')) ? 'belongs to a SQLite database' : null;
 }

@@ -3,7 +3,7 @@ import { createClient, requireSendable } from '../fetch/client.ts';
 import { Throttle } from '../fetch/throttle.ts';
 import { counted } from '../format-numbers.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
-import type { EndState, Store } from '../store/port.ts';
+import type { FinalState, Store } from '../store/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
 import { lookUp } from './look-up/look-up.ts';
@@ -22,7 +22,7 @@ import { type Written, writeOutput } from './write/write-output.ts';
 /** How a run ended, and why if it stopped early. */
 export interface RunResult {
   readonly summary: RunSummary;
-  readonly state: EndState;
+  readonly state: FinalState;
   readonly stop: Stop | null;
   /** The rows by their highest ratings, for the natural topics. */
   readonly ratings: readonly TopicRatings[];
@@ -37,13 +37,13 @@ export interface RunResult {
 export async function runJob(
   context: RunContext,
   { approve, ...options }: RunJobOptions,
-): Promise<{ readonly prepared: Prepared; readonly ended: RunResult } & Disposable> {
+): Promise<{ readonly prepared: Prepared; readonly result: RunResult } & Disposable> {
   using opened = new DisposableStack();
   const prepared = opened.use(await prepare(context));
   await approve(prepared);
-  const ended = await run(prepared, options);
+  const result = await run(prepared, options);
   const owned = opened.move();
-  return { prepared, ended, [Symbol.dispose]: () => owned.dispose() };
+  return { prepared, result, [Symbol.dispose]: () => owned.dispose() };
 }
 
 export interface RunJobOptions {
@@ -71,10 +71,10 @@ export async function run(
     const spent = await store.runSpending(number);
     const stop = await storeMoved(store, stopped ?? partsLeftStop(written));
     const planned = { ...summary, sample_data: sampleRows.any };
-    const ended = runSummary({ planned, areas: plan.areas, job, run: number, spent, written, stop });
-    const state = stateOf(stop, ended);
-    await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: ended });
-    return { summary: ended, state, stop, ratings: written.ratings };
+    const result = runSummary({ planned, areas: plan.areas, job, run: number, spent, written, stop });
+    const state = stateOf(stop, result);
+    await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: result });
+    return { summary: result, state, stop, ratings: written.ratings };
   } catch (error) {
     // Where the store itself failed, this fails too: the first error is the one to report.
     await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null }).catch(() => {});

@@ -12,7 +12,7 @@ export interface SqliteDriver extends SqlDatabase {
 /** A prepared statement, and the number of the parameter that each of its `?` stands for. */
 interface PreparedSql {
   readonly statement: Database.Statement<unknown[], object>;
-  readonly places: readonly number[];
+  readonly indexes: readonly number[];
 }
 
 /**
@@ -34,22 +34,22 @@ export function sqliteDriver(
   function preparedOf(sql: string): PreparedSql {
     let prepared = cache.get(sql);
     if (prepared === undefined) {
-      const places: number[] = [];
+      const indexes: number[] = [];
       // better-sqlite3 takes no array for numbered parameters. In a subselect, as SQLite else plans some statements anew at each execution
       // (a range with ORDER BY, a LEFT JOIN): 19 µs instead of 2.
       const text = sql.replace(/\$(\d+)/g, (_, number: string) => {
-        places.push(Number(number) - 1);
+        indexes.push(Number(number) - 1);
         return '(SELECT ?)';
       });
-      prepared = { statement: database.prepare<unknown[], object>(text), places };
+      prepared = { statement: database.prepare<unknown[], object>(text), indexes };
       cache.set(sql, prepared);
     }
     return prepared;
   }
 
   function run({ sql, values }: SqlStatement): readonly object[] {
-    const { statement, places } = preparedOf(sql);
-    const given = places.map((place) => values[place]);
+    const { statement, indexes } = preparedOf(sql);
+    const given = indexes.map((index) => values[index]);
     if (statement.reader) return statement.all(...given);
     statement.run(...given);
     return [];

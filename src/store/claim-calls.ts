@@ -73,9 +73,9 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
   const granted: (Record<string, SqlValue> & { readonly id: number })[] = [];
   const areaClaims: Record<string, SqlValue>[] = [];
 
-  const claims = asked.map(({ terms, request }, place): Claim => {
+  const claims = asked.map(({ terms, request }, number): Claim => {
     const { cell, call, credits, wanted, areas = [] } = request;
-    const stored = cells[place];
+    const stored = cells[number];
     if (stored && wanted.some(({ topic, freshSince }) => (stored.answers.get(topic)?.asOf ?? -1) >= freshSince)) {
       return { outcome: 'answered' };
     }
@@ -88,7 +88,7 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
     const now: Usage = usage.of(terms, time - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
     const refused = refusal(now, { ...terms, windowMs: RATE_WINDOW_MS }, credits, time);
     if (refused) return refused;
-    const id = numbers[place]!.number;
+    const id = numbers[number]!.number;
     granted.push({
       ...{ id, run: terms.run, source: terms.source, account: terms.account, period: terms.period.start },
       ...{ key: request.key, kind: call.kind, topic: call.kind === 'single' ? call.topic : null },
@@ -139,18 +139,18 @@ type OpenAtArea = CallInFlight & { readonly area: string; readonly topics: Topic
 
 /** Reads all that the requests depend on. */
 function aroundCalls(table: ClaimTable, asked: readonly AskedClaim[]) {
-  const bySource = [...Map.groupBy(asked.keys(), (place) => asked[place]!.terms.source)];
+  const bySource = [...Map.groupBy(asked.keys(), (number) => asked[number]!.terms.source)];
   const reading = together(
     usageOf(
       table.database,
       table.windows,
       asked.map(({ terms }) => terms),
     ),
-    ...bySource.map(([source, places]) =>
+    ...bySource.map(([source, numbers]) =>
       aroundSource(
         table,
         source,
-        places.map((place) => asked[place]!.request),
+        numbers.map((number) => asked[number]!.request),
       ),
     ),
   );
@@ -160,8 +160,8 @@ function aroundCalls(table: ClaimTable, asked: readonly AskedClaim[]) {
       const [usage, ...sources] = reading.take(rows);
       const ofSource = new Map(bySource.map(([source], at) => [source, sources[at]!]));
       const cells = new Array<(typeof sources)[number]['cells'][number]>(asked.length);
-      for (const [at, [, places]] of bySource.entries()) {
-        for (const [index, place] of places.entries()) cells[place] = sources[at]!.cells[index]!;
+      for (const [at, [, numbers]] of bySource.entries()) {
+        for (const [index, number] of numbers.entries()) cells[number] = sources[at]!.cells[index]!;
       }
       return { usage, cells, ofSource, openCalls: sources.flatMap(({ openCalls }) => openCalls) };
     },

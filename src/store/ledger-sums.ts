@@ -32,20 +32,20 @@ export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQ
   };
   const values: SqlValue[] = [];
   // Only the conditions that are asked for, so that a statement by run uses its index alone.
-  const condition = (sql: (place: string) => string, value: SqlValue | undefined) =>
+  const condition = (sql: (parameter: string) => string, value: SqlValue | undefined) =>
     value === undefined ? [] : [sql(`$${values.push(value)}`)];
   const conditions = [
-    ...condition((place) => `calls.account = ${place}`, account),
-    ...condition((place) => `calls.period_start = ${place}`, period?.start),
-    ...condition((place) => `runs.job = ${place}`, job),
-    ...condition((place) => `${countedAt} >= ${place}`, from),
-    ...condition((place) => `${countedAt} < ${place}`, to),
+    ...condition((parameter) => `calls.account = ${parameter}`, account),
+    ...condition((parameter) => `calls.period_start = ${parameter}`, period?.start),
+    ...condition((parameter) => `runs.job = ${parameter}`, job),
+    ...condition((parameter) => `${countedAt} >= ${parameter}`, from),
+    ...condition((parameter) => `${countedAt} < ${parameter}`, to),
   ];
   const needsRuns = by === 'run' || by === 'job' || job !== undefined;
   const sums = (['charged', 'free', 'unknown', 'sent'] as const)
     .map((charge) => {
-      const those = `FILTER (WHERE charge = '${charge}')`;
-      return `count(*) ${those} AS calls_${charge}, coalesce(sum(credits) ${those}, 0) AS credits_${charge}`;
+      const filter = `FILTER (WHERE charge = '${charge}')`;
+      return `count(*) ${filter} AS calls_${charge}, coalesce(sum(credits) ${filter}, 0) AS credits_${charge}`;
     })
     .join(', ');
   const [rows] = yield* read(

@@ -221,10 +221,10 @@ export interface StatementRow {
   readonly credits: Readonly<Record<'charged' | 'unknown' | 'inFlight', number>>;
 }
 
-export type EndState = 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
+export type FinalState = 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
 
 /** `cut off`: its process died before it ended. */
-type RunState = 'running' | 'cut off' | EndState;
+type RunState = 'running' | 'cut off' | FinalState;
 
 /** A run as `status` shows it. */
 export interface RunRecord extends Spending {
@@ -273,8 +273,8 @@ export interface NewRun {
   readonly accounts?: readonly LedgerAccount[];
 }
 
-export interface RunEnd {
-  readonly state: EndState;
+export interface RunConclusion {
+  readonly state: FinalState;
   readonly resumeAfter: number | null;
   readonly summary: unknown;
 }
@@ -352,7 +352,7 @@ export interface Store extends PartStore, AsyncDisposable {
   startRun(run: NewRun): Promise<number>;
   /** The accounts that runs could spend, that of the latest run first. */
   ledgerAccounts(): Promise<readonly LedgerAccount[]>;
-  finishRun(run: number, end: RunEnd): Promise<void>;
+  finishRun(run: number, end: RunConclusion): Promise<void>;
   runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
   runSpending(run: number): Promise<Spending>;
   /** What all runs under an approved plan have spent. */

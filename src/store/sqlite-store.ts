@@ -25,17 +25,17 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
   const handle = openDatabase(file);
   try {
     const database = sqliteDriver(handle, clock, (error) => asStoreError(file, error));
-    const inPlace = watchFile(file);
+    const watched = watchFile(file);
     const tables = tablesOf({ name: file, database, time: () => LEDGER_TIME, owner, widthOf });
     startClock(database);
     database.transactNow(() => giveUpDead(tables));
     return storeOn(tables, {
-      moved: () => inPlace.moved(),
+      moved: () => watched.moved(),
       // What is not yet in the file itself lies in the WAL, which may be larger.
       bytes: async () => statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
       async close() {
         // SQLite leaves the WAL of a moved file at the old name: its transactions would be lost.
-        if (handle.open && inPlace.moved() !== null) handle.pragma('wal_checkpoint(TRUNCATE)');
+        if (handle.open && watched.moved() !== null) handle.pragma('wal_checkpoint(TRUNCATE)');
         handle.close();
       },
     });

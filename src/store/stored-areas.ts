@@ -32,11 +32,11 @@ export function* mergeAreas({ dialect }: SqlDatabase, settled: readonly SettledC
     (settlement.areas ?? []).map((change) => ({ source, area: change.area, change, key: `${source} ${change.area}` })),
   );
   if (changes.length === 0) return;
-  const places = [...new Map(changes.map((change) => [change.key, change])).values()];
+  const distinct = [...new Map(changes.map((change) => [change.key, change])).values()];
   // In one order, as with cells.
-  places.sort((a, b) => (a.key < b.key ? -1 : 1));
+  distinct.sort((a, b) => (a.key < b.key ? -1 : 1));
   const inserts = dialect.eachRow<AreaOfSource>(
-    places.map(({ source, area }) => ({ source, area })),
+    distinct.map(({ source, area }) => ({ source, area })),
     'asked',
     { source: 'integer', area: 'text' },
     (table) =>

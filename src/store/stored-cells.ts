@@ -125,8 +125,8 @@ export function* mergeCells(stored: StoredCells, changes: readonly CellChange[])
     stored.database,
     real.map(({ answers }) => answers),
   );
-  const places = [...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values()];
-  const rows = yield* lockedCells(stored.database, places);
+  const distinct = [...new Map(real.map(({ source, cell }) => [keyOf(source, cell), { source, ...cell }])).values()];
+  const rows = yield* lockedCells(stored.database, distinct);
   const merged = new Map(rows.map((row) => [keyOf(row.source, row), row]));
   for (const [index, { source, cell, answers, failures }] of real.entries()) {
     const key = keyOf(source, cell);
@@ -140,16 +140,16 @@ export function* mergeCells(stored: StoredCells, changes: readonly CellChange[])
  * The stored rows of cells, which nobody else can change before the end of the transaction. PostgreSQL has its own statement: it makes the rows
  * that are missing, so that they can be locked too. SQLite has one writer, and would write each new row twice.
  */
-function* lockedCells(database: SqlDatabase, places: readonly (Cell & { source: number })[]): SqlWork<CellRow[]> {
+function* lockedCells(database: SqlDatabase, asked: readonly (Cell & { source: number })[]): SqlWork<CellRow[]> {
   if (database.dialect.engine === 'sqlite') {
-    const bySource = [...Map.groupBy(places, ({ source }) => source)];
+    const bySource = [...Map.groupBy(asked, ({ source }) => source)];
     const results = yield* read(...bySource.map(([source, cells]) => cellsAsked(database, source, cells)));
     return results.flatMap((rows, at) =>
       rows.flatMap((row) => (row.answers === null ? [] : [{ ...row, source: bySource[at]![0] }])),
     );
   }
   // In one order, so that two transactions do not wait for one another. DO UPDATE, because it locks the row and returns it.
-  const ordered = places
+  const ordered = asked
     .map(({ source, lat7, lng7 }) => ({ source, lat7, lng7 }))
     .sort((a, b) => a.source - b.source || a.lat7 - b.lat7 || a.lng7 - b.lng7);
   const inserts = database.dialect.eachRow<CellRow>(

@@ -7,7 +7,7 @@ import {
   storable,
   write,
 } from '../sql/sql-work.ts';
-import type { AccountTerms, LedgerAccount, NewRun, Owner, RunEnd, RunRecord, Spending } from './port.ts';
+import type { AccountTerms, LedgerAccount, NewRun, Owner, RunConclusion, RunRecord, Spending } from './port.ts';
 
 type StoredRun = Omit<RunRecord, 'summary'> & { readonly summary: string | null; readonly owner: string };
 
@@ -36,7 +36,7 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
   return row!.id;
 }
 
-export function endRun({ dialect }: SqlDatabase, run: number, end: RunEnd): SqlWork<void> {
+export function endRun({ dialect }: SqlDatabase, run: number, end: RunConclusion): SqlWork<void> {
   return write(
     statement(
       `UPDATE runs SET state = $2, finished_at = ${dialect.now}, resume_after = $3, summary = $4 WHERE id = $1`,

@@ -62,10 +62,10 @@ export class TextTable implements Texts {
     };
     const packedBy = (numberOf: Texts['numberOf']) => {
       const packer = new FieldPacker({ numberOf, textOf: (number) => this.textOf(number) });
-      return answers.map((those) => packAnswers(those, packer, numberOf));
+      return answers.map((cellAnswers) => packAnswers(cellAnswers, packer, numberOf));
     };
     const packed = packedBy(noting);
-    const slugs = new Set(answers.flatMap((those) => those.map(({ topic }): string => topic)));
+    const slugs = new Set(answers.flatMap((cellAnswers) => cellAnswers.map(({ topic }): string => topic)));
     for (const slug of slugs) noting(slug);
     if (missing.size === 0) return packed;
     const given = yield* this.#give(database, missing, slugs);
@@ -85,7 +85,7 @@ export class TextTable implements Texts {
       ...texts.filter((text) => slugs.has(text)),
       ...texts.filter((text) => !slugs.has(text)).slice(0, room),
     ];
-    const rows = given.map((text, place) => ({ number: first + place, text }));
+    const rows = given.map((text, index) => ({ number: first + index, text }));
     const columns = { number: 'integer', text: 'text' } as const;
     const insert = (table: string) => `INSERT INTO texts (number, text) SELECT number, text FROM ${table}`;
     yield* write(...dialect.eachRow(rows, 'new', columns, insert));

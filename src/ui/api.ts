@@ -124,13 +124,13 @@ export class UiApi {
   /** Starts a run. @throws RefusedRequest unless the confirmation names this budget */
   async start(file: ChosenFile, choice: Choice, budget: number, confirmed: string): Promise<void> {
     if (confirmed !== confirmation(budget)) {
-      const words = `This run would spend up to ${counted(budget, 'credit')} without approval`;
-      throw new RefusedRequest(409, 'NEEDS_APPROVAL', words, `Confirm: ${confirmation(budget)}.`);
+      const message = `This run would spend up to ${counted(budget, 'credit')} without approval`;
+      throw new RefusedRequest(409, 'NEEDS_APPROVAL', message, `Confirm: ${confirmation(budget)}.`);
     }
     const { mostBudget } = this.dependencies;
     if (mostBudget !== null && budget > mostBudget) {
-      const words = `The budget is above ${counted(mostBudget, 'credit')}`;
-      throw new RefusedRequest(422, 'BUDGET', words, 'perilbook ui was started with this limit.');
+      const message = `The budget is above ${counted(mostBudget, 'credit')}`;
+      throw new RefusedRequest(422, 'BUDGET', message, 'perilbook ui was started with this limit.');
     }
     const settings = { ...(await this.#settingsOf(file, choice)), budget };
     const job = this.#jobOf(file, settings);

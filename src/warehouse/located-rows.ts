@@ -1,4 +1,4 @@
-import { numberOfColumn, numberOfText, placeFinding, plainText, textFinding } from './location-checks.ts';
+import { locationFinding, numberOfColumn, numberOfText, plainText, textFinding } from './location-checks.ts';
 import { keySql, scaledSql } from './rounding.ts';
 import { columnName, type SqlDialect } from './sql-dialects.ts';
 
@@ -69,7 +69,7 @@ function findingColumn(findingOf: (axis: 'lat' | 'lng') => string): HelperColumn
   const sql = `CASE
       WHEN perilbook_lat IS NULL THEN ${findingOf('lat')}
       WHEN perilbook_lng IS NULL THEN ${findingOf('lng')}
-      ${placeFinding('perilbook_lat', 'perilbook_lng')}
+      ${locationFinding('perilbook_lat', 'perilbook_lng')}
     END`;
   return { name: HELPERS.finding, sql };
 }

@@ -49,7 +49,7 @@ export function textFinding(text: string, dialect: SqlDialect): string {
 
 /** What is wrong with two numbers; NULL for a place that may be in the US. `swapped` and `sign_lost` say that the changed place
  * may be in the US: the exact check decides. */
-export function placeFinding(lat: string, lng: string): string {
+export function locationFinding(lat: string, lng: string): string {
   return `WHEN ${lat} = 0 AND ${lng} = 0 THEN 'null_island'
       WHEN ${inBoxes(lat, lng)} THEN NULL
       WHEN ${inBoxes(lng, lat)} THEN 'swapped'

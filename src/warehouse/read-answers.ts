@@ -44,24 +44,24 @@ class MalformedValue extends Error {
 export async function* readAnswers(file: string, now: number): AsyncGenerator<readonly ImportedRow[]> {
   const opened = await openRowFile(file);
   const rowFile = (await opened.entire?.()) ?? opened;
-  const places = new Map(rowFile.columns.map((name, index) => [name, index]));
+  const columnIndexes = new Map(rowFile.columns.map((name, index) => [name, index]));
   const need = (names: readonly string[]) => {
-    const missing = names.filter((name) => !places.has(name));
+    const missing = names.filter((name) => !columnIndexes.has(name));
     if (missing.length === 0) return;
     const hint = 'Import files that perilbook cache export has written.';
     const message = `${file} has no column ${missing.join(', ')}`;
     throw new PerilbookError('INPUT_COLUMNS', message, hint, { file, column: missing[0]! });
   };
-  const isLong = places.has('topic') && places.has('as_of');
-  const topics = TOPIC_SLUGS.filter((topic) => places.has(asOfColumn(topic).name));
+  const isLong = columnIndexes.has('topic') && columnIndexes.has('as_of');
+  const topics = TOPIC_SLUGS.filter((topic) => columnIndexes.has(asOfColumn(topic).name));
   need(['source', 'lat', 'lng', ...(isLong ? [] : ['hazard_note', ...topics.flatMap(fieldNames)])]);
   if (!isLong && topics.length === 0) need([asOfColumn('wildfire').name]);
   const wide = topics.map((topic) => ({ topic, name: asOfColumn(topic).name, columns: columnsOf(topic) }));
   const isCsv = rowFile.format === 'csv';
   const isTyped = rowFile.format === 'parquet';
-  const indexes = [...places.values()];
-  const positions = new Map([...places.keys()].map((name, position) => [name, position]));
-  for await (const rows of rowFile.read(indexes)) {
+  const read = [...columnIndexes.values()];
+  const positions = new Map([...columnIndexes.keys()].map((name, position) => [name, position]));
+  for await (const rows of rowFile.read(read)) {
     yield rows.map((row) => {
       const textOf: ReadField = (name) => {
         const text = row.fields[positions.get(name) ?? -1] ?? '';

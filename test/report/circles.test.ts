@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Location } from '../../src/geo/coordinates.ts';
-import { heaviestCircles, type WeightedPlaces } from '../../src/report/circles.ts';
+import { heaviestCircles, type WeightedCells } from '../../src/report/circles.ts';
 import { fc } from '../properties.ts';
 
 const MILE = 1609.344;
@@ -10,7 +10,7 @@ interface Place extends Location {
   readonly value: number;
 }
 
-function tableOf(places: readonly Place[]): WeightedPlaces {
+function tableOf(places: readonly Place[]): WeightedCells {
   return {
     size: places.length,
     location: (place) => places[place]!,

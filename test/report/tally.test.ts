@@ -6,7 +6,7 @@ import type { TopicSlug } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
 import { CellClasses, ratedTopics } from '../../src/report/cell-classes.ts';
 import { binningsOf, HEXAGON_RADII, MOST_POINTS } from '../../src/report/map/bins.ts';
-import { type Frame, frameOf, HEIGHT, place, project, WIDTH } from '../../src/report/map/frame.ts';
+import { drawnPoint, type Frame, frameOf, HEIGHT, project, WIDTH } from '../../src/report/map/frame.ts';
 import { outlinesOf } from '../../src/report/map/outlines.ts';
 import { PLACES_KEPT } from '../../src/report/place-lists.ts';
 import { HIGHEST, scaleOf } from '../../src/report/scales.ts';
@@ -135,7 +135,7 @@ test('states and counties by value; territories are drawn as insets', () => {
 
 /** Whether a place is inside the drawing of a frame. */
 function isShown(frame: Frame, location: EnrichedCell['location']): boolean {
-  const [x, y] = place(frame, project(location)!);
+  const [x, y] = drawnPoint(frame, project(location)!);
   return x > 0 && x < WIDTH && y > 0 && y < HEIGHT;
 }
 

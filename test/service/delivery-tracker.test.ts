@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import type { EndedCharges } from '../../src/service/accounts/port.ts';
+import type { DeliveryOutcomes } from '../../src/service/accounts/port.ts';
 import { createDeliveryTracker, type DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
 
 /** A connection whose end is decided by the test. */
@@ -36,7 +36,7 @@ function setUp(t: TestContext) {
   const settled: { readonly delivered: readonly number[]; readonly undelivered: readonly number[] }[] = [];
   const errors: unknown[] = [];
   const fault: { error: Error | null } = { error: null };
-  const settle = async ({ delivered, undelivered }: EndedCharges) => {
+  const settle = async ({ delivered, undelivered }: DeliveryOutcomes) => {
     if (fault.error !== null) throw fault.error;
     settled.push({ delivered: [...delivered], undelivered: [...undelivered] });
   };
@@ -78,7 +78,7 @@ test('a transaction settles what has ended; if it fails, that is settled later',
   await pass(1_000);
   assert.deepEqual(settled, [{ delivered: [1], undelivered: [] }], 'once');
   connection.answer(2)();
-  const rolledBack = async (ended: EndedCharges) => {
+  const rolledBack = async (ended: DeliveryOutcomes) => {
     await settle(ended);
     throw new Error('rolled back');
   };

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageWords, withoutTerminal } from '../../src/ui/files/page-words.ts';
+import { pageMessage, withoutTerminal } from '../../src/ui/files/page-words.ts';
 
 const UPLOAD = '/home/ann/.local/share/perilbook/ui/0123456789abcdef/input/';
 
 test('a hint on the page names no flag, no job file, no command and no folder of the workspace', () => {
   assert.deepEqual(
-    pageWords({
+    pageMessage({
       code: 'INPUT_COLUMNS',
       message: `No latitude column was found in ${UPLOAD}book.csv`,
       hint: 'Name it: --lat COLUMN (location: in the job file).',
@@ -17,7 +17,7 @@ test('a hint on the page names no flag, no job file, no command and no folder of
     },
   );
   const kept = { code: 'BUG', message: 'a', hint: 'Use another name.' } as const;
-  assert.deepEqual(pageWords(kept), { message: 'a', hint: 'Use another name.' });
+  assert.deepEqual(pageMessage(kept), { message: 'a', hint: 'Use another name.' });
 });
 
 test('of a longer text the sentences for a terminal are left out', () => {

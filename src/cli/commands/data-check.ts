@@ -34,7 +34,7 @@ export async function checkSourcesAction(
     const checked = await checkSources(chosen, downloads, env, download);
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
-      print(context, listed(checked.map(checkedWords), '').join('\n'));
+      print(context, listed(checked.map(resultText), '').join('\n'));
       for (const hint of new Set(checked.map(({ error }) => error?.hint))) if (hint) say(context, hint, 'error');
     }
     return checked.some(({ error, warnings }) => error !== undefined || warnings.length > 0)
@@ -48,7 +48,7 @@ export async function checkSourcesAction(
   }
 }
 
-function checkedWords({ source, probed, error, warnings }: CheckedSource): [name: string, words: string] {
+function resultText({ source, probed, error, warnings }: CheckedSource): [name: string, words: string] {
   if (error !== undefined) return [source.name, `FAILED: ${error.message}`];
   const answers = probed.map(({ url, rows, changedAt }) =>
     [

@@ -97,7 +97,7 @@ function downloadedOf({ name }: Source, downloads: string) {
 
 function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceHere[], now: number): string[] {
   const rows = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states }) => [
-    topicsWords(topicsOf(name)),
+    topicsText(topicsOf(name)),
     level === '' ? name : `${name} (${level})`,
     grouped(count),
     downloadSize(name, level, here),
@@ -148,7 +148,7 @@ function topicsOf(name: DatasetName): TopicSlug[] {
   return TOPIC_SLUGS.filter((topic) => needsOf(topic).includes(name) || eventDatasetsOf(topic).includes(name));
 }
 
-function topicsWords(topics: readonly TopicSlug[]): string {
+function topicsText(topics: readonly TopicSlug[]): string {
   if (topics.length === TOPIC_SLUGS.length) return 'all topics';
   return isNatural(topics) ? 'natural topics' : topics.join(', ');
 }
@@ -163,7 +163,7 @@ function missingLines({ unavailable, withoutRecords }: DataDescription, sources:
     const groups = Map.groupBy(lacking, ({ missing }) => missing.join(', '));
     const rows = [...groups].map(([missing, group]): [string, string] => {
       const topics = group.map(({ topic }) => topic);
-      return [`${topicsWords(topics)}: ${missing}`, getCommand(topics, sources)];
+      return [`${topicsText(topics)}: ${missing}`, getCommand(topics, sources)];
     });
     return [heading, ...listed(rows)];
   };

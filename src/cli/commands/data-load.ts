@@ -47,7 +47,7 @@ export async function loadAction(
   const options = optionsOf(context, flags);
   const result = await loadFiles(open(), name, files, options, context.clock, onRecords).finally(progress.end);
   if (flags.json) sayJson(context, result);
-  say(context, resultWords(result).join('\n'));
+  say(context, resultMessages(result).join('\n'));
   return EXIT.complete;
 }
 
@@ -65,7 +65,7 @@ function refuseSample(database: DataDatabase, flags: Flags): void {
 function optionsOf(context: CliContext, flags: Flags): LoaderOptions {
   const text = (name: string) => flags[name] as string | undefined;
   const sites = text('sites');
-  const given = {
+  const options = {
     lat: text('lat'),
     lng: text('lng'),
     sites: sites === undefined ? undefined : resolve(context.workingFolder, sites),
@@ -76,7 +76,7 @@ function optionsOf(context: CliContext, flags: Flags): LoaderOptions {
     force: flags.force as boolean | undefined,
     replace: flags.replace as boolean | undefined,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** States in any spelling (CA, ca, California, 06, US-CA); an unknown one is refused later. */
@@ -86,7 +86,7 @@ function statesOf(text: string | undefined): LoaderOptions['states'] {
   return names?.map((name) => stateNamed(name) ?? name);
 }
 
-function resultWords({ dataset, level, vintage, records, rows, loaded, rejected, notes }: LoadResult): string[] {
+function resultMessages({ dataset, level, vintage, records, rows, loaded, rejected, notes }: LoadResult): string[] {
   const name = level === '' ? dataset : `${dataset} (${level})`;
   const used = loaded === rows ? counted(rows, 'row') : `${grouped(loaded)} of ${counted(rows, 'row')}`;
   // A row of the NRI has 18 hazards, and a storm has many rows.

@@ -76,7 +76,7 @@ async function outcomeOf(
   if (canAsk(messages)) await (await import('../offer-data.ts')).offerData(messages, flags, job);
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   await using owned = new AsyncDisposableStack();
-  const { prepared, ended, progress } = await planAndRun();
+  const { prepared, result, progress } = await planAndRun();
   if (report !== null) {
     const { gatherFacts } = await import('../../report/gather-facts.ts');
     const { reportPage } = await import('../../report/page/page.ts');
@@ -85,31 +85,31 @@ async function outcomeOf(
     say(messages, `Wrote the report to ${shownPath(report, context.workingFolder)}`);
   }
   // After the report: `--json` prints one value, and an error of the report would be a second.
-  if (flags.json) sayJson(context, ended.summary);
-  const exitCode = exitCodeOfRun(ended);
+  if (flags.json) sayJson(context, result.summary);
+  const exitCode = exitCodeOfRun(result);
   const { facts, next } = runMessages(
-    ended,
-    resumeCommand(context.args, job, ended, ended.stop?.reason === 'budget' ? await costOfRest(prepared) : 0),
+    result,
+    resumeCommand(context.args, job, result, result.stop?.reason === 'budget' ? await costOfRest(prepared) : 0),
     context.workingFolder,
     style,
     valueName(job),
   );
-  const sample = ended.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
+  const sample = result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
   const isWrong = WRONG.has(exitCode);
   // --quiet prints errors only; a pause is in the exit code and in `status`.
   if (context.log !== undefined) {
     const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
-    const fields = { exit_code: exitCode, state: ended.state, message: next.join(' '), summary: ended.summary };
+    const fields = { exit_code: exitCode, state: result.state, message: next.join(' '), summary: result.summary };
     if (!flags.quiet || isWrong) context.log(level, 'finished', fields);
   } else if (!flags.quiet) {
     const { findingsOfRun } = await import('../../report/story.ts');
-    const { findings: rowFindings, currency } = findingsOfRun(prepared, ended.ratings);
+    const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
     const findings = findingMessages(rowFindings, currency, style.width, valueName(job));
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
     const ofReport = reported === null ? [] : [`For the report: ${reported}`];
     say(context, [...facts, ...findings, ...ofReport, ...next, ...sample].join('\n'));
   } else if (isWrong) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
-  return { kind: 'ended', ended, progress, exitCode };
+  return { kind: 'ended', result, progress, exitCode };
 
   async function planAndRun() {
     using show = await showProgress(context, flags.quiet === true);

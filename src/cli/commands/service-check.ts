@@ -18,7 +18,7 @@ import {
   runChecks,
 } from '../../service/conformance/run-checks.ts';
 import { STATEMENTS } from '../../service/conformance/statement-table.ts';
-import type { EndState, Store } from '../../store/port.ts';
+import type { FinalState, Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-approval.ts';
 import { type CheckLimits, checkSender } from '../check-sender.ts';
 import type { Flags } from '../command.ts';
@@ -70,7 +70,7 @@ export async function checkCommand(context: CliContext, flags: Flags): Promise<n
     ...{ baseUrl, sockets: 2, userAgent: 'perilbook', clock: context.clock },
     secrets,
   });
-  let state: EndState = 'stopped';
+  let state: FinalState = 'stopped';
   let run: number | null = null;
   try {
     const source = await store.source(sourceName(baseUrl));
@@ -110,7 +110,7 @@ export async function checkCommand(context: CliContext, flags: Flags): Promise<n
   }
 }
 
-async function end(client: Client, store: Store, run: number | null, state: EndState): Promise<void> {
+async function end(client: Client, store: Store, run: number | null, state: FinalState): Promise<void> {
   await client.close();
   // A store that has failed fails here too; the first error is the one to report.
   if (run !== null) await store.finishRun(run, { state, resumeAfter: null, summary: null }).catch(() => {});

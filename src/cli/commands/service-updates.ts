@@ -54,7 +54,7 @@ export async function keepUpdated(
   const { clock, interrupt } = context;
   while (!interrupt.aborted) {
     await updateOnce(context, file, flags).catch((error: unknown) => {
-      if (!interrupt.aborted) sayUpdate(context, failureWords(error));
+      if (!interrupt.aborted) sayUpdate(context, failureText(error));
     });
     await sleepUntilSteady(clock, steadyTime(clock) + intervalMs, interrupt);
   }
@@ -89,11 +89,11 @@ async function updateOnce(context: CliContext, file: string, flags: Flags): Prom
   }
 }
 
-function failureWords(error: unknown): string {
+function failureText(error: unknown): string {
   if (error instanceof PerilbookError) return `${error.message}\n  ${error.hint} [${error.code}]`;
   return error instanceof Error ? error.message : String(error);
 }
 
-function sayUpdate(context: CliContext, words: string): void {
-  say(context, `perilbook service: update: ${words}`);
+function sayUpdate(context: CliContext, text: string): void {
+  say(context, `perilbook service: update: ${text}`);
 }

@@ -93,7 +93,7 @@ function madeFolder(file: string): string {
   return file;
 }
 
-function placeOf({ accounts }: ServiceFiles): string {
+function addressOfAccounts({ accounts }: ServiceFiles): string {
   return accounts.kind === 'file' ? accounts.path : shownAddress(accounts.url);
 }
 
@@ -125,7 +125,7 @@ async function startCommand(context: CliContext, flags: Flags): Promise<number> 
     onError,
   });
   await using metricsServer = metrics && (await startMetricsServer(metricsAt!, metrics));
-  say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${placeOf(files)}`);
+  say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${addressOfAccounts(files)}`);
   if (metricsServer !== null) say(context, `Metrics: ${metricsServer.url}`);
   if (sample) say(context, 'Sample data: made up, not for decisions.');
   say(context, `${counted(topics.length, 'topic')} can be answered.`);

@@ -3,7 +3,7 @@ import { PerilbookError } from '../../errors.ts';
 import { redactorOf } from '../../fetch/redact.ts';
 import { readKeys } from '../../run/plan/api-keys.ts';
 import type { FinishHook } from '../../run/settings/finish-hook.ts';
-import { shownKeyPlace } from '../../run/settings/key-shapes.ts';
+import { shownKeySource } from '../../run/settings/key-shapes.ts';
 import type { Job } from '../../run/settings/settings.ts';
 import { type CliContext, say } from '../context.ts';
 import type { FinishedRun } from './finished-run.ts';
@@ -11,7 +11,7 @@ import { runProgram } from './run-program.ts';
 import { postWebhook } from './webhook.ts';
 
 /** Tells the hook of a job how its run ended. */
-export type TellFinish = (finished: FinishedRun) => Promise<void>;
+export type ReportFinish = (finished: FinishedRun) => Promise<void>;
 
 /**
  * The hook of a job, ready to be called; null where the job has none. A hook that fails is reported, and does not change the exit
@@ -19,7 +19,7 @@ export type TellFinish = (finished: FinishedRun) => Promise<void>;
  *
  * @throws KEY_MISSING where the secret is not there; before a run, not after it
  */
-export function openFinishHook(context: CliContext, job: Job): TellFinish | null {
+export function openFinishHook(context: CliContext, job: Job): ReportFinish | null {
   const hook = job.onFinish;
   if (hook === null) return null;
   const secret = hook.kind === 'webhook' ? secretOf(hook.secret, context.env) : null;
@@ -63,10 +63,10 @@ function secretOf(source: Extract<FinishHook, { kind: 'webhook' }>['secret'], en
     )[0]!.secret;
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
-    const place = shownKeyPlace(source.env === undefined ? { file: source.file! } : { env: source.env });
+    const secretSource = shownKeySource(source.env === undefined ? { file: source.file! } : { env: source.env });
     throw new PerilbookError(
       'KEY_MISSING',
-      `The secret of on_finish is not there: ${place ?? 'its name looks like a secret itself, and is not shown'}`,
+      `The secret of on_finish is not there: ${secretSource ?? 'its name looks like a secret itself, and is not shown'}`,
       'Set the variable, or put the secret on the first line of the file.',
     );
   }

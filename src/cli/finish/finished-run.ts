@@ -23,7 +23,7 @@ export interface FinishedRun {
 
 /** What ended: a run, or an error before or in it. */
 export type RunOutcome =
-  | { readonly kind: 'ended'; readonly ended: RunResult; readonly progress: Progress; readonly exitCode: number }
+  | { readonly kind: 'ended'; readonly result: RunResult; readonly progress: Progress; readonly exitCode: number }
   | { readonly kind: 'error'; readonly error: unknown; readonly exitCode: number };
 
 interface RunFrame {
@@ -34,17 +34,17 @@ interface RunFrame {
 }
 
 export function finishedRun(outcome: RunOutcome, { version, job, startedAt, endedAt }: RunFrame): FinishedRun {
-  const ended = outcome.kind === 'ended' ? outcome.ended : null;
+  const result = outcome.kind === 'ended' ? outcome.result : null;
   return {
     event: 'run.finished',
     version,
     job,
-    run: ended?.summary.run ?? null,
+    run: result?.summary.run ?? null,
     exit_code: outcome.exitCode,
-    state: ended?.state ?? 'failed',
+    state: result?.state ?? 'failed',
     started_at: isoTime(startedAt)!,
     ended_at: isoTime(endedAt)!,
     error: outcome.kind === 'error' ? errorReport(outcome.error) : null,
-    summary: ended?.summary ?? null,
+    summary: result?.summary ?? null,
   };
 }

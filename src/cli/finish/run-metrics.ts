@@ -49,7 +49,7 @@ function metricOf(name: string, help: string, value: number | null): RunMetric {
   return { name, help, values: value === null ? [] : [{ value }] };
 }
 
-function figuresOf({ ended: { summary }, progress }: Extract<RunOutcome, { kind: 'ended' }>): RunMetric[] {
+function figuresOf({ result: { summary }, progress }: Extract<RunOutcome, { kind: 'ended' }>): RunMetric[] {
   const { status, source } = summary;
   const rows = Object.entries(status).map(([name, value]) => ({ value, labels: { status: name } }));
   const ofRows = { name: 'perilbook_run_rows', help: 'Rows of the output by hazard_status', values: rows };

@@ -74,9 +74,9 @@ function inputMessages(
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
   const { unit = 'line' } = plan.scan.rowFile;
-  const placeOf = ({ part, first_line }: UnusableKind) =>
+  const lineOf = ({ part, first_line }: UnusableKind) =>
     part === undefined ? `${first_line}` : `${shownPath(join(job.parts!.folder, part), folder)}:${first_line}`;
-  const table = { unit, placeOf, width };
+  const table = { unit, lineOf, width };
   lines.push(...findingLines('Rows that cannot be looked up', findings.get(false) ?? [], table));
   lines.push(...findingLines('Rows that are looked up, but have a problem', findings.get(true) ?? [], table));
   return lines;
@@ -90,17 +90,17 @@ type UnusableKind = Prepared['summary']['findings'][number];
 interface FindingTable {
   readonly unit: string;
   /** The line of the first row, with the name of its part file. */
-  readonly placeOf: (finding: UnusableKind) => string;
+  readonly lineOf: (finding: UnusableKind) => string;
   readonly width: number;
 }
 
 function findingLines(
   heading: string,
   findings: readonly UnusableKind[],
-  { unit, placeOf, width }: FindingTable,
+  { unit, lineOf, width }: FindingTable,
 ): string[] {
   if (findings.length === 0) return [];
-  const rows = findings.map((finding) => [placeOf(finding), grouped(finding.rows), finding.note]);
+  const rows = findings.map((finding) => [lineOf(finding), grouped(finding.rows), finding.note]);
   return ['', `${heading} (with the first ${unit}):`, ...table([unit, 'rows', 'reason'], rows, '  ', width)];
 }
 
@@ -164,7 +164,7 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
     ],
     ['in the store', `${grouped(cells_cached)} complete and fresh`],
   ];
-  if (plan.scan.areaCounts !== null) words.push(['boundaries', boundaryWords(plan.scan.areaCounts)]);
+  if (plan.scan.areaCounts !== null) words.push(['boundaries', boundaryText(plan.scan.areaCounts)]);
   const savings = savingsMessage(isWhole ? saved : { ...saved, by_cells: 0, by_areas: 0 });
   if (summary.areas) {
     const { representatives, verified, spared } = summary.areas;
@@ -178,7 +178,7 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
 }
 
 /** What the boundaries of this machine say about the places. */
-function boundaryWords({ inArea, nearBorder, inNoArea, noBoundaries }: AreaCounts): string {
+function boundaryText({ inArea, nearBorder, inNoArea, noBoundaries }: AreaCounts): string {
   const others = [
     nearBorder > 0 ? `${grouped(nearBorder)} on a border` : '',
     inNoArea > 0 ? `${grouped(inNoArea)} in no area` : '',

@@ -7,8 +7,8 @@ import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
  *
  * @param rest what the missing answers cost after a run that its budget ended: the run may have learned that bundles return more
  */
-export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, ended: RunResult, rest = 0): string {
-  const budget = resumeBudget(job, ended, rest);
+export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, result: RunResult, rest = 0): string {
+  const budget = resumeBudget(job, result, rest);
   const shown = args.filter((arg, at) => arg !== '--json' || at > endOfOptions(args));
   return commandLine(budget === null || budget === job.budget ? shown : withBudget(shown, budget));
 }

@@ -78,7 +78,7 @@ const PAUSES = {
 } as const;
 
 /** Why no call is sent, and for how long where that is known. */
-function pauseWords(pause: keyof typeof PAUSES, { minuteUsedUntil }: Progress, steady: number): string {
+function pauseText(pause: keyof typeof PAUSES, { minuteUsedUntil }: Progress, steady: number): string {
   return pause === 'minute_used'
     ? `${PAUSES[pause]} ${Math.ceil((minuteUsedUntil - steady) / 1_000)} s`
     : PAUSES[pause];
@@ -87,7 +87,7 @@ function pauseWords(pause: keyof typeof PAUSES, { minuteUsedUntil }: Progress, s
 /** For a line: it names a wait, not the calls in flight. */
 export function pauseParts({ progress, last, steady }: ProgressView, facts: RunFacts): string[] {
   const pause = pauseReason(progress, facts, last, steady);
-  return pause === null || pause === 'slowed_down' ? [] : [pauseWords(pause, progress, steady)];
+  return pause === null || pause === 'slowed_down' ? [] : [pauseText(pause, progress, steady)];
 }
 
 export function rateParts({ progress, facts, last, steady }: ProgressView, color: Color): string[] {
@@ -97,7 +97,7 @@ export function rateParts({ progress, facts, last, steady }: ProgressView, color
   const slowed = slowedUntil > steady ? `; resuming in ${Math.ceil((slowedUntil - steady) / 1_000)} s` : '';
   return [
     `${grouped(Math.min(last.credits, limit))}${Number.isFinite(limit) ? ` of ${grouped(limit)}` : ''} credits in the last minute`,
-    pause === null || pause === 'slowed_down' ? `${callsInFlight} in flight` : pauseWords(pause, progress, steady),
+    pause === null || pause === 'slowed_down' ? `${callsInFlight} in flight` : pauseText(pause, progress, steady),
     retries > 0 ? counted(retries, 'retry', 'retries') : '',
     slowedDown > 0 ? color('yellow', `asked to slow down ${counted(slowedDown, 'time')}${slowed}`) : '',
   ].filter(Boolean);

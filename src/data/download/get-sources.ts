@@ -144,9 +144,9 @@ function keyHeaders(
   if (keyVariable === undefined || download.kind !== 'file' || download.keyHeader === undefined) return {};
   const key = keyFile === undefined ? env[keyVariable]?.trim() : keyIn(keyFile);
   if (key !== undefined && /^[\x21-\x7e]+$/.test(key)) return { [download.keyHeader]: key };
-  const place = keyFile === undefined ? `the environment variable ${keyVariable}` : `the file "${keyFile}"`;
+  const keySource = keyFile === undefined ? `the environment variable ${keyVariable}` : `the file "${keyFile}"`;
   const problem = key ? 'holds characters that no key has' : 'holds none';
-  throw downloadFailed(`${name} needs an API key, and ${place} ${problem}`, note);
+  throw downloadFailed(`${name} needs an API key, and ${keySource} ${problem}`, note);
 }
 
 function keyIn(file: string): string {

@@ -111,7 +111,7 @@ function partOf(source: Source, slice: Slice, folder: string, manifest: Manifest
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
     options: {
       ...(sites === undefined ? {} : { sites: pathOf(sites) }),
-      ...wordsOf(
+      ...loaderOptionsOf(
         source,
         entries.map(([, entry]) => entry),
       ),
@@ -126,7 +126,7 @@ function besidesOf({ download }: Source): ReadonlySet<string> {
 }
 
 /** Vintage and licence that replace those of the loader. */
-function wordsOf({ licence, saysAccess, vintage }: Source, entries: readonly FileEntry[]): LoaderOptions {
+function loaderOptionsOf({ licence, saysAccess, vintage }: Source, entries: readonly FileEntry[]): LoaderOptions {
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const edited = Math.max(0, ...entries.map((entry) => entry.edited ?? 0));
   const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${day(edited)}`) : vintage;

@@ -57,15 +57,15 @@ export interface Columns {
 /** Reads a header. Names are compared without case, spaces and punctuation, and without EPA's leading numbers ("12.
  * LATITUDE"). */
 export function columnsOf(header: readonly string[], file: string): Columns {
-  const places = new Map<string, number>();
-  for (const [place, name] of header.entries()) {
+  const indexes = new Map<string, number>();
+  for (const [index, name] of header.entries()) {
     const key = keyOf(name);
-    if (key !== '' && !places.has(key)) places.set(key, place);
+    if (key !== '' && !indexes.has(key)) indexes.set(key, index);
   }
   const find = (...names: string[]) => {
     for (const name of names) {
-      const place = places.get(keyOf(name));
-      if (place !== undefined) return place;
+      const index = indexes.get(keyOf(name));
+      if (index !== undefined) return index;
     }
     return -1;
   };
@@ -73,8 +73,8 @@ export function columnsOf(header: readonly string[], file: string): Columns {
     names: header.map((name) => name.trim()),
     find,
     need(...names) {
-      const place = find(...names);
-      if (place >= 0) return place;
+      const index = find(...names);
+      if (index >= 0) return index;
       throw new PerilbookError(
         'SERVICE_DATA',
         `Cannot load "${file}": it has no column ${names.join(' or ')}`,
@@ -134,10 +134,10 @@ export function propertiesOf(
   skip: ReadonlySet<number>,
 ): Record<string, unknown> {
   const properties: Record<string, unknown> = {};
-  for (let place = 0; place < cells.length; place++) {
-    const cell = cells[place]!;
-    if (skip.has(place) || cell === '' || cell.trim() === '') continue;
-    properties[names[place] || `column ${place + 1}`] = cell.trim();
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index]!;
+    if (skip.has(index) || cell === '' || cell.trim() === '') continue;
+    properties[names[index] || `column ${index + 1}`] = cell.trim();
   }
   return properties;
 }

@@ -134,7 +134,7 @@ async function* yearsIn(
   const yearOf = ({ line, cells }: TableRecord): YearRow | string => {
     const named = countyNamed(cells[state] ?? '', cells[county] ?? '');
     if ('problem' in named) return named.problem;
-    const figures = fields.map(([field, place]) => [field, numberIn(cells[place])] as const);
+    const figures = fields.map(([field, column]) => [field, numberIn(cells[column])] as const);
     const summary = { year: Number(cells[year]), ...(Object.fromEntries(figures) as YearFigures) };
     const missing = [...figures, ['year', numberIn(cells[year])] as const].find(([, figure]) => figure === null);
     if (missing !== undefined) return `the figure ${missing[0]} is missing`;

@@ -16,7 +16,7 @@ const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['po
 
 /** Columns of a file without a header: the id first, latitude and longitude ninth and tenth (AirNow API, Monitoring
  * Site Fact Sheet). */
-const SITE_PLACES = { ids: [0], lat: 8, lng: 9 };
+const SITE_COLUMNS = { ids: [0], lat: 8, lng: 9 };
 
 const PUBLICATION = {
   source: 'EPA AirNow, hourly data',
@@ -56,18 +56,18 @@ function hourOf(time: number): string {
 /** The location of each monitor; the file lists a monitor once per parameter. */
 async function monitorsIn(file: string, report: LoadReporter): Promise<Map<string, Location>> {
   const monitors = new Map<string, Location>();
-  let places: { ids: number[]; lat: number; lng: number } = SITE_PLACES;
+  let siteColumns: { ids: number[]; lat: number; lng: number } = SITE_COLUMNS;
   const read = ({ line, cells }: TableRecord): void => {
     if (line === 1 && cells.some((cell) => /^latitude$/i.test(cell.trim()))) {
       const columns = columnsOf(cells, file);
-      const ids = [columns.need('AQSID', 'FullAQSID'), columns.find('FullAQSID')].filter((place) => place >= 0);
-      places = { ids, lat: columns.need('Latitude'), lng: columns.need('Longitude') };
+      const ids = [columns.need('AQSID', 'FullAQSID'), columns.find('FullAQSID')].filter((column) => column >= 0);
+      siteColumns = { ids, lat: columns.need('Latitude'), lng: columns.need('Longitude') };
       return;
     }
-    const place = pointOf(cells[places.lat], cells[places.lng]);
-    if (typeof place === 'string') return;
-    for (const id of places.ids.map((column) => cells[column]?.trim() ?? '')) {
-      if (id !== '') monitors.set(id, { lng: place[0], lat: place[1] });
+    const point = pointOf(cells[siteColumns.lat], cells[siteColumns.lng]);
+    if (typeof point === 'string') return;
+    for (const id of siteColumns.ids.map((column) => cells[column]?.trim() ?? '')) {
+      if (id !== '') monitors.set(id, { lng: point[0], lat: point[1] });
     }
   };
   for await (const records of tableRecords(file, '|')) records.forEach(read);
@@ -97,14 +97,14 @@ function readingOf(cells: readonly string[], monitors: ReadonlyMap<string, Locat
   if (parameter === undefined) return 'the parameter is not ozone, PM2.5 or PM10';
   const [pollutant, expected] = parameter;
   if (unit.toUpperCase() !== expected) return `${name} is not in ${expected}`;
-  const place = monitors.get(id) ?? monitors.get(withoutCountry(id));
-  if (place === undefined) return 'the file of the sites has no location of the monitor';
+  const location = monitors.get(id) ?? monitors.get(withoutCountry(id));
+  if (location === undefined) return 'the file of the sites has no location of the monitor';
   const measured = numberIn(value);
   const measuredAt = timeOf(date, time);
   if (measured === null || measured <= -900) return 'the value is missing';
   if (measuredAt === null) return 'the time is not written MM/DD/YY, HH:MM';
   const concentration = pollutant === 'ozone' ? ozoneMicrograms(measured) : measured;
-  return { pollutant, monitor: id, ...place, concentration, measuredAt };
+  return { pollutant, monitor: id, ...location, concentration, measuredAt };
 }
 
 /** A monitor's id has 9 digits (AQSID), or 12 with the country's (FullAQSID; 840 is the US). Hourly files use either;

@@ -5,7 +5,7 @@ import { stateNamed, stateOf } from '../tables/states.ts';
 export type CodeFinding = { readonly geoid: string } | { readonly problem: string };
 
 /** What else a row says about its place; a repaired code must agree with it. */
-export interface StatedPlace {
+export interface StatedArea {
   /** Two digits, or one without its leading zero; '' when not given. */
   readonly stateFips: string;
   /** Two letters; '' when not given. */
@@ -19,7 +19,7 @@ const LENGTHS = { county: 5, tract: 11 } as const;
  * so codes of states 01 to 09 are one digit short. The zero is put back if the code is then in a state and the row
  * names no other; anything else is refused, because a wrong code would give a place another's risk.
  */
-export function readGeoid(text: string, level: 'county' | 'tract', stated: StatedPlace): CodeFinding {
+export function readGeoid(text: string, level: 'county' | 'tract', stated: StatedArea): CodeFinding {
   const digits = text.trim().replace(/\.0+$/, '');
   const length = LENGTHS[level];
   if (!/^\d+$/.test(digits)) return { problem: `the code of the ${level} is not a number` };
@@ -38,7 +38,7 @@ export function readGeoid(text: string, level: 'county' | 'tract', stated: State
 
 /** The code of a tract from its county's code and its own. Only six digits are unambiguous: `201` may be tract 201
  * (020100) or have lost its zeros (000201). */
-export function readTractOfCounty(county: string, tract: string, stated: StatedPlace): CodeFinding {
+export function readTractOfCounty(county: string, tract: string, stated: StatedArea): CodeFinding {
   const code = readGeoid(county, 'county', stated);
   if ('problem' in code) return code;
   if (!/^\d{6}$/.test(tract.trim())) return { problem: 'the tract is not written with six digits' };

@@ -81,15 +81,15 @@ function csvFeatures(
     return ({ line, cells, unended }): readonly FileFeature[] => {
       if (unended) report.note(noteOfUnended(file));
       const isHeading = layout.isHeading?.(cells) === true;
-      if (isHeading) names = names.map((name, place) => `${name} ${cells[place] ?? ''}`.trim());
-      const place = pointOf(cells[lat], cells[lng]);
+      if (isHeading) names = names.map((name, index) => `${name} ${cells[index] ?? ''}`.trim());
+      const point = pointOf(cells[lat], cells[lng]);
       const reason = isHeading ? 'a second row of headings' : (layout.skip?.(cells) ?? null);
-      if (reason !== null || typeof place === 'string') {
-        report.reject(reason ?? (place as string), line, cells);
+      if (reason !== null || typeof point === 'string') {
+        report.reject(reason ?? (point as string), line, cells);
         return [];
       }
       const properties = propertiesOf(names, cells, skipped);
-      return [{ line, geometry: { type: 'Point', coordinates: place }, properties }];
+      return [{ line, geometry: { type: 'Point', coordinates: point }, properties }];
     };
   });
 }

@@ -14,22 +14,22 @@ function fixesIn(
   { report, isRepeated }: TrackReading,
 ): AsyncGenerator<readonly FixOfStorm[], void, void> {
   return tableRows(file, (columns) => {
-    const places = new Map<string, number>();
+    const indexes = new Map<string, number>();
     for (const name of ['SID', 'SEASON', 'BASIN', 'NAME', 'ISO_TIME', 'LAT', 'LON'])
-      places.set(name, columns.need(name));
+      indexes.set(name, columns.need(name));
     for (const name of ['TRACK_TYPE', 'WMO_WIND', 'USA_WIND', 'WMO_PRES', 'USA_PRES'])
-      places.set(name, columns.find(name));
+      indexes.set(name, columns.find(name));
     const fixesOf = (cells: readonly string[]): readonly FixOfStorm[] | string => {
-      const cell = (column: string) => cells[places.get(column)!]?.trim() ?? '';
+      const cell = (column: string) => cells[indexes.get(column)!]?.trim() ?? '';
       if (cell('LAT') === 'degrees_north') return 'the row of units';
       if (cell('TRACK_TYPE').toLowerCase().startsWith('spur')) return 'a spur beside the main track';
-      const place = pointOf(cell('LAT'), within180(cell('LON')));
-      if (typeof place === 'string') return place;
+      const point = pointOf(cell('LAT'), within180(cell('LON')));
+      if (typeof point === 'string') return point;
       if (isRepeated(cell('SID'))) return REPEATED;
       const [sid, name, season] = [cell('SID'), cell('NAME'), Number(cell('SEASON'))];
       const fix = {
-        lng: place[0],
-        lat: place[1],
+        lng: point[0],
+        lat: point[1],
         time: isoTime(cell('ISO_TIME')),
         windKnots: numberIn(cell('WMO_WIND')) ?? numberIn(cell('USA_WIND')),
         pressureMb: numberIn(cell('WMO_PRES')) ?? numberIn(cell('USA_PRES')),

@@ -3,7 +3,7 @@ import type { NaturalSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
-import { type CodeFinding, readGeoid, readTractOfCounty, type StatedPlace } from './county-codes.ts';
+import { type CodeFinding, readGeoid, readTractOfCounty, type StatedArea } from './county-codes.ts';
 import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader } from './loader.ts';
 
@@ -125,7 +125,7 @@ function ratingsIn(
 function codeReader(columns: Columns, level: 'tract' | 'county'): (cells: readonly string[]) => CodeFinding {
   const stateFips = columns.find('STATEFIPS');
   const state = columns.find('STATEABBRV');
-  const statedBy = (cells: readonly string[]): StatedPlace => ({
+  const statedBy = (cells: readonly string[]): StatedArea => ({
     stateFips: cells[stateFips] ?? '',
     stateAbbreviation: cells[state] ?? '',
   });

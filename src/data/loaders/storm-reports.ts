@@ -112,7 +112,7 @@ async function* reportsIn(
       report.reject(`the row has fewer than ${FEWEST_FIELDS} fields`, line, cells);
       return [];
     }
-    const row = Object.fromEntries(cells.map((cell, place) => [names![place] ?? `field ${place + 1}`, cell]));
+    const row = Object.fromEntries(cells.map((cell, index) => [names![index] ?? `field ${index + 1}`, cell]));
     return tornadoes !== null && !tornadoes.isWhole({ line, row }) ? [] : recordsOf([{ line, row }]);
   };
   for await (const records of tableRecords(file)) yield records.flatMap(reportsOf);

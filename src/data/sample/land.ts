@@ -17,7 +17,7 @@ export interface SampleCounty {
 }
 
 /** A place on land, with its county. */
-export interface SamplePlace extends Location {
+export interface SampleLocation extends Location {
   readonly county: SampleCounty;
 }
 
@@ -42,9 +42,9 @@ export function readLand(): Land {
 }
 
 /** The first random place on land, with five decimals (a metre); null after some tries, as at the end of a pier. */
-export function landPlace(land: Land, randomPlace: () => Location): SamplePlace | null {
+export function landLocation(land: Land, randomLocation: () => Location): SampleLocation | null {
   for (let attempt = 0; attempt < 25; attempt += 1) {
-    const { lat, lng } = randomPlace();
+    const { lat, lng } = randomLocation();
     const location = { lat: round(lat, 5), lng: round(lng, 5) };
     const county = land.countyAt(location);
     if (county) return { ...location, county };

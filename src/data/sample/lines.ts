@@ -6,10 +6,10 @@ import { positionsOf } from './perils.ts';
 import { between, normal, type Random, whole } from './random.ts';
 
 /** A line from a place that roughly keeps its direction. */
-export function lineFrom(place: Location, random: Random): LineString {
-  const line = [positionOf(place)];
+export function lineFrom(start: Location, random: Random): LineString {
+  const line = [positionOf(start)];
   let direction = anyDirection(random);
-  let at = place;
+  let at = start;
   for (let steps = whole(random, 2, 5); steps > 0; steps -= 1) {
     direction += 0.3 * normal(random);
     at = awayFrom(at, between(random, 0.3, 1.5), direction);

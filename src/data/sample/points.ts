@@ -2,7 +2,7 @@ import type { Geometry } from 'geojson';
 import type { NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
 import type { EventKind, SiteRecord } from '../tables/records.ts';
 import { CITIES } from './cities.ts';
-import { anyDirection, awayFrom, type Land, landPlace, positionOf, type SamplePlace } from './land.ts';
+import { anyDirection, awayFrom, type Land, landLocation, positionOf, type SampleLocation } from './land.ts';
 import { lineFrom, outlineAround } from './lines.ts';
 import { PERILS, positionsOf } from './perils.ts';
 import { between, pick, type Random, whole } from './random.ts';
@@ -73,12 +73,12 @@ const KINDS: Readonly<Record<ProximitySlug | Exclude<EventKind, 'hurricane'>, Po
 export function* points(of: keyof typeof KINDS, land: Land, now: number, random: Random): Generator<SiteRecord> {
   const { noun, name, state, values, time } = KINDS[of];
   let index = 0;
-  for (const place of placesOf(of, land, random)) {
+  for (const location of locationsOf(of, land, random)) {
     index += 1;
     const properties: Record<string, unknown> = {
       [name]: `Sample ${noun} ${String(index).padStart(5, '0')}`,
-      [state]: place.county.state,
-      County: place.county.name,
+      [state]: location.county.state,
+      County: location.county.name,
     };
     if (time !== undefined) properties[time[0]] = Math.floor(now - random() * time[1] * 86_400_000);
     for (const [column, [first, second, ...others]] of Object.entries(values)) {
@@ -87,27 +87,27 @@ export function* points(of: keyof typeof KINDS, land: Land, now: number, random:
           ? whole(random, first, second as number)
           : pick(random, [first, second ?? first, ...others]);
     }
-    yield { geometry: shapeOf(of, place, random), properties };
+    yield { geometry: shapeOf(of, location, random), properties };
   }
 }
 
-function shapeOf(of: string, place: SamplePlace, random: Random): Geometry {
-  if (['naturalGasPipeline', 'highVoltageLine', 'tornado'].includes(of)) return lineFrom(place, random);
-  if (of === 'wildfire.perimeters') return outlineAround(place, 9 * between(random, 0.2, 1) ** 3, random);
-  if (of === 'park' && random() < 0.5) return outlineAround(place, between(random, 0.05, 0.5), random);
-  return { type: 'Point', coordinates: positionOf(place) };
+function shapeOf(of: string, location: SampleLocation, random: Random): Geometry {
+  if (['naturalGasPipeline', 'highVoltageLine', 'tornado'].includes(of)) return lineFrom(location, random);
+  if (of === 'wildfire.perimeters') return outlineAround(location, 9 * between(random, 0.2, 1) ** 3, random);
+  if (of === 'park' && random() < 0.5) return outlineAround(location, between(random, 0.05, 0.5), random);
+  return { type: 'Point', coordinates: positionOf(location) };
 }
 
-function* placesOf(of: keyof typeof KINDS, land: Land, random: Random): Generator<SamplePlace> {
+function* locationsOf(of: keyof typeof KINDS, land: Land, random: Random): Generator<SampleLocation> {
   const { count, where } = KINDS[of];
-  const [share, centres] = typeof where === 'string' ? [0, strongPlaces(where)] : [where, CITY_CENTRES];
+  const [share, centres] = typeof where === 'string' ? [0, strongCentres(where)] : [where, CITY_CENTRES];
   const country = of === 'oilGasWell' ? BASINS : land.counties.map(({ centre }) => ({ ...centre, spreadKm: 20 }));
   const sum = centres.reduce((total, { weight }) => total + weight, 0);
   for (let index = 0; index < count; index += 1) {
     const centre = random() < share ? pick(random, country) : weighted(centres, random() * sum);
     const distance = () => centre.spreadKm * Math.sqrt(-2 * Math.log(1 - random()));
-    const place = landPlace(land, () => awayFrom(centre, distance(), anyDirection(random)));
-    if (place) yield place;
+    const location = landLocation(land, () => awayFrom(centre, distance(), anyDirection(random)));
+    if (location) yield location;
   }
 }
 
@@ -126,7 +126,7 @@ const BASINS = positionsOf('-102.3 31.9, -103.3 47.9, -98.6 28.6, -119.3 35.4, -
   ([lng, lat]) => ({ lat, lng, spreadKm: 40 }),
 );
 
-function strongPlaces(topic: NaturalSlug) {
+function strongCentres(topic: NaturalSlug) {
   return PERILS[topic].zones.flatMap(([exposure, reachKm, line]) =>
     positionsOf(line).map(([lng, lat]) => ({ lat, lng, spreadKm: reachKm / 2, weight: exposure ** 2 * reachKm })),
   );

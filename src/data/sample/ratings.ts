@@ -114,8 +114,8 @@ export function* monitorReadings(
   const rural = counties.filter(({ geoid, centre }, index) => index % 3 === 0 || centre.lng < -100 || geoid >= '60');
   const monitors = [...CITIES, ...CITIES, ...rural.map(({ centre }) => centre)];
   for (const [index, { lat, lng }] of monitors.entries()) {
-    const place = { lat: round(lat + (index < CITIES.length ? 0.05 : 0), 5), lng: round(lng, 5) };
-    const pollution = pollutionAt(place);
+    const location = { lat: round(lat + (index < CITIES.length ? 0.05 : 0), 5), lng: round(lng, 5) };
+    const pollution = pollutionAt(location);
     const measure = (clean: number, dirty: number, spread: number) =>
       Math.max(0, round(clean + (dirty - clean) * pollution + spread * normal(random), 1));
     const pm25 = measure(4, 14, 2.5);
@@ -123,7 +123,7 @@ export function* monitorReadings(
     const concentrations = { ozone: measure(45, 75, 12), pm25, pm10: round(pm25 + measure(7, 18, 4), 1) };
     for (const pollutant of ['ozone', 'pm25', 'pm10'] as const) {
       const monitor = `sample-${String(index + 1).padStart(5, '0')}`;
-      yield { pollutant, monitor, ...place, concentration: concentrations[pollutant], measuredAt };
+      yield { pollutant, monitor, ...location, concentration: concentrations[pollutant], measuredAt };
     }
   }
 }

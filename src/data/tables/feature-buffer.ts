@@ -5,8 +5,8 @@ export interface BufferedFeature {
   readonly identity: Buffer;
   /** The states of its parts, sorted, with commas between. */
   readonly parts: string;
-  /** Its box and place as a JSON list. */
-  readonly place: string;
+  /** Its box, and the coordinates of a point, as a JSON list. */
+  readonly bounds: string;
   /** Its JSON up to the properties. */
   readonly head: string;
   readonly properties: string;
@@ -26,13 +26,13 @@ export class FeatureBuffer implements Disposable {
    * @param file the number of the file that it comes from; files come one after the other
    * @returns whether it is a new one
    */
-  add(file: number, { identity, parts, place, head, properties }: BufferedFeature): boolean {
+  add(file: number, { identity, parts, bounds, head, properties }: BufferedFeature): boolean {
     // Opened by the first row: a load that is refused before it leaves nothing open.
     this.#opened ??= openBuffer();
     const { insert } = this.#opened;
     if (this.#firstFile === 0) this.#firstFile = file;
     const same = file === this.#firstFile ? undefined : this.#sameIn(file, identity);
-    if (same === undefined) insert.run(identity, file, parts, place, head, properties);
+    if (same === undefined) insert.run(identity, file, parts, bounds, head, properties);
     else this.#opened.merge.run(file, joinedParts(same.parts, parts), same.number);
     return same === undefined;
   }
@@ -41,7 +41,7 @@ export class FeatureBuffer implements Disposable {
   *features(): Generator<BufferedFeature> {
     if (this.#opened === null) return;
     yield* this.#opened.database
-      .prepare<[], BufferedFeature>('SELECT identity, parts, place, head, properties FROM features ORDER BY number')
+      .prepare<[], BufferedFeature>('SELECT identity, parts, bounds, head, properties FROM features ORDER BY number')
       .iterate();
   }
 
@@ -70,7 +70,7 @@ function openBuffer() {
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8192;
     CREATE TABLE features (
       number INTEGER PRIMARY KEY, identity BLOB NOT NULL, file INTEGER NOT NULL, parts TEXT NOT NULL,
-      place TEXT NOT NULL, head TEXT NOT NULL, properties TEXT NOT NULL
+      bounds TEXT NOT NULL, head TEXT NOT NULL, properties TEXT NOT NULL
     ); BEGIN`);
   return {
     database,
@@ -79,7 +79,7 @@ function openBuffer() {
     ),
     merge: database.prepare('UPDATE features SET file = ?, parts = ? WHERE number = ?'),
     insert: database.prepare(
-      'INSERT INTO features (identity, file, parts, place, head, properties) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO features (identity, file, parts, bounds, head, properties) VALUES (?, ?, ?, ?, ?, ?)',
     ),
   };
 }

@@ -159,7 +159,7 @@ function ratingRows(level: Level | undefined): RecordRows {
 }
 
 /** The columns of a layer's row before its JSON: its box, and of a point its place. */
-type FeaturePlace = readonly [number, number, number, number, lng: number | null, lat: number | null];
+type FeatureBounds = readonly [number, number, number, number, lng: number | null, lat: number | null];
 
 /** Features are buffered: the type of a property is known only when all of them have been seen, and the parts of a record that is in
  * several files too. */
@@ -178,7 +178,7 @@ function layerRows(layer: Layer): RecordRows {
       const isNew = buffer.add(file, {
         identity: identity ?? identityOf(record as SiteRecord),
         parts,
-        place: JSON.stringify([minLng, maxLng, minLat, maxLat, ...point]),
+        bounds: JSON.stringify([minLng, maxLng, minLat, maxLat, ...point]),
         // The properties come last: each answer adds its distance there (layers.ts).
         head: `{"type":"Feature",${named}"geometry":${JSON.stringify(geometry)},"properties":`,
         properties: JSON.stringify(properties),
@@ -187,11 +187,11 @@ function layerRows(layer: Layer): RecordRows {
     },
     *rowsAtEnd(partsOf) {
       let id = 0;
-      for (const { identity, parts, place, head, properties } of buffer.features()) {
+      for (const { identity, parts, bounds, head, properties } of buffer.features()) {
         const typed = JSON.stringify(types.typed(JSON.parse(properties)));
         const own = partsOf(parts);
         id += 1;
-        const row: LoadRow = [0, [id, ...(JSON.parse(place) as FeaturePlace), `${head}${typed}}`]];
+        const row: LoadRow = [0, [id, ...(JSON.parse(bounds) as FeatureBounds), `${head}${typed}}`]];
         yield [0, [row, [1, [id, identity, own]]], own];
       }
     },

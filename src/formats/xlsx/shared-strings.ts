@@ -12,9 +12,9 @@ export async function readSharedStrings({ source, zip, sharedStrings: entry }: W
   if (!entry) return () => undefined;
   let bytes = Buffer.allocUnsafe(Math.min(1024 * 1024, entry.uncompressedSize + 1024));
   /** Where each text begins, and where the last one ends. */
-  const places = [0];
+  const offsets = [0];
   const keep = (text: string): void => {
-    const used = places.at(-1)!;
+    const used = offsets.at(-1)!;
     const most = used + text.length * 3;
     if (most > bytes.length) {
       if (used > MOST_BYTES) {
@@ -23,7 +23,7 @@ export async function readSharedStrings({ source, zip, sharedStrings: entry }: W
       }
       bytes = Buffer.concat([bytes.subarray(0, used)], Math.max(bytes.length * 2, most));
     }
-    places.push(used + bytes.write(text, used, 'utf8'));
+    offsets.push(used + bytes.write(text, used, 'utf8'));
   };
   let text = '';
   let isText = false;
@@ -53,5 +53,5 @@ export async function readSharedStrings({ source, zip, sharedStrings: entry }: W
     throw zip.damaged(`its part ${entry.fileName} is not XML`, error);
   }
   return (index) =>
-    index >= 0 && index < places.length - 1 ? bytes.toString('utf8', places[index], places[index + 1]) : undefined;
+    index >= 0 && index < offsets.length - 1 ? bytes.toString('utf8', offsets[index], offsets[index + 1]) : undefined;
 }

@@ -73,7 +73,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
   let isValue = false;
   let phonetic = 0;
   let lastLine = 0;
-  let lastPlace = 0;
+  let lastPosition = 0;
   let tagFrom = 0;
 
   parser.on('opentagstart', ({ name }) => {
@@ -81,7 +81,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
     tagFrom = parser.position - name.length - 2;
   });
   parser.on('opentag', ({ name, attributes, isSelfClosing }) => {
-    lastPlace = parser.position;
+    lastPosition = parser.position;
     const local = localName(name);
     if (!isInData) {
       if (local === 'sheetData') isInData = true;
@@ -127,7 +127,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
   parser.on('text', addText);
   parser.on('cdata', addText);
   parser.on('closetag', ({ name }) => {
-    lastPlace = parser.position;
+    lastPosition = parser.position;
     if (!isInData) return;
     switch (localName(name)) {
       case 'v':
@@ -155,7 +155,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
   return (text: string, isLast: boolean): SheetPiece => {
     rows = [];
     parser.write(text);
-    if (parser.position - lastPlace > LONGEST_PIECE) throw new Error('a text in it has no end');
+    if (parser.position - lastPosition > LONGEST_PIECE) throw new Error('a text in it has no end');
     if (isLast) parser.close();
     return { text, rows, openRow: row?.from ?? null };
   };

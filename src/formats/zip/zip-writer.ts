@@ -108,7 +108,7 @@ function localHeader(part: ZipPart): Buffer {
 function directoryHeader(part: ZipPart): Buffer {
   const { fileNameRaw, fileCommentRaw } = part;
   const lengths = u16(fileNameRaw.length, 0, fileCommentRaw.length, 0, part.internalFileAttributes);
-  const places = u32(part.externalFileAttributes, part.offset);
-  const header = [u32(0x0201_4b50), u16(part.versionMadeBy, VERSION), common(part), lengths, places];
+  const attributesAndOffset = u32(part.externalFileAttributes, part.offset);
+  const header = [u32(0x0201_4b50), u16(part.versionMadeBy, VERSION), common(part), lengths, attributesAndOffset];
   return Buffer.concat([...header, fileNameRaw, fileCommentRaw]);
 }

@@ -1,4 +1,4 @@
-import type { RowPlace } from '../noted-rows.ts';
+import type { LineReference } from '../../rows/port.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../scales.ts';
 import type { CountedSum } from '../sums.ts';
 
@@ -22,7 +22,7 @@ export interface RowState {
 }
 
 /** A named row of a file. */
-export interface RowExample extends RowPlace {
+export interface RowExample extends LineReference {
   readonly key: string;
 }
 

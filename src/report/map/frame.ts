@@ -42,7 +42,7 @@ export function project(location: Location): MapPoint | null {
 }
 
 /** Where a projected location is drawn. */
-export function place({ x0, y0, k }: Frame, [x, y]: MapPoint): MapPoint {
+export function drawnPoint({ x0, y0, k }: Frame, [x, y]: MapPoint): MapPoint {
   return [(x - x0) * k, (y - y0) * k];
 }
 

@@ -4,7 +4,7 @@ import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { CITIES } from '../../data/sample/cities.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
-import { type Frame, HEIGHT, type MapPoint, place, project, WIDTH } from './frame.ts';
+import { drawnPoint, type Frame, HEIGHT, type MapPoint, project, WIDTH } from './frame.ts';
 import { TERRITORIES } from './territories.ts';
 
 /** The map's background as SVG path data, and the names on it. */
@@ -93,7 +93,7 @@ function territoryNames(frame: Frame): MapName[] {
   return shownTerritories(frame).map(({ name, box: { west, east, north, south } }) => {
     // Above Samoa: below it, its name would stand on that of Guam.
     const isAbove = name === 'American Samoa';
-    const [x, y] = place(frame, [(west + east) / 2, isAbove ? north : south]);
+    const [x, y] = drawnPoint(frame, [(west + east) / 2, isAbove ? north : south]);
     const at = [Math.min(x, WIDTH - HALF_NAME), Math.min(isAbove ? y : y + 16, HEIGHT - PAPER)] as const;
     return { kind: 'state', name: name.replace(/ and .*/, ''), at, width: WIDTH };
   });
@@ -104,7 +104,7 @@ function cityNames(frame: Frame): MapName[] {
     .sort((a, b) => b.people - a.people)
     .flatMap((city): MapName[] => {
       const point = project(city);
-      const at = point && place(frame, point);
+      const at = point && drawnPoint(frame, point);
       return at && isSeenAt(at) ? [{ kind: 'city', name: city.name, at, width: WIDTH }] : [];
     });
 }
@@ -121,7 +121,7 @@ function areaNames(
   const path = geoPath();
   return areas.flatMap((area): MapName[] => {
     const [[west], [east]] = path.bounds(area);
-    const at = place(frame, path.centroid(area) as [number, number]);
+    const at = drawnPoint(frame, path.centroid(area) as [number, number]);
     return isSeenAt(at) ? [{ kind, name: area.properties.name, at, width: (east - west) * frame.k }] : [];
   });
 }
@@ -136,7 +136,7 @@ function linesPath(lines: readonly (readonly number[][])[], frame: Frame, closed
 }
 
 function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean): string {
-  const points = line.map((point) => place(frame, point));
+  const points = line.map((point) => drawnPoint(frame, point));
   if (!isSeen(points)) return '';
   let path = '';
   let [lastX, lastY] = [0, 0];

@@ -1,7 +1,7 @@
 import { topicOf } from '../../contract/topics.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../facts.ts';
-import { measureOf, percent, placeText } from '../measure.ts';
+import { lineText, measureOf, percent } from '../measure.ts';
 import { answeredName } from './at-risk.ts';
 import { heatCell } from './bars.ts';
 import { block, type Html, html, quoted, section } from './html.ts';
@@ -81,7 +81,7 @@ function circles(facts: Facts): Html | false {
 <tbody>
 ${shown.map(
   (circle, index) =>
-    html`<tr><td class="n">${index + 1}</td><th scope="row">${centerOf(circle)}</th><td class="n">${placeText(circle)}</td><td class="n">${grouped(circle.places)}</td><td class="n">${grouped(circle.locations)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(measure.of(circle))}</td>`}<td class="n">${percent(measure.of(circle), measure.of(all))}</td></tr>
+    html`<tr><td class="n">${index + 1}</td><th scope="row">${centerOf(circle)}</th><td class="n">${lineText(circle)}</td><td class="n">${grouped(circle.places)}</td><td class="n">${grouped(circle.locations)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(measure.of(circle))}</td>`}<td class="n">${percent(measure.of(circle), measure.of(all))}</td></tr>
 `,
 )}</tbody>
 </table>`,

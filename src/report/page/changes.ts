@@ -3,7 +3,7 @@ import { amount, counted, grouped } from '../../format-numbers.ts';
 import type { Bridge, StepName } from '../compare/bridge.ts';
 import type { ComparedSum, RatingMove } from '../compare/comparison.ts';
 import type { Facts } from '../facts.ts';
-import { placeText } from '../measure.ts';
+import { lineText } from '../measure.ts';
 import type { CountedSum } from '../sums.ts';
 import { block, type Html, html, quoted, scrolling, section } from './html.ts';
 
@@ -106,7 +106,7 @@ ${scrolling(
 <tbody>
 ${lines.map(
   ({ title, step, rows, change, examples }) =>
-    html`<tr><th scope="row">${title}</th><td>${STEP_NAMES[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${placeText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>
+    html`<tr><th scope="row">${title}</th><td>${STEP_NAMES[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>
 `,
 )}</tbody>
 </table>`,

@@ -1,7 +1,7 @@
 import { topicOf } from '../../contract/topics.ts';
 import { grouped } from '../../format-numbers.ts';
 import type { Facts, PlaceAtRisk } from '../facts.ts';
-import { measureOf, placeText } from '../measure.ts';
+import { lineText, measureOf } from '../measure.ts';
 import { PLACES_KEPT } from '../place-lists.ts';
 import { capital } from './accumulation.ts';
 import { swatch } from './bars.ts';
@@ -64,7 +64,7 @@ function lineOf(facts: Facts, place: PlaceAtRisk, isHidden: boolean): Html {
   const rated = Object.fromEntries(
     place.ratings.map(({ topic, rating, score, frequency }) => [topic, [rating, score, frequency]]),
   );
-  return html`<tr data-rated="${JSON.stringify(rated)}" data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${placeText(place)}</td><td data-name="ID">${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td>${county}</td>${
+  return html`<tr data-rated="${JSON.stringify(rated)}" data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${lineText(place)}</td><td data-name="ID">${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td>${county}</td>${
     value !== null && html`<td class="n" data-name="Value" data-v="${value}">${measureOf(facts).shown(value)}</td>`
   }<td class="n" data-name="Locations" data-v="${locations}">${grouped(locations)}</td><td data-csv="${shown.map(({ rating, titles }) => `${rating}: ${titles}`).join('; ')}">${shown.map(({ tone, rating, titles }) => html`<p>${swatch(tone)}<b>${rating}</b> ${titles}</p>`)}</td></tr>
 `;

@@ -208,9 +208,9 @@ function marks(
     const share = answered[answeredOf[layer]!]![bin]! / rows[bin]!;
     const size = most * (LEAST + (1 - LEAST) * (Number(sizes[by][bin]) / STEPS));
     const isPart = share > 0 && share < 1 && typical !== unansweredClass(scale);
-    const place = `translate(${x} ${y})`;
+    const transform = `translate(${x} ${y})`;
     const tone = scale.classes[typical]!.tone;
-    return html`${isPart && html`<use href="#mark" class="t-unanswered" data-bin="${bin}" transform="${place}scale(${tenth(size)})"/>`}<use href="#mark" class="t-${tone}" data-bin="${bin}" transform="${place}scale(${tenth(isPart ? size * Math.max(LEAST_PART, Math.sqrt(share)) : size)})"/>
+    return html`${isPart && html`<use href="#mark" class="t-unanswered" data-bin="${bin}" transform="${transform}scale(${tenth(size)})"/>`}<use href="#mark" class="t-${tone}" data-bin="${bin}" transform="${transform}scale(${tenth(isPart ? size * Math.max(LEAST_PART, Math.sqrt(share)) : size)})"/>
 `;
   });
 }

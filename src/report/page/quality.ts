@@ -1,6 +1,6 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Facts, LocalDataset } from '../facts.ts';
-import { percent, placeText } from '../measure.ts';
+import { lineText, percent } from '../measure.ts';
 import { capital } from './accumulation.ts';
 import { type Html, html, quoted, scrolling, section } from './html.ts';
 
@@ -21,7 +21,7 @@ ${
 ${problems.map(
   (
     problem,
-  ) => html`<tr><th scope="row">${quoted(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(placeText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>
+  ) => html`<tr><th scope="row">${quoted(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(lineText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>
 `,
 )}</tbody>
 </table></div>

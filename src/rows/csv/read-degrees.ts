@@ -20,14 +20,14 @@ export async function* readDegrees(
   ];
   const width = dialect.columns.length;
   let next = 0;
-  const onRecord = (bytes: Buffer, span: RecordSpan, place: { readonly number: number; readonly line: number }) => {
+  const onRecord = (bytes: Buffer, span: RecordSpan, position: { readonly number: number; readonly line: number }) => {
     // A row with too many fields has a problem, which its texts come with.
     const isWhole = span.fields <= width;
     lats[next] = isWhole ? degreesIn(bytes, span, lat) : Number.NaN;
     lngs[next] = isWhole ? degreesIn(bytes, span, lng) : Number.NaN;
     starts[next] = span.start;
-    numbers[next] = place.number;
-    lines[next] = place.line;
+    numbers[next] = position.number;
+    lines[next] = position.line;
     next++;
   };
   const batches = csvBatches(input, dialect, { columns: null, dropFrom: null, piece, onRecord });

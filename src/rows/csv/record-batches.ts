@@ -19,7 +19,7 @@ export interface CsvBatch {
   /** Three numbers a row: where its kept fields end, how many delimiters stand for fields that it lacks, where it ends. */
   readonly cuts: Int32Array;
   /** A row of the batch by the place of its first byte. */
-  readonly rowFrom: (start: number, place: RecordPlace, columns: readonly number[]) => Row;
+  readonly rowFrom: (start: number, position: RecordPosition, columns: readonly number[]) => Row;
 }
 
 export interface BatchRequest {
@@ -34,11 +34,11 @@ export interface BatchRequest {
   /** Left out: all records after the header. */
   readonly piece?: RowPiece;
   /** Gets each record as it is found; `place` is that of its first byte. */
-  readonly onRecord?: (bytes: Buffer, span: RecordSpan, place: RecordPlace) => void;
+  readonly onRecord?: (bytes: Buffer, span: RecordSpan, position: RecordPosition) => void;
 }
 
 /** The number and the line of a record. */
-interface RecordPlace {
+interface RecordPosition {
   readonly number: number;
   readonly line: number;
 }
@@ -72,18 +72,18 @@ export async function* csvBatches(
   if (piece.isGuess) skipToLine(window);
   const memory = { span: newRecordSpan(), cuts: new Int32Array(ROWS_A_BATCH * CUT_WIDTH) };
   const begin = window.start + window.from;
-  const place = { number: 0, line: piece.line };
+  const position = { number: 0, line: piece.line };
   while ((!window.atEnd || window.from < window.to) && window.start + window.from < piece.to) {
     request.signal?.throwIfAborted();
-    const batch = takeBatch(window, dialect, request, place, memory);
+    const batch = takeBatch(window, dialect, request, position, memory);
     if (batch.to > batch.from) yield batch;
-    else if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, place.line);
+    else if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, position.line);
     // The window holds the beginning of a record at most.
     else await window.refill();
   }
   await pass.assertSame();
   if (window.bytes.length === WINDOW_BYTES) spareWindow = window.bytes;
-  const read = { rows: place.number, lines: place.line - piece.line };
+  const read = { rows: position.number, lines: position.line - piece.line };
   return { ...piece, ...read, from: begin, to: window.start + window.from, isGuess: false };
 }
 
@@ -108,7 +108,7 @@ function takeBatch(
   window: ReadWindow,
   dialect: Dialect,
   request: BatchRequest,
-  place: { number: number; line: number },
+  position: { number: number; line: number },
   { span, cuts }: BatchMemory,
 ): CsvBatch {
   const { bytes, from, to, atEnd } = window;
@@ -122,13 +122,13 @@ function takeBatch(
   while (count < ROWS_A_BATCH && at < limit && scanRecord(bytes, at, to, atEnd, delimiter, span)) {
     if (!isBlank(span)) {
       cutRecord(span, dialect.columns.length, request.dropFrom, cuts, count++ * CUT_WIDTH);
-      place.number++;
-      if (columns !== null && (isWanted === undefined || isWanted(place.number))) {
-        rows.push(rowOf(bytes, span, place, dialect, columns, needed));
+      position.number++;
+      if (columns !== null && (isWanted === undefined || isWanted(position.number))) {
+        rows.push(rowOf(bytes, span, position, dialect, columns, needed));
       }
-      request.onRecord?.(bytes, span, place);
+      request.onRecord?.(bytes, span, position);
     }
-    place.line += span.lineEnds;
+    position.line += span.lineEnds;
     at = span.next;
   }
   window.from = at;
@@ -142,7 +142,7 @@ function takeBatch(
 function rowOf(
   bytes: Buffer,
   span: RecordSpan,
-  { number, line }: RecordPlace,
+  { number, line }: RecordPosition,
   dialect: Dialect,
   columns: readonly number[],
   needed: number,

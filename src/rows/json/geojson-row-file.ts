@@ -20,7 +20,7 @@ const LARGEST_FILE = 256 * 1024 * 1024;
 const ROWS_A_BATCH = 1024;
 
 /** The columns of points; they come first, so that the columns of an earlier run stay last. */
-const PLACE_COLUMNS = ['geometry.latitude', 'geometry.longitude'];
+const POINT_COLUMNS = ['geometry.latitude', 'geometry.longitude'];
 
 /** The id of a feature; its properties often have an `id` as well. */
 const ID_COLUMN: JsonColumn = { name: 'feature.id', path: ['id'] };
@@ -48,7 +48,7 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const bytes = await wholeFile(input);
   const { features, columns, hasPoints, hasIds } = orNotJson(input.name, () => survey(bytes));
   // Without points the geometry is no location: two columns of degrees among the properties are.
-  const before = [...(hasPoints || features.length === 0 ? PLACE_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
+  const before = [...(hasPoints || features.length === 0 ? POINT_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
   const firstProperty = before.length;
   const rowsOf = (wanted: readonly number[], from: number) =>
     features
@@ -138,7 +138,7 @@ function survey(bytes: Buffer) {
   function* properties() {
     for (const feature of features) {
       const whole = featureAt(bytes, feature);
-      hasPoints ||= placeOf(whole.geometry).place[0] != null;
+      hasPoints ||= pointOf(whole.geometry).point[0] != null;
       hasIds ||= memberAt(whole, ID_COLUMN) != null;
       if (isObject(whole.properties)) yield whole.properties;
     }
@@ -156,25 +156,25 @@ function rowOf(
   columns: readonly JsonColumn[],
 ): Row {
   const whole = featureAt(bytes, feature);
-  const { place, problem } = placeOf(whole.geometry);
-  const placeAt = (index: number) => PLACE_COLUMNS.indexOf(before[index] ?? '');
+  const { point, problem } = pointOf(whole.geometry);
+  const axisOf = (index: number) => POINT_COLUMNS.indexOf(before[index] ?? '');
   const values = wanted.map((index) => {
     if (index >= before.length) return memberAt(whole.properties, columns[index - before.length]!);
-    const axis = placeAt(index);
-    return axis < 0 ? memberAt(whole, ID_COLUMN) : place[axis];
+    const axis = axisOf(index);
+    return axis < 0 ? memberAt(whole, ID_COLUMN) : point[axis];
   });
   const row = { number, line: number, fields: values.map(jsonText), types: values.map(jsonType) };
-  const needsPlace = wanted.some((index) => placeAt(index) >= 0);
-  return problem !== null && needsPlace ? { ...row, problem } : row;
+  const needsPoint = wanted.some((index) => axisOf(index) >= 0);
+  return problem !== null && needsPoint ? { ...row, problem } : row;
 }
 
 /** Latitude and longitude, as they are in the file: a text among them is none. */
-function placeOf(geometry: unknown): { place: readonly unknown[]; problem: string | null } {
-  if (!isObject(geometry)) return { place: [], problem: null };
+function pointOf(geometry: unknown): { point: readonly unknown[]; problem: string | null } {
+  if (!isObject(geometry)) return { point: [], problem: null };
   const { type, coordinates } = geometry;
-  if (type !== 'Point') return { place: [], problem: `The geometry is a ${String(type)}, not a Point.` };
+  if (type !== 'Point') return { point: [], problem: `The geometry is a ${String(type)}, not a Point.` };
   const [lng, lat]: unknown[] = Array.isArray(coordinates) ? coordinates : [];
-  return { place: [lat, lng].map(quotedText), problem: null };
+  return { point: [lat, lng].map(quotedText), problem: null };
 }
 
 /** A text as JSON has it, so that it is no number. */

@@ -127,9 +127,9 @@ function ownPart(bytes: Buffer): number {
 /** Writes a table and all its parts before the old bytes. */
 function writtenBefore(root: Part, old: Buffer): Buffer {
   const words = [0, OWN_KIND, 0];
-  const toOld: { readonly at: number; readonly place: number }[] = [];
+  const toOld: { readonly at: number; readonly offset: number }[] = [];
   const refer = (at: number, part: Part) => {
-    if ('old' in part) toOld.push({ at, place: part.old });
+    if ('old' in part) toOld.push({ at, offset: part.old });
     else words[at] = 4 * (write(part) - at);
   };
   const write = (part: Exclude<Part, { readonly old: number }>): number => {
@@ -152,7 +152,7 @@ function writtenBefore(root: Part, old: Buffer): Buffer {
   if (words.length % 2 === 1) words.push(0);
   const length = 4 * words.length;
   words[2] = length;
-  for (const { at, place } of toOld) words[at] = length + place - 4 * at;
+  for (const { at, offset } of toOld) words[at] = length + offset - 4 * at;
   return Buffer.concat([Buffer.from(Int32Array.from(words).buffer), old, Buffer.alloc(-old.length & 7)]);
 }
 

@@ -38,8 +38,8 @@ function encodeChunk(
   presence: DefinitionLevels,
   arrays: ReusableArrays,
 ): EncodedChunk {
-  const { places } = presence;
-  const values = column.kind === 'text' ? textValues(column, places, arrays) : numberValues(column, places, arrays);
+  const { entries } = presence;
+  const values = column.kind === 'text' ? textValues(column, entries, arrays) : numberValues(column, entries, arrays);
   const pages: EncodedPage[] = [];
   if (values.dictionary) {
     const { bytes, count } = values.dictionary;
@@ -54,7 +54,7 @@ function encodeChunk(
     next += count;
   }
   const isText = column.kind === 'text';
-  return assemble(column.name, { rows: store.rows, nulls: store.rows - places.length }, values, pages, isText);
+  return assemble(column.name, { rows: store.rows, nulls: store.rows - entries.length }, values, pages, isText);
 }
 
 interface EncodedPage {
@@ -147,7 +147,7 @@ const ROWS_A_PAGE = 131_072;
 /** Which rows of a row group have a value in a column. */
 interface DefinitionLevels {
   /** The entry of each row that has one. */
-  readonly places: Uint32Array;
+  readonly entries: Uint32Array;
   readonly pages: readonly {
     readonly rows: number;
     /** How many of them have a value. */
@@ -181,7 +181,7 @@ function levelsOf(
   arrays: ReusableArrays,
 ): DefinitionLevels {
   const levels = present === null ? null : arrays.levels(rows);
-  const places = present === null ? entryOf : arrays.places(rows);
+  const entries = present === null ? entryOf : arrays.entries(rows);
   const pages: DefinitionLevels['pages'][number][] = [];
   let count = 0;
   for (let from = 0; from < rows; from += ROWS_A_PAGE) {
@@ -193,7 +193,7 @@ function levelsOf(
         const entry = entryOf[row]!;
         const level = present![entry]!;
         levels[row] = level;
-        places[count] = entry;
+        entries[count] = entry;
         count += level;
       }
     }
@@ -202,5 +202,5 @@ function levelsOf(
     length.writeUInt32LE(bytes.length);
     pages.push({ rows: to - from, values: count - before, levels: [length, bytes] });
   }
-  return { places: places.subarray(0, count), pages };
+  return { entries: entries.subarray(0, count), pages };
 }

@@ -103,9 +103,9 @@ export function codedColumns(built: BuiltColumns, codesOf: (values: Float64Array
 }
 
 /** The columns of a row group whose rows are at some of the entries. */
-export function columnsAt(all: BuiltColumns, places: Int32Array<ArrayBuffer>): BuiltColumns {
-  const entryOf = new Uint32Array(places.buffer, places.byteOffset, places.length);
-  return { ...all, entryOf, rows: places.length };
+export function columnsAt(all: BuiltColumns, entries: Int32Array<ArrayBuffer>): BuiltColumns {
+  const entryOf = new Uint32Array(entries.buffer, entries.byteOffset, entries.length);
+  return { ...all, entryOf, rows: entries.length };
 }
 
 function newColumn(added: TableColumn, room: number): StoredColumn {

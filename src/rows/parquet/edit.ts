@@ -1,6 +1,6 @@
 import type { AddedColumn, TableColumn } from '../port.ts';
 import { extendArrowSchema } from './arrow-schema.ts';
-import { type ParquetFile, placeOfChunk } from './footer.ts';
+import { chunkRange, type ParquetFile } from './footer.ts';
 import { PHYSICAL_TYPES, type SchemaNode } from './schema.ts';
 import {
   binary,
@@ -181,16 +181,16 @@ function editOrders(field: ThriftField, leavesKept: number, added: number): Thri
 export function keptBody(file: ParquetFile, fieldsKept: number): number {
   const leavesKept = keptLeaves(file, file.root.children.slice(0, fieldsKept));
   const dropped = file.rowGroups
-    .flatMap((group) => file.leaves.slice(leavesKept).map((leaf) => placeOfChunk(file, group, leaf)))
+    .flatMap((group) => file.leaves.slice(leavesKept).map((leaf) => chunkRange(file, group, leaf)))
     .filter(({ start, end }) => end > start)
     .sort((a, b) => b.end - a.end);
   let end = file.bodyEnd;
-  for (const place of dropped) {
-    if (place.end !== end) break;
-    end = place.start;
+  for (const range of dropped) {
+    if (range.end !== end) break;
+    end = range.start;
   }
   const isPointedAt = file.rowGroups.some((group) =>
-    file.leaves.slice(0, leavesKept).some((leaf) => placeOfChunk(file, group, leaf).end > end),
+    file.leaves.slice(0, leavesKept).some((leaf) => chunkRange(file, group, leaf).end > end),
   );
   return isPointedAt ? file.bodyEnd : end;
 }

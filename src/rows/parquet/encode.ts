@@ -24,12 +24,12 @@ const LARGEST_DICTIONARY = 4 * 1024 * 1024;
 const LONGEST_BOUND = 64;
 
 /** Texts, with the distinct ones as a dictionary unless most are different. */
-export function textValues({ ids, texts, isPoint }: TextColumn, places: Uint32Array, arrays: ReusableArrays): Values {
-  const { indexes, used } = indexesOf(ids, texts.length + 1, places, arrays);
+export function textValues({ ids, texts, isPoint }: TextColumn, entries: Uint32Array, arrays: ReusableArrays): Values {
+  const { indexes, used } = indexesOf(ids, texts.length + 1, entries, arrays);
   const encoded = Array.from(used, (id) => Buffer.from(texts[id - 1]!, isPoint ? 'latin1' : 'utf8'));
   const bytes = withLengths(encoded);
   const bounds = textBounds(encoded);
-  const isLarge = encoded.length > 255 && (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > places.length);
+  const isLarge = encoded.length > 255 && (bytes.length > LARGEST_DICTIONARY || encoded.length * 2 > entries.length);
   if (encoded.length === 0 || isLarge) {
     const encode = (from: number, to: number) => [
       withLengths(Array.from(indexes.subarray(from, to), (index) => encoded[index]!)),
@@ -42,13 +42,13 @@ export function textValues({ ids, texts, isPoint }: TextColumn, places: Uint32Ar
 
 /** Numbers the values of some entries in the order of their coming: a row group has only some of those of its column.
  * @param ids are below `most` */
-function indexesOf(ids: Uint32Array | Uint16Array, most: number, places: Uint32Array, arrays: ReusableArrays) {
+function indexesOf(ids: Uint32Array | Uint16Array, most: number, entries: Uint32Array, arrays: ReusableArrays) {
   const numbers = arrays.slots(most).fill(0);
   const used = arrays.used(most);
-  const indexes = arrays.ids(places.length);
+  const indexes = arrays.ids(entries.length);
   let count = 0;
-  for (let i = 0; i < places.length; i++) {
-    const id = ids[places[i]!]!;
+  for (let i = 0; i < entries.length; i++) {
+    const id = ids[entries[i]!]!;
     let number = numbers[id]!;
     if (number === 0) {
       used[count] = id;
@@ -93,15 +93,15 @@ const NUMBER_TYPES = {
 /** Numbers, with the distinct ones as a dictionary where that is shorter. */
 export function numberValues(
   { kind, values, codes }: NumberColumn,
-  places: Uint32Array,
+  entries: Uint32Array,
   arrays: ReusableArrays,
 ): Values {
   const pack = PACKERS[kind];
-  const coded = codes && codedNumbers(codes, places, arrays);
+  const coded = codes && codedNumbers(codes, entries, arrays);
   if (coded) return withDictionary(kind, coded);
   const plain = codes
-    ? Float64Array.from(places, (place) => codes.distinct[codes.ids[place]!]!)
-    : gather(values, places, arrays);
+    ? Float64Array.from(entries, (entry) => codes.distinct[codes.ids[entry]!]!)
+    : gather(values, entries, arrays);
   // Readers expect no dictionary of booleans.
   const distinct =
     codes || kind === 'boolean' || looksDistinct(plain)
@@ -129,9 +129,9 @@ function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
 }
 
 /** The values of some entries by the codes of all; null where they are too many for a dictionary to be shorter. */
-function codedNumbers(codes: NumberCodes, places: Uint32Array, arrays: ReusableArrays): IndexedNumbers | null {
-  const { indexes, used } = indexesOf(codes.ids, codes.distinct.length, places, arrays);
-  if (used.length === 0 || used.length > mostDistinct(places.length)) return null;
+function codedNumbers(codes: NumberCodes, entries: Uint32Array, arrays: ReusableArrays): IndexedNumbers | null {
+  const { indexes, used } = indexesOf(codes.ids, codes.distinct.length, entries, arrays);
+  if (used.length === 0 || used.length > mostDistinct(entries.length)) return null;
   return { distinct: Float64Array.from(used, (id) => codes.distinct[id]!), indexes };
 }
 
@@ -144,9 +144,9 @@ export function numberCodes(values: Float64Array, arrays: ReusableArrays): Numbe
   return { ids, distinct: indexed.distinct };
 }
 
-function gather(values: Float64Array, places: Uint32Array, arrays: ReusableArrays): Float64Array {
-  const gathered = arrays.numbers(places.length);
-  for (let i = 0; i < places.length; i++) gathered[i] = values[places[i]!]!;
+function gather(values: Float64Array, entries: Uint32Array, arrays: ReusableArrays): Float64Array {
+  const gathered = arrays.numbers(entries.length);
+  for (let i = 0; i < entries.length; i++) gathered[i] = values[entries[i]!]!;
   return gathered;
 }
 
@@ -246,7 +246,7 @@ export type ReusableArrays = ReturnType<typeof reusableArrays>;
 export function reusableArrays() {
   return {
     ids: growing((length) => new Uint32Array(length)),
-    places: growing((length) => new Uint32Array(length)),
+    entries: growing((length) => new Uint32Array(length)),
     levels: growing((length) => new Uint32Array(length)),
     slots: growing((length) => new Uint32Array(length)),
     numbers: growing((length) => new Float64Array(length)),

@@ -12,7 +12,7 @@ export type FileColumn =
   | { readonly kind: 'whole'; readonly name: string; readonly field: SchemaNode }
   | { readonly kind: 'member'; readonly name: string; readonly field: SchemaNode; readonly leaf: SchemaNode }
   | {
-      readonly kind: 'place';
+      readonly kind: 'point';
       readonly name: string;
       readonly field: SchemaNode;
       readonly geometry: GeometryColumn;
@@ -29,7 +29,7 @@ export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
       { kind: 'whole', name, field },
       ...membersOf(field, name).map((member): FileColumn => ({ kind: 'member', field, ...member })),
       ...(geometry ? (['latitude', 'longitude'] as const) : []).map(
-        (axis): FileColumn => ({ kind: 'place', name: `${name}.${axis}`, field, geometry: geometry!, axis }),
+        (axis): FileColumn => ({ kind: 'point', name: `${name}.${axis}`, field, geometry: geometry!, axis }),
       ),
     ];
   });
@@ -56,7 +56,7 @@ export function fieldsKept(columns: readonly FileColumn[], dropFrom: number | nu
 }
 
 /** The location of a geometry, or why it has none. */
-export interface PointPlace {
+export interface PointText {
   readonly latitude: string;
   readonly longitude: string;
   readonly problem?: string;
@@ -69,7 +69,7 @@ interface GeometryColumn {
   readonly otherSystem: string | null;
 }
 
-export const NO_PLACE: PointPlace = { latitude: '', longitude: '' };
+export const NO_POINT: PointText = { latitude: '', longitude: '' };
 
 const USUAL_NAMES = ['geometry', 'geom', 'wkb_geometry', 'geo_point'];
 
@@ -147,21 +147,21 @@ export function assertDegrees(file: string, column: string, { otherSystem }: Geo
 const KINDS = ['', 'point', 'line', 'polygon', 'group of points', 'group of lines', 'group of polygons', 'collection'];
 
 /** Reads a point in well-known binary, with or without height, measure and reference system. */
-export function placeOfWkb(value: StoredValue): PointPlace {
-  const unreadable = { ...NO_PLACE, problem: 'The geometry cannot be read.' };
+export function pointOfWkb(value: StoredValue): PointText {
+  const unreadable = { ...NO_POINT, problem: 'The geometry cannot be read.' };
   if (!(value instanceof Uint8Array) || value.length < 5) return unreadable;
   const view = new DataView(value.buffer, value.byteOffset, value.length);
   const little = view.getUint8(0) === 1;
   const type = view.getUint32(1, little);
   const kind = (type & 0x0fffffff) % 1000;
   if (kind !== 1)
-    return KINDS[kind] ? { ...NO_PLACE, problem: `The geometry is a ${KINDS[kind]}, not a point.` } : unreadable;
+    return KINDS[kind] ? { ...NO_POINT, problem: `The geometry is a ${KINDS[kind]}, not a point.` } : unreadable;
   const at = type & 0x20000000 ? 9 : 5;
   if (value.length < at + 16) return unreadable;
-  return placeOf(view.getFloat64(at, little), view.getFloat64(at + 8, little));
+  return pointOf(view.getFloat64(at, little), view.getFloat64(at + 8, little));
 }
 
 /** A point without coordinates is written as two NaN. */
-export function placeOf(x: number, y: number): PointPlace {
-  return Number.isNaN(x) && Number.isNaN(y) ? NO_PLACE : { latitude: String(y), longitude: String(x) };
+export function pointOf(x: number, y: number): PointText {
+  return Number.isNaN(x) && Number.isNaN(y) ? NO_POINT : { latitude: String(y), longitude: String(x) };
 }

@@ -34,7 +34,7 @@ export interface RowGroup {
 }
 
 /** Where the pages of a column of a row group lie. */
-export interface ChunkPlace {
+export interface ChunkRange {
   readonly start: number;
   readonly end: number;
   readonly values: number;
@@ -120,14 +120,14 @@ function checkChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): void 
   const chunk = group.chunks[node.leaf!.index]!;
   if (fieldAt(chunk, 8)) throw encrypted(file.input.name);
   if (textAt(chunk, 1)) throw new Damage(`column ${node.name} lies in another file (${textAt(chunk, 1)})`);
-  const { values } = placeOfChunk(file, group, node);
+  const { values } = chunkRange(file, group, node);
   if (node.maxRepetition === 0 && values !== group.rows) {
     throw new Damage(`column ${node.name} has ${values} values in a row group of ${group.rows} rows`);
   }
 }
 
 /** Where a column chunk lies, checked to be inside of the file. @throws Damage */
-export function placeOfChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): ChunkPlace {
+export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode): ChunkRange {
   const meta = structAt(group.chunks[node.leaf!.index]!, 3);
   if (!meta) throw new Damage(`column ${node.name} has no description`);
   const values = sizeAt(meta, 5, `the number of values of column ${node.name}`);

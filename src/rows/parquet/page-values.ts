@@ -73,11 +73,11 @@ function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (pag
     const width = body[at];
     if (width === undefined) throw new Damage('a page is empty');
     const { size, entryAt } = dictionary;
-    const places = decodeHybrid(body, at + 1, width, count);
-    for (const place of places) {
-      if (place >= size) throw new Damage('a page refers to values that its dictionary does not have');
+    const indexes = decodeHybrid(body, at + 1, width, count);
+    for (const index of indexes) {
+      if (index >= size) throw new Damage('a page refers to values that its dictionary does not have');
     }
-    return { valueAt: (index) => entryAt(places[index]!), stored: places };
+    return { valueAt: (index) => entryAt(indexes[index]!), stored: indexes };
   }
 }
 

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { PerilbookError } from '../../errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { decompress } from './decompress.ts';
-import { MOST_ROWS_A_GROUP, type ParquetFile, placeOfChunk, type RowGroup, readAt } from './footer.ts';
+import { chunkRange, MOST_ROWS_A_GROUP, type ParquetFile, type RowGroup, readAt } from './footer.ts';
 import type { SchemaNode } from './schema.ts';
 import { booleanAt, Damage, numberAt, readThrift, sizeAt, structAt, type ThriftStruct, TooShort } from './thrift.ts';
 
@@ -41,11 +41,11 @@ export interface GroupReader {
 
 /** Streams the pages of a column of a row group; memory is bounded by its largest page. */
 export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaNode): AsyncGenerator<Page> {
-  const place = placeOfChunk(file, group, node);
-  const end = Math.min(place.end + SIZE_SLACK, file.bodyEnd);
+  const range = chunkRange(file, group, node);
+  const end = Math.min(range.end + SIZE_SLACK, file.bodyEnd);
   const window = windowOver(pass, end);
-  let at = place.start;
-  let left = place.values;
+  let at = range.start;
+  let left = range.values;
   for (let number = 1; left > 0; number++) {
     if (at >= end) throw new Damage('a column ends before its last page');
     const { header, size } = await readHeader(window, at, end);
@@ -56,7 +56,7 @@ export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaN
     if (!matchesChecksum(header, bytes)) {
       throw wrongChecksum(file.input.name, node.name, `page ${number}`, file.rowGroups.indexOf(group) + 1);
     }
-    const page = pageFrom(header, bytes, place.codec);
+    const page = pageFrom(header, bytes, range.codec);
     if (page === null) continue;
     if (!page.isDictionary) {
       if (page.values > left) throw new Damage('a column has more values than it promises');

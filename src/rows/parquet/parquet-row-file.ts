@@ -7,10 +7,10 @@ import {
   type FileColumn,
   fileColumns,
   leavesUnder,
-  NO_PLACE,
-  type PointPlace,
-  placeOf,
-  placeOfWkb,
+  NO_POINT,
+  type PointText,
+  pointOf,
+  pointOfWkb,
 } from './file-columns.ts';
 import { openParquet, orUnreadable, type ParquetFile, type RowGroup } from './footer.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
@@ -88,7 +88,7 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { rea
 
 /** The leaf of a column with one double a row at most; null for other columns. */
 function doubleIn(column: FileColumn): SchemaNode | null {
-  if (column.kind === 'place') return null;
+  if (column.kind === 'point') return null;
   const node = column.kind === 'member' ? column.leaf : column.field;
   return node.leaf?.type === 'DOUBLE' && node.maxRepetition === 0 ? node : null;
 }
@@ -144,24 +144,24 @@ async function* rowsOfGroup(
   columns: readonly FileColumn[],
 ): AsyncGenerator<readonly Row[]> {
   const at: GroupReader = { file, pass, group };
-  const places = new Map<SchemaNode, ValueSource<PointPlace>>();
+  const pointSources = new Map<SchemaNode, ValueSource<PointText>>();
   for (const column of columns) {
-    if (column.kind !== 'place' || places.has(column.field)) continue;
+    if (column.kind !== 'point' || pointSources.has(column.field)) continue;
     assertDegrees(file.input.name, column.field.name, column.geometry);
-    places.set(column.field, placeSource(at, column));
+    pointSources.set(column.field, pointSource(at, column));
   }
   const types = columns.map(typeOfColumn);
-  const texts = columns.map((column) => (column.kind === 'place' ? null : textSource(at, column)));
+  const texts = columns.map((column) => (column.kind === 'point' ? null : textSource(at, column)));
   for (let done = 0; done < group.rows; ) {
     const count = Math.min(ROWS_A_BATCH, group.rows - done);
     const { points, parts } = await orUnreadable(file.input.name, async () => {
-      const points = new Map<SchemaNode, readonly PointPlace[]>();
-      for (const [field, source] of places) points.set(field, await source(count));
+      const points = new Map<SchemaNode, readonly PointText[]>();
+      for (const [field, source] of pointSources) points.set(field, await source(count));
       const parts: (readonly string[])[] = [];
       for (const [i, column] of columns.entries()) {
         parts.push(
-          column.kind === 'place'
-            ? points.get(column.field)!.map((place) => place[column.axis])
+          column.kind === 'point'
+            ? points.get(column.field)!.map((point) => point[column.axis])
             : await texts[i]!(count),
         );
       }
@@ -188,19 +188,19 @@ async function* rowsOfGroup(
 }
 
 function typeOfColumn(column: FileColumn): ValueType {
-  return column.kind === 'place' ? 'number' : typeOfValues(column.kind === 'member' ? column.leaf : column.field);
+  return column.kind === 'point' ? 'number' : typeOfValues(column.kind === 'member' ? column.leaf : column.field);
 }
 
-function textSource(at: GroupReader, column: Exclude<FileColumn, { kind: 'place' }>): ValueSource<string> {
+function textSource(at: GroupReader, column: Exclude<FileColumn, { kind: 'point' }>): ValueSource<string> {
   const node = column.kind === 'member' ? column.leaf : column.field;
   return node.leaf && node.maxRepetition === 0 ? flatSource(at, node, textForm(node), '') : nestedSource(at, node);
 }
 
-function placeSource(
+function pointSource(
   at: GroupReader,
-  { field, geometry }: Extract<FileColumn, { kind: 'place' }>,
-): ValueSource<PointPlace> {
-  if (geometry.encoding === 'wkb') return flatSource(at, field, placeOfWkb, NO_PLACE);
+  { field, geometry }: Extract<FileColumn, { kind: 'point' }>,
+): ValueSource<PointText> {
+  if (geometry.encoding === 'wkb') return flatSource(at, field, pointOfWkb, NO_POINT);
   const axis = (name: string): ValueSource<number> => {
     const leaf = field.children.find((child) => child.name === name && child.leaf?.type === 'DOUBLE');
     return leaf
@@ -210,7 +210,7 @@ function placeSource(
   const [x, y] = [axis('x'), axis('y')];
   return async (count) => {
     const [xs, ys] = [await x(count), await y(count)];
-    return xs.map((value, i) => placeOf(value, ys[i]!));
+    return xs.map((value, i) => pointOf(value, ys[i]!));
   };
 }
 

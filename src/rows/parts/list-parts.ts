@@ -5,7 +5,7 @@ import { PerilbookError } from '../../errors.ts';
 import { didYouMeanFile, unreadable } from '../files/input-file.ts';
 
 /** A file among several that are one input. */
-export interface PartPlace {
+export interface ListedPart {
   /** Its path below the folder of all parts, with `/` between: the name that messages and the output use. */
   readonly name: string;
   readonly path: string;
@@ -15,7 +15,7 @@ export interface PartPlace {
 
 export interface PartList {
   /** In the order of their names. */
-  readonly parts: readonly PartPlace[];
+  readonly parts: readonly ListedPart[];
   /** Names of temporary files that other programs seem to be writing; they are left out. */
   readonly unfinished: readonly string[];
 }
@@ -45,7 +45,7 @@ const isHidden = (segment: string) => /^[._]/.test(segment) || /\.crc$/i.test(se
  * @throws INPUT_UNREADABLE where a source has no files
  */
 export async function listParts(folder: string, sources: readonly string[]): Promise<PartList> {
-  const byName = new Map<string, PartPlace>();
+  const byName = new Map<string, ListedPart>();
   const unfinished = new Set<string>();
   for (const source of sources) {
     const before = byName.size + unfinished.size;
@@ -61,7 +61,7 @@ export async function listParts(folder: string, sources: readonly string[]): Pro
       const file = isNamed ? stats : statSync(path, { throwIfNoEntry: false });
       if (!file?.isFile()) continue;
       if (!isNamed && UNFINISHED.test(path)) unfinished.add(name);
-      else byName.set(name, placeOf(name, path, file));
+      else byName.set(name, partOf(name, path, file));
     }
     if (isNamed && !stats.isFile()) throw unreadable(source, 'is not a regular file', 'Copy it to a file first.');
     if (!isNamed && byName.size + unfinished.size === before) throw nothingIn(source, stats !== undefined);
@@ -72,7 +72,7 @@ export async function listParts(folder: string, sources: readonly string[]): Pro
   return { parts, unfinished: [...unfinished].sort() };
 }
 
-const placeOf = (name: string, path: string, { size, mtimeMs }: Stats): PartPlace => ({
+const partOf = (name: string, path: string, { size, mtimeMs }: Stats): ListedPart => ({
   name,
   path,
   size,
@@ -89,7 +89,7 @@ async function filesBelow(folder: string): Promise<string[]> {
 }
 
 /** A file system that ignores case would write two such parts into one file. */
-function refuseSameNames(parts: readonly PartPlace[]): void {
+function refuseSameNames(parts: readonly ListedPart[]): void {
   const names = new Map<string, string>();
   for (const { name } of parts) {
     const plain = name.normalize('NFC').toLowerCase();

@@ -7,13 +7,13 @@ import { openOutput, writeWhole } from '../files/output-file.ts';
 import { unpackedInput } from '../files/streamed-input.ts';
 import { openRowFile } from '../open-row-file.ts';
 import type { Row, RowFile, RowPieces, RowSource, WriteRequest, WriteResult } from '../port.ts';
-import type { PartPlace } from './list-parts.ts';
+import type { ListedPart } from './list-parts.ts';
 
 /** The format of a part without any bytes, which has no columns. */
 export const EMPTY = 'empty';
 
 /** A part whose format and columns are known. It is opened for each pass: an open file keeps up to a mebibyte of its head. */
-export interface PartFile extends PartPlace {
+export interface PartFile extends ListedPart {
   readonly format: string;
   readonly columns: readonly string[];
 }
@@ -33,13 +33,13 @@ export function isPartFiles(rows: RowSource): rows is PartFiles {
  *
  * @throws INPUT_UNREADABLE, INPUT_COLUMNS naming two parts
  */
-export async function openPartFiles(places: readonly PartPlace[], options: OpenOptions): Promise<PartFiles> {
+export async function openPartFiles(listed: readonly ListedPart[], options: OpenOptions): Promise<PartFiles> {
   const parts: PartFile[] = [];
   const pieces: (Pick<RowPieces, 'pieces' | 'size'> | null)[] = [];
   let first: (PartFile & { readonly rowFile: RowFile }) | undefined;
-  for (const place of places) {
-    const rowFile = await openPart(place, options);
-    const part = { ...place, format: rowFile.format, columns: rowFile.columns };
+  for (const file of listed) {
+    const rowFile = await openPart(file, options);
+    const part = { ...file, format: rowFile.format, columns: rowFile.columns };
     parts.push(part);
     pieces.push(part.format === EMPTY ? NO_PIECES : (rowFile.inPieces ?? null));
     if (part.format === EMPTY) continue;
@@ -47,7 +47,7 @@ export async function openPartFiles(places: readonly PartPlace[], options: OpenO
     requireSame(first, part);
   }
   if (first === undefined)
-    throw unreadable(places[0]!.path, 'is empty, as all parts are', 'Check that they were written.');
+    throw unreadable(listed[0]!.path, 'is empty, as all parts are', 'Check that they were written.');
   const { format, unit, note, likelyHeader } = first.rowFile;
   const columns = formatNamed(format).isOfObjects ? mergedColumns(parts) : first.columns;
   return {
@@ -88,21 +88,21 @@ function mergedColumns(parts: readonly PartFile[]): string[] {
   for (const { columns } of parts) {
     let at = merged.length;
     for (const name of columns.toReversed()) {
-      const place = merged.indexOf(name);
-      if (place < 0) merged.splice(at, 0, name);
-      else at = place;
+      const index = merged.indexOf(name);
+      if (index < 0) merged.splice(at, 0, name);
+      else at = index;
     }
   }
   return merged;
 }
 
 /** Opens a part for a pass. @throws INPUT_UNREADABLE where it has changed since it was listed */
-export async function openPart(place: PartPlace, options: OpenOptions): Promise<RowFile> {
-  await assertSamePart(place);
-  return (await openEmptyPart(place.path, place.size)) ?? (await openRowFile(place.path, options));
+export async function openPart(part: ListedPart, options: OpenOptions): Promise<RowFile> {
+  await assertSamePart(part);
+  return (await openEmptyPart(part.path, part.size)) ?? (await openRowFile(part.path, options));
 }
 
-async function assertSamePart({ path, size, mtimeMs }: PartPlace): Promise<void> {
+async function assertSamePart({ path, size, mtimeMs }: ListedPart): Promise<void> {
   const stats = await stat(path).catch(() => null);
   if (stats?.size === size && Math.floor(stats.mtimeMs) === mtimeMs) return;
   throw unreadable(path, 'has changed since it was listed', 'Run again when no other program writes to it.');
@@ -123,12 +123,12 @@ async function* readParts(
   for (const part of parts) {
     if (part.format === EMPTY) continue;
     const { name } = part;
-    const places = wanted.map((column) => columnIn(part, columns, column));
-    const isWhole = !places.includes(-1);
-    const own = places.filter((place) => place >= 0);
+    const indexes = wanted.map((column) => columnIn(part, columns, column));
+    const isWhole = !indexes.includes(-1);
+    const own = indexes.filter((index) => index >= 0);
     const allFields = (fields: readonly string[]) => {
       let next = 0;
-      return places.map((place) => (place < 0 ? '' : fields[next++]!));
+      return indexes.map((index) => (index < 0 ? '' : fields[next++]!));
     };
     const rowFile = await openPart(part, options);
     for await (const batch of rowFile.read(own, isWhole ? needed : undefined)) {

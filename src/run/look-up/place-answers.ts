@@ -108,14 +108,14 @@ function failuresOf(
 function notLoaded(topics: readonly TopicSlug[], states: string, isIncomplete = false): string {
   const of = states === '' ? '' : ` of ${states}`;
   const option = states === '' ? '' : ` --states ${states}`;
-  return `${isIncomplete ? 'incomplete' : 'no'} local data${of} (perilbook data get ${topicWords(topics)}${option})`;
+  return `${isIncomplete ? 'incomplete' : 'no'} local data${of} (perilbook data get ${topicsText(topics)}${option})`;
 }
 
 /** Most topics that a command names. */
 const MOST_NAMED = 3;
 
 /** Topics as `data get` takes them: `natural` for all natural topics, `all` for many. */
-export function topicWords(topics: readonly TopicSlug[]): string {
+export function topicsText(topics: readonly TopicSlug[]): string {
   const isNatural = (topic: TopicSlug) => topicOf(topic).category === 'natural';
   const others = NATURAL_SLUGS.every((slug) => topics.includes(slug))
     ? ['natural', ...topics.filter((topic) => !isNatural(topic))]

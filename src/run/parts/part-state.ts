@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { fieldEncoder } from '../../rows/csv/field-bytes.ts';
-import type { PartPlace } from '../../rows/parts/list-parts.ts';
+import type { ListedPart } from '../../rows/parts/list-parts.ts';
 import type { AddedColumn, PlaceSink, WriteRequest } from '../../rows/port.ts';
 import type { PartRecord, WrittenPart } from '../../store/part-store.ts';
 
@@ -37,7 +37,7 @@ export async function fileState(path: string): Promise<FileState | null> {
 
 /** Identifies what an output is made from, besides the fields of its rows. */
 export function basisOf(
-  { size, mtimeMs }: PartPlace,
+  { size, mtimeMs }: ListedPart,
   {
     dropFrom,
     kept,

@@ -4,7 +4,7 @@ import type { Scope } from '../../contract/credits.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { Store } from '../../store/port.ts';
 import type { KeySource } from '../settings/account-settings.ts';
-import { shownKeyPlace } from '../settings/key-shapes.ts';
+import { shownKeySource } from '../settings/key-shapes.ts';
 
 /** A key that may be used. Its secret goes into a request header and nowhere else. */
 export interface Key {
@@ -41,7 +41,7 @@ export function readKeys(
 
 function noKeyIn(env: string): PerilbookError {
   const hint = 'or name a key file in the job: service: {api_keys: [{file: …}]}.';
-  if (shownKeyPlace({ env }) === null) {
+  if (shownKeySource({ env }) === null) {
     const message = 'The environment variable that the job names for its key looks like a key itself, and is not shown';
     return new PerilbookError('KEY_MISSING', message, `Name the variable, not its content; ${hint}`);
   }
@@ -56,7 +56,7 @@ function readKeyFile(file: string): string {
   try {
     return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? '';
   } catch (error) {
-    if (shownKeyPlace({ file }) === null) {
+    if (shownKeySource({ file }) === null) {
       const message = 'The name of the key file looks like a key itself, and is not shown; there is no such file';
       throw new PerilbookError('KEY_MISSING', message, 'Put the key into a file (chmod 600), and name that file.');
     }

@@ -34,8 +34,8 @@ export function findAreas(cells: CellTable, areas: AreaTable, find: CellAreaFind
     in_no_area: 0,
     no_boundaries: 0,
   };
-  for (const place of order) {
-    const cell = place - Math.floor(place / CELLS) * CELLS;
+  for (const key of order) {
+    const cell = key - Math.floor(key / CELLS) * CELLS;
     const { tract, county, lacks } = find(cells.cell(cell));
     counts[lacks ?? 'in_area']++;
     areas.record(cell, 'tract', tract);

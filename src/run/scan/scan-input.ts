@@ -2,7 +2,7 @@ import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import { PerilbookError } from '../../errors.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
 import { isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
-import type { Row, RowFile, RowPiece } from '../../rows/port.ts';
+import type { LineReference, Row, RowFile, RowPiece } from '../../rows/port.ts';
 import { threadsOfMachine } from '../../threads/thread-pool.ts';
 import { openJobInput } from '../parts/job-input.ts';
 import { record } from '../progress.ts';
@@ -72,8 +72,6 @@ export interface Scan extends Disposable {
   readonly kept: readonly KeptColumn[];
 }
 
-type LineReference = Pick<Row, 'line' | 'part'>;
-
 /** The first pass: streams the input once, checks each location, collects the distinct cells. Spends nothing.
  * @param rowFile the rows, where they are not in the job's input file
  * @throws INPUT_*, SERVICE_DATA where the boundaries are not here */
@@ -138,15 +136,15 @@ export async function scanRows(
     return number;
   };
   /** Returns the number of the row's cell; -1 for none. */
-  const add = ({ place, value, readable }: ScannedRow, at: LineReference): number => {
+  const add = ({ located, value, readable }: ScannedRow, at: LineReference): number => {
     if (!readable) addFinding('value_not_a_number', 'The value is not a number and counts as 0.', at);
-    if (place.ok) {
-      if (place.isLenient) addFinding('read_leniently', LENIENT, at);
-      return addCell(place.cell.lat7, place.cell.lng7, value);
+    if (located.ok) {
+      if (located.isLenient) addFinding('read_leniently', LENIENT, at);
+      return addCell(located.cell.lat7, located.cell.lng7, value);
     }
     rows++;
-    places.addUnlocated(place.finding, place.note);
-    addFinding(place.finding, place.note, at);
+    places.addUnlocated(located.finding, located.note);
+    addFinding(located.finding, located.note, at);
     return -1;
   };
   const types = new ColumnTypes(layout);

@@ -10,7 +10,7 @@ import { parseValue } from './value.ts';
 
 /** What a scan notes of a row, by the row alone. */
 export interface ScannedRow {
-  readonly place:
+  readonly located:
     | { readonly ok: true; readonly cell: Cell; readonly isLenient: boolean }
     | { readonly ok: false; readonly finding: LocationFinding | 'unreadable'; readonly note: string };
   readonly value: number;
@@ -19,7 +19,7 @@ export interface ScannedRow {
 }
 
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
-  return { place: locate(row, settings, layout), ...rowValue(row, layout) };
+  return { located: locate(row, settings, layout), ...rowValue(row, layout) };
 }
 
 /** The value of a row: the sum of its value columns. A text that is no number counts as 0 and is reported. */
@@ -130,10 +130,11 @@ class PieceRows {
   #addRow(row: Row): void {
     this.types.note(row.fields);
     const scanned = scannedRow(row, this.#settings, this.#layout);
-    const { place, value, readable } = scanned;
-    if (place.ok) this.#addCell(place.cell);
+    const { located, value, readable } = scanned;
+    if (located.ok) this.#addCell(located.cell);
     if (this.#layout.values > 0) this.#values[this.#rows] = value;
-    if (!place.ok || place.isLenient || !readable) this.#others.push({ ...scanned, index: this.#rows, line: row.line });
+    if (!located.ok || located.isLenient || !readable)
+      this.#others.push({ ...scanned, index: this.#rows, line: row.line });
     this.#rows++;
   }
 

@@ -71,9 +71,9 @@ export function finishHookOf(given: z.infer<typeof onFinishSchema> | undefined, 
 }
 
 /** A program that is named by a path gets its place; the system looks for others in PATH. */
-export function commandIn([program = '', ...args]: readonly string[], place: (path: string) => string): string[] {
+export function commandIn([program = '', ...args]: readonly string[], resolvePath: (path: string) => string): string[] {
   if (!program.includes('/')) return [program, ...args];
-  const placed = place(program);
+  const resolved = resolvePath(program);
   // Joining paths drops the ./ of a program in the current folder: without it, the system would look in PATH.
-  return [placed.includes('/') ? placed : `./${placed}`, ...args];
+  return [resolved.includes('/') ? resolved : `./${resolved}`, ...args];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { issuesOf, type SettingIssue, type SettingsSchema, wordsOfIssue } from './setting-issues.ts';
+import { issuesOf, issueText, type SettingIssue, type SettingsSchema } from './setting-issues.ts';
 import { SCHEMAS } from './setting-schemas.ts';
 import { helpOf, SETTING_LIST, type SETTINGS, type SettingName } from './setting-table.ts';
 
@@ -40,7 +40,7 @@ export interface CheckedSettings {
 
 /** Checks settings, as a job file, an option or a program gives them. */
 export function checkSettings(given: unknown): CheckedSettings {
-  const checked = jobFileSchema.safeParse(given, { error: wordsOfIssue });
+  const checked = jobFileSchema.safeParse(given, { error: issueText });
   if (checked.success) return { settings: checked.data, issues: [] };
   return { settings: {}, issues: issuesOf(checked.error.issues, given, jobFileJsonSchema()) };
 }

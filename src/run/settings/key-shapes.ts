@@ -44,7 +44,7 @@ export function mayHoldKey(path: readonly PropertyKey[]): boolean {
 }
 
 /** How a message names the place of a key; null where the name looks like the key itself, typed in its place. */
-export function shownKeyPlace({ env, file }: { readonly env?: string; readonly file?: string }): string | null {
+export function shownKeySource({ env, file }: { readonly env?: string; readonly file?: string }): string | null {
   if (env !== undefined) return VARIABLE.test(env) && !looksLikeKey(env) ? env : null;
   const name = basename(file!);
   return looksLikeKey(name) || LONG_WORD.test(name) ? null : file!;

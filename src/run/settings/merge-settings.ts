@@ -53,35 +53,35 @@ function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNulla
 
 function hookIn(
   { command, secret, ...others }: NonNullable<JobFile['on_finish']>,
-  place: (path: string | undefined) => string | undefined,
+  resolvePath: (path: string | undefined) => string | undefined,
 ): JobFile['on_finish'] {
   return definedOnly({
     ...others,
-    command: command && commandIn(command, (path) => place(path)!),
-    secret: secret && definedOnly({ env: secret.env, file: place(secret.file) }),
+    command: command && commandIn(command, (path) => resolvePath(path)!),
+    secret: secret && definedOnly({ env: secret.env, file: resolvePath(secret.file) }),
   });
 }
 
 /** Resolves the paths of a job file against its folder. */
 export function relativeToFile(job: JobFile, file: string): JobFile {
   const folder = dirname(file);
-  const place = (path: string | undefined) =>
+  const resolvePath = (path: string | undefined) =>
     path === undefined || path === '-' || isAbsolute(path) ? path : join(folder, path);
   const { input } = job;
   const keysPlaced =
     typeof job.service === 'object'
       ? {
           ...job.service,
-          api_keys: job.service.api_keys?.map((key) => definedOnly({ ...key, file: place(key.file) })),
+          api_keys: job.service.api_keys?.map((key) => definedOnly({ ...key, file: resolvePath(key.file) })),
         }
       : job.service;
   return definedOnly({
     ...job,
-    input: typeof input === 'string' ? place(input) : input?.map((path) => place(path)!),
-    output: place(job.output),
-    store: job.store !== undefined && isPostgresAddress(job.store) ? job.store : place(job.store),
+    input: typeof input === 'string' ? resolvePath(input) : input?.map((path) => resolvePath(path)!),
+    output: resolvePath(job.output),
+    store: job.store !== undefined && isPostgresAddress(job.store) ? job.store : resolvePath(job.store),
     service: keysPlaced,
-    metrics: place(job.metrics),
-    on_finish: job.on_finish && hookIn(job.on_finish, place),
+    metrics: resolvePath(job.metrics),
+    on_finish: job.on_finish && hookIn(job.on_finish, resolvePath),
   }) as JobFile;
 }

@@ -31,7 +31,7 @@ export interface CheckedJobFile {
   readonly content: JobFile;
   readonly problems: readonly JobProblem[];
   /** The place of a setting, for errors that are found later; the first line if the file does not set it. */
-  readonly placeOf: (path: readonly PropertyKey[], message: string) => JobProblem;
+  readonly problemAt: (path: readonly PropertyKey[], message: string) => JobProblem;
 }
 
 /** Reads the job file at `path`, which messages call `file`. @throws JOB_FILE with line and column */
@@ -94,7 +94,8 @@ export function checkJobText(text: string): CheckedJobFile {
     const isHidden = isSecret || isOfKeys(line);
     return { line, column: col, message, shown: isHidden ? '' : shownLine(text, line, col), isSecret };
   };
-  const placeOf = (path: readonly PropertyKey[], message: string) => at(offsetOf(document, { path, message }), message);
+  const problemAt = (path: readonly PropertyKey[], message: string) =>
+    at(offsetOf(document, { path, message }), message);
   const broken = document.errors.map((error) => at(error.pos[0], yamlProblem(error)));
   visit(document, {
     Alias(_, alias) {
@@ -103,14 +104,14 @@ export function checkJobText(text: string): CheckedJobFile {
       broken.push(at(alias.range![0], message));
     },
   });
-  if (broken.length > 0) return { content: {}, problems: firstOfLines(broken), placeOf };
+  if (broken.length > 0) return { content: {}, problems: firstOfLines(broken), problemAt };
   let given: unknown;
   try {
     given = document.toJS() ?? {};
   } catch (error) {
     // The library refuses aliases that expand without end.
     if (!(error instanceof ReferenceError)) throw error;
-    return { content: {}, problems: [at(0, 'it has too many aliases (*); write the values themselves')], placeOf };
+    return { content: {}, problems: [at(0, 'it has too many aliases (*); write the values themselves')], problemAt };
   }
   const { settings: content, issues } = checkSettings(given);
   const problems = issues.map((issue) => {
@@ -122,7 +123,7 @@ export function checkJobText(text: string): CheckedJobFile {
       : isScalarKey(document, issue.path);
     return at(offsetOf(document, issue), name + issue.message, isSecret);
   });
-  return { content, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), placeOf };
+  return { content, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), problemAt };
 }
 
 /** The first problem of each line: what follows on the line is a consequence. */
@@ -132,8 +133,8 @@ function firstOfLines(problems: readonly JobProblem[]): JobProblem[] {
 
 /** Whether a text is in the place of a key source: then it is most likely the key. */
 function isScalarKey(document: Document.Parsed, path: readonly PropertyKey[]): boolean {
-  const isPlace = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
-  return isPlace && yaml().isScalar(document.getIn(path, true));
+  const isKeySource = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
+  return isKeySource && yaml().isScalar(document.getIn(path, true));
 }
 
 /** The lines on which a key may stand: those of the settings that name keys, and of misspelt ones. */

@@ -37,7 +37,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** What is wrong with a value, where its schema does not say it: zod asks for it (`error`). '' for a union, whose branches say it. */
-export function wordsOfIssue(issue: z.core.$ZodRawIssue): string | undefined {
+export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_union':
       return '';
@@ -109,7 +109,7 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
       if (value === undefined) return [{ path, message: 'missing value' }];
       // For 1.5 zod expects a whole number.
       const isNumber = String(issue.expected) === 'int' && typeof value === 'number';
-      return [{ path, message: isNumber ? message : `${message}, found ${valueInWords(path, value)}` }];
+      return [{ path, message: isNumber ? message : `${message}, found ${valueText(path, value)}` }];
     }
     case 'custom':
       return [{ path, message, ...(issue.params?.isName === true ? { isName: true } : {}) }];
@@ -164,7 +164,7 @@ function shown(value: unknown): string {
 }
 
 /** The value that is there in place of another type. */
-function valueInWords(path: SettingPath, value: unknown): string {
+function valueText(path: SettingPath, value: unknown): string {
   if (typeof value === 'string') return mayHoldKey(path) ? 'a text' : shown(value);
   if (typeof value === 'number') return Number.isNaN(value) ? 'no number' : 'a number';
   if (typeof value === 'boolean') return 'true or false';

@@ -108,8 +108,8 @@ export interface JobFolders {
  *
  * @throws JOB_FILE, USAGE when a setting without a default is missing
  */
-export function makeJob(given: readonly JobFile[], surroundings: JobFolders): Job {
-  const merged = [DEFAULTS satisfies JobFile as JobFile, ...[...given].reverse()].reduce(mergeJobFiles);
+export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
+  const merged = [DEFAULTS satisfies JobFile as JobFile, ...[...layers].reverse()].reduce(mergeJobFiles);
   const settings = merged as JobFile & { [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]> };
   if (settings.input === undefined) {
     throw new PerilbookError(
@@ -118,14 +118,14 @@ export function makeJob(given: readonly JobFile[], surroundings: JobFolders): Jo
       'Name a job file or an input file, or set input: in the job file.',
     );
   }
-  const files = inputOf(settings.input, settings.output, surroundings.workingFolder);
-  const service = serviceOf(settings.service, surroundings.workingFolder);
+  const files = inputOf(settings.input, settings.output, folders.workingFolder);
+  const service = serviceOf(settings.service, folders.workingFolder);
   const account = accountOf(settings, service);
   const tiers = tiersOf(settings.tiers ?? [settings.topics]);
   return {
     ...plainSettings(settings),
     name: settings.name ?? nameOfInput(files),
-    jobFile: surroundings.jobFile === undefined ? null : resolve(surroundings.workingFolder, surroundings.jobFile),
+    jobFile: folders.jobFile === undefined ? null : resolve(folders.workingFolder, folders.jobFile),
     ...files,
     topics: tiers.at(-1)!.topics,
     tiers,
@@ -140,16 +140,16 @@ export function makeJob(given: readonly JobFile[], surroundings: JobFolders): Jo
       encoding: settings.encoding === undefined ? undefined : encodingNamed(settings.encoding),
     }),
     service,
-    dataFile: join(surroundings.dataFolder, 'data.db'),
+    dataFile: join(folders.dataFolder, 'data.db'),
     account,
     accounts: accountsOf(account, service, settings.service, settings.overages),
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
-    store: storeOf(settings.store, surroundings),
-    onFinish: finishHookOf(settings.on_finish, surroundings.workingFolder),
-    metrics: settings.metrics === undefined ? null : resolve(surroundings.workingFolder, settings.metrics),
+    store: storeOf(settings.store, folders),
+    onFinish: finishHookOf(settings.on_finish, folders.workingFolder),
+    metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),
     assumed: [
-      ...(given.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
-      ...(given.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
+      ...(layers.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
+      ...(layers.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
     ],
   };
 }

@@ -52,7 +52,7 @@ export class CellCache {
   /** How much of the last block is used. */
   #used = BLOCK_BYTES;
   /** Where the packed fields of a cell are, counted over all blocks, plus one; 0 where they are not. */
-  #places = new Uint32Array(1024);
+  #offsets = new Uint32Array(1024);
   #times = new Float64Array(1024);
   /** How the packed fields are read; null before the first of them. */
   #form: { readonly width: number; readonly packer: FieldUnpacker } | null = null;
@@ -64,24 +64,24 @@ export class CellCache {
   }
 
   has(cell: number): boolean {
-    return (this.#places[cell] ?? 0) > 0 || this.#made.has(cell);
+    return (this.#offsets[cell] ?? 0) > 0 || this.#made.has(cell);
   }
 
   /** The fields of a cell that it has. */
   fields(cell: number): readonly Field[] {
-    const place = (this.#places[cell] ?? 0) - 1;
-    if (place < 0) return this.#made.get(cell)!();
-    const block = this.#blocks[Math.floor(place / BLOCK_BYTES)]!;
+    const offset = (this.#offsets[cell] ?? 0) - 1;
+    if (offset < 0) return this.#made.get(cell)!();
+    const block = this.#blocks[Math.floor(offset / BLOCK_BYTES)]!;
     const { packer, width } = this.#form!;
-    return this.#completeOf(cell).of(this.#times[cell]!, packer.unpack(block, place % BLOCK_BYTES, width));
+    return this.#completeOf(cell).of(this.#times[cell]!, packer.unpack(block, offset % BLOCK_BYTES, width));
   }
 
   /** Gives the same fields to a sink, which takes half the time. */
   putFields(cell: number, sink: PlaceSink): void {
     const complete = this.#completeOf(cell);
-    const place = (this.#places[cell] ?? 0) - 1;
-    const block = this.#blocks[Math.floor(place / BLOCK_BYTES)];
-    const from = place % BLOCK_BYTES;
+    const offset = (this.#offsets[cell] ?? 0) - 1;
+    const block = this.#blocks[Math.floor(offset / BLOCK_BYTES)];
+    const from = offset % BLOCK_BYTES;
     // The note comes before the fields, and names the topics that have no data.
     if (!block || this.#form!.packer.hasNull(block, from, complete.firsts)) {
       putFields(sink, this.fields(cell));
@@ -98,7 +98,7 @@ export class CellCache {
     this.#used = BLOCK_BYTES;
     this.#size = 0;
     this.#made.clear();
-    this.#places.fill(0);
+    this.#offsets.fill(0);
   }
 
   /** Keeps a cell while there is room. */
@@ -119,11 +119,11 @@ export class CellCache {
       this.#used = 0;
     }
     this.#blocks.at(-1)!.set(packed, this.#used);
-    while (cell >= this.#places.length) {
-      this.#places = grown(this.#places, new Uint32Array(this.#places.length * 2));
+    while (cell >= this.#offsets.length) {
+      this.#offsets = grown(this.#offsets, new Uint32Array(this.#offsets.length * 2));
       this.#times = grown(this.#times, new Float64Array(this.#times.length * 2));
     }
-    this.#places[cell] = (this.#blocks.length - 1) * BLOCK_BYTES + this.#used + 1;
+    this.#offsets[cell] = (this.#blocks.length - 1) * BLOCK_BYTES + this.#used + 1;
     this.#times[cell] = asOf;
     this.#used += packed.length;
   }

@@ -29,8 +29,8 @@ export async function cellReader(
   const stored = job.areas === null || origin !== null ? null : await readStoredAreas(areas, store, source);
   const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
     const { record, used } = stored ? withAreas(own, number, job, areas, stored, freshness) : { record: own, used: [] };
-    const words = origin === null ? undefined : LOOKED_UP;
-    const result = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, words);
+    const texts = origin === null ? undefined : LOOKED_UP;
+    const result = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, texts);
     onCell(number, record, result.status);
     const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
     const from = answered.length > 0 ? origin!.noteOf(answered, origin!.originOf(number)) : '';

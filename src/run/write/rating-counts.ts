@@ -45,18 +45,18 @@ export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTa
     // The rating is the first column of a natural topic.
     topicAt[names.indexOf(wantedColumns(slug, job.counts)[0]!.name)] = topic;
   }
-  let place = 0;
+  let number = 0;
   let at = 0;
   const see = (field: Field) => {
     const topic = topicAt[at++];
     // Places after the cells are of rows that were not looked up: all their ratings are null.
     if (topic === undefined || field === null) return;
-    topic.answered.rows += cells.rows(place);
-    topic.answered.value += cells.value(place);
+    topic.answered.rows += cells.rows(number);
+    topic.answered.value += cells.value(number);
     const count = topic.highest[HIGHEST_RATINGS.indexOf(field as (typeof HIGHEST_RATINGS)[number])];
     if (count === undefined) return;
-    count.rows += cells.rows(place);
-    count.value += cells.value(place);
+    count.rows += cells.rows(number);
+    count.value += cells.value(number);
   };
   const counting = (sink: PlaceSink): PlaceSink => ({
     put(field) {
@@ -72,7 +72,7 @@ export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTa
       sink.putText(text, number);
     },
     endPlace() {
-      place++;
+      number++;
       at = 0;
       sink.endPlace();
     },

@@ -117,8 +117,8 @@ export async function outputFields(context: RunContext, plan: Plan, sink: PlaceS
   );
   const { counting, ratings } = ratingCounter(job, cells);
   /** The point that was looked up, where the output has points, follows the other fields; rows without a location have none. */
-  const ending = (to: PlaceSink) => (place: number) => {
-    if (scan.layout.hasPoints) to.put(place < cells.size ? pointOf(cells, place) : null);
+  const ending = (to: PlaceSink) => (number: number) => {
+    if (scan.layout.hasPoints) to.put(number < cells.size ? pointOf(cells, number) : null);
     to.endPlace();
   };
   const counted = counting(sink);
@@ -128,10 +128,10 @@ export async function outputFields(context: RunContext, plan: Plan, sink: PlaceS
     ending(counted)(cells.size + index);
   }
   const given = {
-    has: (place: number) => place >= cells.size || cache.has(place),
-    putFields: (place: number, to: PlaceSink) => {
-      if (place < cells.size) cache.putFields(place, to);
-      else putFields(to, bare[place - cells.size]!);
+    has: (number: number) => number >= cells.size || cache.has(number),
+    putFields: (number: number, to: PlaceSink) => {
+      if (number < cells.size) cache.putFields(number, to);
+      else putFields(to, bare[number - cells.size]!);
     },
   };
   const all = cells.size + bare.length;

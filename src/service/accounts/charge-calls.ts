@@ -84,10 +84,10 @@ export function accountsOf(calls: readonly Chargeable[]): number[] {
 /** Writes charges as pending. As many VALUES as rows, of which a batch has at most 64: SQLite takes three times as long to read
  * them from JSON. */
 function insertion(rows: readonly (readonly SqlValue[])[]): SqlStatement {
-  const places = rows.map((row, at) => `(${row.map((_, column) => `$${at * row.length + column + 1}`).join(', ')})`);
+  const tuples = rows.map((row, at) => `(${row.map((_, column) => `$${at * row.length + column + 1}`).join(', ')})`);
   return statement(
     `INSERT INTO charges (id, account, key, kind, topic, credits, charged_at, period_start, request_id, pending_by)
-     VALUES ${places.join(', ')}`,
+     VALUES ${tuples.join(', ')}`,
     rows.flat(),
   );
 }

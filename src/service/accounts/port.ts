@@ -51,9 +51,9 @@ export interface ServiceInstance extends AsyncDisposable {
    * transaction. The new charges are pending until they are settled. When it fails, nothing is charged, and what has ended
    * must be settled again.
    */
-  charge(calls: readonly Chargeable[], ended: EndedCharges): Promise<(Charge | ChargeRefusal)[]>;
+  charge(calls: readonly Chargeable[], outcomes: DeliveryOutcomes): Promise<(Charge | ChargeRefusal)[]>;
   /** Makes delivered charges final and takes undelivered ones back; final ones are not touched. */
-  settle(ended: EndedCharges): Promise<void>;
+  settle(outcomes: DeliveryOutcomes): Promise<void>;
 }
 
 /** A call as it arrived: its key, and what it asks for; null where that is unknown. */
@@ -97,7 +97,7 @@ export type ChargeRefusal =
     };
 
 /** Ids of charges whose responses have ended. */
-export interface EndedCharges {
+export interface DeliveryOutcomes {
   readonly delivered: readonly number[];
   readonly undelivered: readonly number[];
 }

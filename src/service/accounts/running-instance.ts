@@ -6,7 +6,7 @@ import { checkCalls } from './check-calls.ts';
 import type { LimitRules } from './limits.ts';
 import {
   type Chargeable,
-  type EndedCharges,
+  type DeliveryOutcomes,
   isAccountsFailure,
   type Presence,
   type PresentedCall,
@@ -69,10 +69,10 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
     return isRefused && (await releaseCrashed(database, presence)) ? await check() : checks;
   }
 
-  async function chargeBatch(calls: readonly Chargeable[], ended: EndedCharges) {
+  async function chargeBatch(calls: readonly Chargeable[], outcomes: DeliveryOutcomes) {
     // Credits that are taken back can be spent again.
-    if (ended.undelivered.length > 0) await settle({ delivered: [], undelivered: ended.undelivered });
-    const order: ChargeOrder = { calls, delivered: ended.delivered, instance: id };
+    if (outcomes.undelivered.length > 0) await settle({ delivered: [], undelivered: outcomes.undelivered });
+    const order: ChargeOrder = { calls, delivered: outcomes.delivered, instance: id };
     try {
       const { results, now: chargedAt } = await database.transact(() => chargeCalls(dialect, presence, rules, order));
       aheadMs = chargedAt - clock.now();
@@ -83,7 +83,7 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
     }
   }
 
-  function settle({ delivered, undelivered }: EndedCharges): Promise<void> {
+  function settle({ delivered, undelivered }: DeliveryOutcomes): Promise<void> {
     return database.transact(function* () {
       if (undelivered.length > 0) yield* takeBack(dialect, id, undelivered);
       yield* write(...makeFinal(delivered, id));
@@ -130,8 +130,8 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
     now: () => clock.now() + aheadMs,
     batchesAtOnce,
     check: (calls) => asked(() => checkBatch(calls)),
-    charge: (calls, ended) => asked(() => chargeBatch(calls, ended)),
-    settle: (ended) => asked(() => settle(ended)),
+    charge: (calls, outcomes) => asked(() => chargeBatch(calls, outcomes)),
+    settle: (outcomes) => asked(() => settle(outcomes)),
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await Promise.allSettled(inProgress);

@@ -135,7 +135,8 @@ export function createCallAnswers(
     const results = readAll(calls, checks, instance.now());
     const answered = results.filter((result): result is ReadAnswer => !('failure' in result));
     // Nothing is written for calls that are refused.
-    const charged = answered.length === 0 ? [] : await tracker.settleWith((ended) => instance.charge(answered, ended));
+    const charged =
+      answered.length === 0 ? [] : await tracker.settleWith((outcomes) => instance.charge(answered, outcomes));
     const timestamp = timestampOf(instance.now());
     let next = 0;
     return results.map((result) => {

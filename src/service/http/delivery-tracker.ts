@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { EndedCharges } from '../accounts/port.ts';
+import type { DeliveryOutcomes } from '../accounts/port.ts';
 
 /** Settles each pending charge by how its response ended. Disposing it settles what has ended, and takes back what has
  * not. */
@@ -8,7 +8,7 @@ export interface DeliveryTracker extends AsyncDisposable {
   /** To be called before the response is sent; `socket` is the request's. */
   watch(response: ServerResponse, socket: Socket, charge: number): void;
   /** Gives what has ended to a transaction that settles it. When the transaction fails, it is settled later. */
-  settleWith<Result>(transaction: (ended: EndedCharges) => Promise<Result>): Promise<Result>;
+  settleWith<Result>(transaction: (outcomes: DeliveryOutcomes) => Promise<Result>): Promise<Result>;
 }
 
 /** How long delivered charges wait for a transaction that charges calls before they get one of their own, in milliseconds:
@@ -24,35 +24,35 @@ const RETRY_MS = 500;
  * charges of answers that had arrived. At most one a connection is lost, because its next charge settles the one before.
  */
 export function createDeliveryTracker(
-  settle: (ended: EndedCharges) => Promise<void>,
+  settle: (outcomes: DeliveryOutcomes) => Promise<void>,
   onError: (error: unknown) => void,
 ): DeliveryTracker {
   const open = new Set<number>();
   // By socket, because a response that is queued behind another gets no event when its connection ends.
   const openOn = new WeakMap<Socket, Set<number>>();
-  let ended: { readonly delivered: number[]; readonly undelivered: number[] } = { delivered: [], undelivered: [] };
+  let unsettled: { readonly delivered: number[]; readonly undelivered: number[] } = { delivered: [], undelivered: [] };
   let timer: NodeJS.Timeout | null = null;
   // Whether the last try failed: then the next one waits for its time.
   let failed = false;
   let settling: Promise<void> = Promise.resolve();
 
-  async function settleWith<Result>(transaction: (given: EndedCharges) => Promise<Result>): Promise<Result> {
-    const given = ended;
-    ended = { delivered: [], undelivered: [] };
+  async function settleWith<Result>(transaction: (outcomes: DeliveryOutcomes) => Promise<Result>): Promise<Result> {
+    const outcomes = unsettled;
+    unsettled = { delivered: [], undelivered: [] };
     // Under load a transaction that charges calls always comes first: a timer that ran on would add 200 transactions a second.
     if (!failed) stopTimer();
     try {
-      return await transaction(given);
+      return await transaction(outcomes);
     } catch (error) {
-      ended.delivered.push(...given.delivered);
-      ended.undelivered.push(...given.undelivered);
+      unsettled.delivered.push(...outcomes.delivered);
+      unsettled.undelivered.push(...outcomes.undelivered);
       if (hasEnded()) timer ??= setTimeout(trySettling, RETRY_MS).unref();
       throw error;
     }
   }
 
   function hasEnded(): boolean {
-    return ended.delivered.length + ended.undelivered.length > 0;
+    return unsettled.delivered.length + unsettled.undelivered.length > 0;
   }
 
   function stopTimer(): void {
@@ -73,13 +73,13 @@ export function createDeliveryTracker(
   function end(charge: number, delivered: boolean): void {
     if (!open.delete(charge)) return;
     if (delivered) {
-      ended.delivered.push(charge);
+      unsettled.delivered.push(charge);
       timer ??= setTimeout(trySettling, SETTLE_MS).unref();
     } else {
-      ended.undelivered.push(charge);
+      unsettled.undelivered.push(charge);
       // At once: undelivered credits must not cause a refusal.
       setImmediate(() => {
-        if (ended.undelivered.length > 0 && !failed) trySettling();
+        if (unsettled.undelivered.length > 0 && !failed) trySettling();
       });
     }
   }
@@ -119,11 +119,11 @@ export function createDeliveryTracker(
       clearTimeout(timer ?? undefined);
       await settling;
       clearTimeout(timer ?? undefined);
-      ended.undelivered.push(...open);
+      unsettled.undelivered.push(...open);
       open.clear();
       // What cannot be settled stays pending, and is taken back with all that this instance leaves.
-      if (hasEnded()) await settle(ended).catch(onError);
-      ended = { delivered: [], undelivered: [] };
+      if (hasEnded()) await settle(unsettled).catch(onError);
+      unsettled = { delivered: [], undelivered: [] };
     },
   };
 }

@@ -90,10 +90,10 @@ export function sendSuccess(
 
 /** The body of a success: the envelope of a single topic, or of a bundle (docs/developer/service-api.md, 3.1 and 3.2). */
 export function successText(call: Call, location: Location, answer: readonly TextPart[], meta: Meta): string | Buffer {
-  const place = `{"lat":${location.lat},"lng":${location.lng}}`;
+  const locationText = `{"lat":${location.lat},"lng":${location.lng}}`;
   const [start, end] =
     call.kind === 'single'
-      ? [`{"data":{"topic":"${call.topic}","location":${place},"result":`, '}']
-      : [`{"data":{"location":${place},"topics":{`, '}}'];
+      ? [`{"data":{"topic":"${call.topic}","location":${locationText},"result":`, '}']
+      : [`{"data":{"location":${locationText},"topics":{`, '}}'];
   return joinedText([start, ...answer, `${end},"meta":${JSON.stringify(meta)}}`]);
 }

@@ -57,7 +57,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const instance = starting.use(await accounts.register({ rateWindow, lastCall }, onError));
   const tracker = starting.use(
     createDeliveryTracker(
-      (ended) => instance.settle(ended),
+      (outcomes) => instance.settle(outcomes),
       (error) => isAccountsFailure(error) || onError(error),
     ),
   );
@@ -74,8 +74,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   const { descriptor } = options;
   // Fastify passes its options on to Node, which knows `fd`; its types do not.
-  const place = descriptor === undefined ? { port: options.port } : ({ fd: descriptor } as object);
-  await app.listen({ ...place, host }).catch((error) => {
+  const listenOn = descriptor === undefined ? { port: options.port } : ({ fd: descriptor } as object);
+  await app.listen({ ...listenOn, host }).catch((error) => {
     throw listenFailure(error, host, options.port);
   });
   const { port, address } = app.server.address() as AddressInfo;

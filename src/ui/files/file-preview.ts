@@ -6,7 +6,7 @@ import { findLocationColumns } from '../../rows/location-columns.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { RowFile } from '../../rows/port.ts';
 import { likelyOrder } from '../../run/scan/value.ts';
-import { pageWords } from './page-words.ts';
+import { pageMessage } from './page-words.ts';
 import type { ChosenFile } from './workspace.ts';
 
 /** A file's format, columns and first rows. */
@@ -81,7 +81,7 @@ function locationOf(columns: readonly string[], name: string): Pick<FilePreview,
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
     return {
       location: null,
-      note: `No latitude and longitude columns were recognised in ${name}. ${pageWords(error).hint}`,
+      note: `No latitude and longitude columns were recognised in ${name}. ${pageMessage(error).hint}`,
     };
   }
 }

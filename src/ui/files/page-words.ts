@@ -23,7 +23,7 @@ function withoutFolders(text: string): string {
 }
 
 /** An error's message and hint for the page. */
-export function pageWords({ code, message, hint }: Pick<PerilbookError, 'code' | 'message' | 'hint'>): {
+export function pageMessage({ code, message, hint }: Pick<PerilbookError, 'code' | 'message' | 'hint'>): {
   readonly message: string;
   readonly hint: string;
 } {

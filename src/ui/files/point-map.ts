@@ -1,7 +1,7 @@
 import type { Location } from '../../geo/coordinates.ts';
 import { parseLocation } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
-import { frameOf, HEIGHT, type MapPoint, place, project, WIDTH } from '../../report/map/frame.ts';
+import { drawnPoint, frameOf, HEIGHT, type MapPoint, project, WIDTH } from '../../report/map/frame.ts';
 import { outlinesOf } from '../../report/map/outlines.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { ChosenFile } from './workspace.ts';
@@ -54,7 +54,7 @@ export async function pointMap({ path }: ChosenFile, lat: number, lng: number, h
     }
   }
   const frame = frameOf(good);
-  const drawn = (locations: readonly Location[]) => distinctPoints(locations, (point) => place(frame, point));
+  const drawn = (locations: readonly Location[]) => distinctPoints(locations, (point) => drawnPoint(frame, point));
   const [goodPoints, badPoints] = [drawn(good), drawn(bad)];
   const { land, states } = outlinesOf(frame);
   return {

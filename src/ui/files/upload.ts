@@ -21,12 +21,12 @@ export async function receiveUpload(
   now: number,
 ): Promise<ChosenFile> {
   if (declared > most) throw tooLarge(most);
-  const place = workspace.reserve(safeFileName(name));
+  const reserved = workspace.reserve(safeFileName(name));
   try {
-    await pipeline(body, counted(most), createWriteStream(place.path, { flags: 'wx', mode: 0o600 }));
-    return workspace.add({ ...place, isUpload: true, addedAt: now });
+    await pipeline(body, counted(most), createWriteStream(reserved.path, { flags: 'wx', mode: 0o600 }));
+    return workspace.add({ ...reserved, isUpload: true, addedAt: now });
   } catch (error) {
-    workspace.discard(place.id);
+    workspace.discard(reserved.id);
     if (hasSystemCode(error, 'ENOSPC')) {
       throw new RefusedRequest(
         507,

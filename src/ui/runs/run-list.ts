@@ -11,21 +11,21 @@ const SHOWN = 50;
 export function listRuns(
   runs: readonly RunRecord[],
   books: readonly (ChosenFile & { readonly output: string })[],
-  isWorking: (book: string) => boolean,
+  isWorking: (file: string) => boolean,
 ) {
-  const byOutput = new Map(books.map((book) => [book.output, book]));
+  const byOutput = new Map(books.map((file) => [file.output, file]));
   const seen = new Set<string>();
   return runs.slice(0, SHOWN).map((run) => {
-    const book = byOutput.get(run.output) ?? null;
+    const file = byOutput.get(run.output) ?? null;
     const isLatest = !seen.has(run.output);
     seen.add(run.output);
-    const isCutOff = run.state === 'running' && book !== null && !(isLatest && isWorking(book.id));
+    const isCutOff = run.state === 'running' && file !== null && !(isLatest && isWorking(file.id));
     const summary = run.summary as Partial<RunSummary> | null;
     return {
       run: run.run,
-      job: book?.name ?? run.job,
+      job: file?.name ?? run.job,
       /** The id of its file on the page; null for a run of the command line. */
-      book: book?.id ?? null,
+      book: file?.id ?? null,
       state: isCutOff ? 'cut off' : run.state,
       started_at: run.startedAt,
       planned: run.plannedCredits,

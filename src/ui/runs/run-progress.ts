@@ -34,7 +34,7 @@ export interface ActiveRun {
   facts: RunFacts | null;
   /** Null until it is connected. */
   source: ChosenSource | null;
-  ended: RunResult | null;
+  result: RunResult | null;
   error: ErrorMessage | null;
 }
 
@@ -81,10 +81,10 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp) {
     failures: progress.failures,
     slowed_down: progress.slowedDown,
     notices: run.notices,
-    end: run.ended && {
-      state: run.ended.state,
-      stop: run.ended.stop && { ...run.ended.stop, message: withoutTerminal(run.ended.stop.message) },
-      summary: run.ended.summary,
+    end: run.result && {
+      state: run.result.state,
+      stop: run.result.stop && { ...run.result.stop, message: withoutTerminal(run.result.stop.message) },
+      summary: run.result.summary,
     },
     error: run.error,
   };

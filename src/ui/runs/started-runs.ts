@@ -32,15 +32,15 @@ export class Runs {
     this.#onBug = onBug;
   }
 
-  isWorking(book: string): boolean {
-    return this.#working.has(book);
+  isWorking(file: string): boolean {
+    return this.#working.has(file);
   }
 
   /** Starts a run, which spends at most the job's budget. @throws RefusedRequest if one is already running */
-  start(book: string, job: Job): void {
+  start(file: string, job: Job): void {
     if (this.#isClosing) throw new RefusedRequest(503, 'CLOSING', 'Perilbook is stopping', 'Start perilbook ui again.');
     // Registered before anything is awaited: a second click finds the first run.
-    if (this.isWorking(book)) {
+    if (this.isWorking(file)) {
       throw new RefusedRequest(
         409,
         'RUNNING',
@@ -60,18 +60,18 @@ export class Runs {
       available: 0,
       facts: null,
       source: null,
-      ended: null,
+      result: null,
       error: null,
     };
-    this.#runs.set(book, active);
-    const work = this.#work(active, job).finally(() => this.#working.delete(book));
-    this.#working.set(book, work);
+    this.#runs.set(file, active);
+    const work = this.#work(active, job).finally(() => this.#working.delete(file));
+    this.#working.set(file, work);
   }
 
   /** Makes no new calls, finishes those in flight, and writes the output. */
-  stop(book: string): void {
-    const active = this.#runs.get(book);
-    if (!active || !this.isWorking(book)) {
+  stop(file: string): void {
+    const active = this.#runs.get(file);
+    if (!active || !this.isWorking(file)) {
       throw new RefusedRequest(409, 'NOT_RUNNING', 'No run of this file is in progress', 'Reload the page.');
     }
     active.phase = 'stopping';
@@ -79,8 +79,8 @@ export class Runs {
   }
 
   /** The state of a file's run; null if this process has not run it. */
-  update(book: string): RunUpdate | null {
-    const active = this.#runs.get(book);
+  update(file: string): RunUpdate | null {
+    const active = this.#runs.get(file);
     return active ? runUpdateOf(active, timestampOf(this.#dependencies.clock)) : null;
   }
 
@@ -88,7 +88,7 @@ export class Runs {
   async close(): Promise<number> {
     this.#isClosing = true;
     const working = [...this.#working];
-    for (const [book] of working) this.stop(book);
+    for (const [file] of working) this.stop(file);
     await Promise.all(working.map(([, work]) => work));
     return working.length;
   }
@@ -110,7 +110,7 @@ export class Runs {
         if (active.phase === 'reading') active.phase = 'buying';
       };
       using done = await runJob(await openContext(job, ports), { approve });
-      active.ended = done.ended;
+      active.result = done.result;
       active.phase = 'ended';
     } catch (error) {
       active.error = errorMessageOf(error);

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { type ErrorCode, PerilbookError } from '../../errors.ts';
-import { pageWords } from '../files/page-words.ts';
+import { pageMessage } from '../files/page-words.ts';
 
 /** What the page shows of an error. */
 export interface ErrorMessage {
@@ -26,7 +26,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = { BUG: 500, NEEDS_A
 /** An error as the page shows it. A bug's stack goes to the terminal only. */
 export function errorMessageOf(error: unknown): ErrorMessage {
   if (error instanceof RefusedRequest) return error.words;
-  if (error instanceof PerilbookError) return { code: error.code, ...pageWords(error) };
+  if (error instanceof PerilbookError) return { code: error.code, ...pageMessage(error) };
   return {
     code: 'BUG',
     message: 'This is a bug in Perilbook',
