@@ -36,3 +36,13 @@ test('a plan counts the time that the run has used before it: a short limit prom
   const ended = await run(late);
   assert.deepEqual([ended.stop?.reason, ended.summary.credits_spent, harness.charged()], ['time', 0, 0]);
 });
+
+test('after some calls the time of a plan is that which they took, by the ledger', async (t) => {
+  const harness = await openHarness(t, { factor: 1 });
+  harness.writeInput(places(4_800));
+  await harness.run({ topics: 'hail', budget: 24 });
+  const { latency, minutes, this_run } = await harness.plan({ topics: 'hail' });
+  assert.ok(latency!.measured && latency!.seconds !== 0.4, 'not what is assumed');
+  const expected = Math.round((4_776 * latency!.seconds) / 8 / 60);
+  assert.deepEqual([minutes, this_run.minutes], [expected, expected]);
+});
