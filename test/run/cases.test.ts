@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
@@ -12,6 +12,7 @@ import { PerilbookError } from '../../src/errors.ts';
 import type { Key } from '../../src/run/plan/api-keys.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import type { JobFile } from '../../src/run/settings/job-file.ts';
+import { assertFits, filledIn } from '../assert-fits.ts';
 import { type Fault, fakeService } from '../fake-service.ts';
 import { FastClock } from '../fast-clock.ts';
 import { revokeKey } from '../service/file-accounts.ts';
@@ -24,6 +25,9 @@ import { column, type Harness, openHarness, places } from './harness.ts';
  * service and in the ledger, calls, statuses, words. cases/README.md describes the files. After each run it is checked, beyond what the case
  * says, that no key is in any file and message, that the output has a row for each of the input, and that the ledger knows each credit.
  */
+
+/** Formats that are no text. */
+const BINARY = /\.(parquet|xlsx)$/;
 
 const CASES = join(import.meta.dirname, 'cases');
 
@@ -41,6 +45,12 @@ interface Step {
   readonly places?: number | readonly [number, number];
   /** Another input: a file of the folder. */
   readonly input?: string;
+  /** Other files, by their names. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Statements that change the data of the service. */
+  readonly data?: string;
+  /** Rejections of so many locations are forgotten. */
+  readonly forgetRejections?: number;
   /** Enterprise bundles that another program buys before, at places of its own. */
   readonly othersBuy?: number;
   readonly faults?: readonly Fault[];
@@ -152,11 +162,11 @@ async function tried(
     assertHoldsNoKey(harness, ended!, keys);
     const { state, stop, summary } = ended!;
     const words = runMessages(ended!, 'perilbook run x --yes', '/', { width: 400, color: noColor });
-    assert.equal(
-      harness.output().split('\n').length,
-      inputOf(harness).split('\n').length,
-      'a row for each of the input',
-    );
+    const { input = 'input.csv', output = 'output.csv' } = settings[0]!;
+    if (output.endsWith('.csv')) {
+      const lines = [String(input), output].map((name) => read(harness, name).split('\n').length);
+      assert.equal(lines[1], lines[0], 'a row for each of the input');
+    }
     return {
       ...summary,
       ...{ state, stop: stop?.reason ?? null, message: stop?.message ?? null, exit: exitCodeOfRun(ended!) },
@@ -170,7 +180,7 @@ async function tried(
   }
 }
 
-const inputOf = (harness: Harness) => readFileSync(join(harness.folder, 'input.csv'), 'utf8');
+const read = (harness: Harness, name: string) => readFileSync(join(harness.folder, name), 'utf8');
 
 function assertHoldsNoKey(harness: Harness, ended: object, keys: readonly Key[]): void {
   const names = readdirSync(harness.folder, { recursive: true, encoding: 'utf8' });
@@ -182,23 +192,6 @@ function assertHoldsNoKey(harness: Harness, ended: object, keys: readonly Key[])
         assert.equal(bytes.indexOf(secret, 0, encoding), -1, 'a key');
     }
   }
-}
-
-/** A text between slashes is a pattern, `{least, most}` are bounds, `[value] * count` is a list; of an object its named members count. */
-function assertFits(found: unknown, expected: unknown, path: string): void {
-  if (typeof expected === 'string' && /^\/.*\/$/s.test(expected)) {
-    assert.match(String(found), new RegExp(expected.slice(1, -1), 's'), path);
-  } else if (Array.isArray(expected)) {
-    assert.equal((found as unknown[] | undefined)?.length, expected.length, `${path}: ${JSON.stringify(found)}`);
-    for (const [index, value] of expected.entries()) assertFits((found as unknown[])[index], value, `${path}.${index}`);
-  } else if (typeof expected === 'object' && expected !== null) {
-    const { least, most, ...members } = expected as Record<string, unknown>;
-    if (typeof least === 'number') assert.ok((found as number) >= least, `${path}: ${found} is less than ${least}`);
-    if (typeof most === 'number') assert.ok((found as number) <= most, `${path}: ${found} is more than ${most}`);
-    for (const [name, value] of Object.entries(members)) {
-      assertFits((found as Record<string, unknown> | null)?.[name], value, `${path}.${name}`);
-    }
-  } else assert.deepEqual(found, expected, path);
 }
 
 /** Takes a step and checks what it says; the first has only the input. */
@@ -215,6 +208,9 @@ async function take(
   for (const [lat, lng] of places(20 + (step.othersBuy ?? 0)).slice(20)) {
     await request(harness.url + pathTo('/v1/bundle/enterprise', { lat, lng }), harness.key('bundle').secret);
   }
+  for (const [name, text] of Object.entries(step.files ?? {})) writeFileSync(join(harness.folder, name), text);
+  if (step.data) harness.database.exec(step.data);
+  if (step.forgetRejections) assert.equal(await harness.store.forgetRejections(), step.forgetRejections);
   if (step.at) harness.clock.moveTo(step.at);
   if (step.after) await harness.clock.sleep(step.after);
   const secretOf = (name: string) => known.get(name)!.secret;
@@ -224,7 +220,8 @@ async function take(
   if (!step.plan && !step.run && !step.together) return;
   const tell = await tried(opened, whole, step);
   const before = opened.output;
-  if (!step.plan && !('error' in tell)) opened.output = harness.output();
+  const written = (step.run ?? step.together?.at(-1))?.output ?? whole.job?.output ?? 'output.csv';
+  if (!step.plan && !('error' in tell) && !BINARY.test(written)) opened.output = read(harness, written);
   const ledger = await harness.ledger();
   const [charged, ofOther] = [harness.charged(), whole.other ? harness.charged('other') : 0];
   if (!whole.othersSpend)
@@ -232,9 +229,12 @@ async function take(
   const { answers } = fake;
   const byStatus = Map.groupBy(answers, (answer) => answer.slice(0, 3));
   const { columns = {}, ...expected } = step.expect as { columns?: Record<string, unknown> };
+  const byKey = await harness.store.statement({ by: 'key' });
+  const paidBy = (key: Key) => byKey.find(({ name }) => name === key.fingerprint)?.credits.charged ?? 0;
   const found = {
     ...{ ...tell, ledger, charged, charged_other: ofOther, requests: answers.length, faulted: fake.faulted() },
     answers: Object.fromEntries([...byStatus].map(([status, { length }]) => [status, length])),
+    paid_by: Object.fromEntries([...known].map(([name, key]) => [name, paidBy(key)])),
     runs: (await harness.store.runs()).length,
     notices: harness.notices.join('\n'),
     output: opened.output,
@@ -242,7 +242,7 @@ async function take(
   };
   assertFits(found, expected, name);
   for (const [title, values] of Object.entries(columns)) {
-    assertFits(column(harness.output(), title), values, `${name}: ${title}`);
+    assertFits(column(opened.output, title), values, `${name}: ${title}`);
   }
 }
 
@@ -258,14 +258,4 @@ for (const folder of readdirSync(CASES).filter((name) => !name.endsWith('.md')))
       for (const [index, step] of whole.steps.entries()) await take(opened, whole, step, `step ${index + 1}`);
     });
   }
-}
-
-/** A case with the members of a row in the places of their names. */
-function filledIn(whole: Case, row: Readonly<Record<string, unknown>>): Case {
-  let text = JSON.stringify(whole);
-  for (const [name, value] of Object.entries(row)) {
-    const quoted = JSON.stringify(value);
-    text = text.replaceAll(`"$${name}"`, quoted).replaceAll(`$${name}`, JSON.stringify(String(value)).slice(1, -1));
-  }
-  return JSON.parse(text);
 }
