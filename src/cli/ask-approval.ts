@@ -3,10 +3,10 @@ import { PerilbookError } from '../errors.ts';
 import { counted } from '../format-numbers.ts';
 import { type CliContext, shownOn } from './context.ts';
 
-/** What is asked before something costs, and what is said without a yes. */
+/** The question before something is bought or downloaded, and the errors for a missing or refused approval. */
 interface Approval {
   readonly question: string;
-  /** Where nobody can be asked: what was not done, and how to approve it. */
+  /** Without a terminal: what was not done, and how to approve it. */
   readonly unapproved: string;
   readonly approve: string;
   /** After a no: what was not done, and what to do later. */
@@ -20,10 +20,10 @@ export function canAsk({ stdin, stderr, log }: CliContext): boolean {
 }
 
 /**
- * Asks on a terminal. Returns only on a yes: `y` or `yes`; Ctrl-C and Ctrl-D are a no.
+ * Asks on a terminal. Returns only after `y` or `yes`; any other answer, Ctrl-C and Ctrl-D mean no.
  *
  * @param isStdinFree false if stdin is the input file
- * @throws NEEDS_APPROVAL off a terminal, INTERRUPTED on anything but yes
+ * @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no
  */
 export async function requireApproval(context: CliContext, approval: Approval, isStdinFree = true): Promise<void> {
   if (!canAsk(context) || !isStdinFree) {

@@ -8,7 +8,7 @@ export interface CheckLimits {
   reached: PerilbookError | null;
 }
 
-/** After so many requests in a row without an answer the service is down; each may have waited two minutes. */
+/** So many requests in a row without an answer mean that the service is down; each may have waited two minutes. */
 const DOWN_AFTER = 3;
 
 /** Sends the requests of a service check through the client. @throws SERVICE_DOWN */

@@ -117,7 +117,7 @@ export const COMMANDS: readonly Command[] = [
     options: {
       ...jobOptions(LATER_INPUT_FLAGS),
       port: { ...port, describe: 'port to listen on (default: any free port)' },
-      // A petabyte: more bytes are soon no longer exact numbers.
+      // A petabyte: numbers of bytes far above it are not exact.
       'max-upload': { type: 'number', range: [1, 1_000_000_000], describe: 'largest upload in MB (default 2000)' },
     },
     load: async () => (await import('./commands/ui.ts')).uiCommand,

@@ -13,14 +13,14 @@ export interface CommandOption {
   readonly describe: string;
   /** The heading in help. Default: Options. */
   readonly group?: string;
-  /** Help shows it with --all alone. */
+  /** Only `help --all` shows it. */
   readonly hidden?: boolean;
   /** The only values. */
   readonly choices?: readonly string[];
   /** Of a whole number: the least and the most. */
   readonly range?: readonly [least: number, most: number];
   readonly required?: boolean;
-  /** An option that cannot stand beside it. */
+  /** An option that cannot be combined with it. */
   readonly conflicts?: string;
 }
 
@@ -28,7 +28,7 @@ export interface CommandOption {
 export interface Command {
   /** Its name and its argument: `cache import [path]`; `[names..]` takes several. */
   readonly usage: string;
-  /** Further arguments are input files too. */
+  /** All further arguments are input files. */
   readonly takesFiles?: boolean;
   readonly describe: string;
   /** Default: those of the subcommands. */

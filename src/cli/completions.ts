@@ -17,7 +17,7 @@ export const LIST_VALUES: Readonly<Record<string, readonly string[]>> = {
 
 const SOURCE_NAMES = SOURCES.map(({ name }) => name);
 
-/** What the names after a command may be. Files follow the loader of `data load`. */
+/** The names that may follow a command. After the loader of `data load` come files. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   'data get': [...TOPIC_NAMES, ...SOURCE_NAMES],
   'data update': SOURCE_NAMES,

@@ -42,7 +42,7 @@ export function say(context: CliContext, text: string, level: LogLevel = 'info')
   else context.log(level, 'message', { message: text });
 }
 
-/** Prints what people asked for on stdout. */
+/** Prints the text that a command was asked for on stdout. */
 export function print(context: CliContext, text: string): void {
   printData(context, fitted(text, lineWidth(context.stdout)));
 }
@@ -69,7 +69,7 @@ export function printResult(
   return 0;
 }
 
-/** A text without what could control the terminal, but for our own colors. */
+/** Escapes what could control the terminal, except for our own colors. */
 export function shownOn(context: CliContext, stream: CliContext['stdout'], text: string): string {
   return printable(text, colorFor(context, stream) !== noColor);
 }

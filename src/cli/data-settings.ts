@@ -17,7 +17,7 @@ export interface DataSettings {
   readonly mirror?: string;
   readonly copy?: string;
   readonly contact?: string;
-  /** Opens the data file for writing, once; whoever made the settings closes it. */
+  /** Opens the data file for writing, once. Disposing of the settings closes it. */
   readonly open: () => DataDatabase;
 }
 
@@ -33,7 +33,7 @@ export function openDataSettings(context: CliContext, flags: Flags, file: string
   return { ...sourcesOf(context, flags), file, open, [Symbol.dispose]: () => opened.dispose() };
 }
 
-/** A misspelled name must not look like a file without data. */
+/** A misspelled name must be an error, not an empty data file. */
 export function refuseMissing(file: string, option: string): void {
   if (existsSync(file)) return;
   throw new PerilbookError('SERVICE_DATA', `There is no file ${file}`, `Check the name that ${option} gives.`, {

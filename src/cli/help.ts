@@ -19,7 +19,7 @@ const HELP_WIDTH = 100;
 /**
  * The help of the program (null) or of a command. It begins with examples: most people look for a line to copy.
  *
- * @param isAll shows the options that few people need, too
+ * @param isAll shows rarely used options too
  * @param columns the width of the terminal; 0 and undefined where it is unknown
  */
 export function helpText(

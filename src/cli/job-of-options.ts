@@ -21,7 +21,7 @@ export function jobOf(context: CliContext, target: JobWords, flags: Flags): Job 
   return makeJob(settingsOf(context, target, flags), { ...foldersOf(context), jobFile });
 }
 
-/** The settings of command line and environment; null if they name a job file. */
+/** The settings of the command line and the environment; null if the command line names a job file. */
 export function settingsWithoutJobFile(context: CliContext, target: string | undefined, flags: Flags): JobFile | null {
   if (isJobFile(target)) return null;
   const [fromFlags, fromEnv] = settingsOf(context, target, flags);
@@ -124,17 +124,17 @@ function gather(
   return job;
 }
 
-/** The job file that says the same as an option. `shown`: the option in messages. @throws USAGE */
+/** The job file with the same setting as an option. `shown`: the option's name in messages. @throws USAGE */
 function checkedPart(option: JobOption, given: Given, shown: string, help: string): JobFile {
   const part: JobFile = definedOnly({ [option.setting]: settingOf(option, given) });
-  // The address is an option of its own, or in the job file.
+  // The address has its own option, or is in the job file.
   if (typeof part.service === 'object' && part.service.base_url === '') return part;
   const { settings, issues } = checkSettings(part);
   if (issues.length > 0) throw wrongValue(`${shown}: ${issues[0]!.message}`, help);
   return settings;
 }
 
-/** Of the flags that say where areas come from, only --tract and --county can be combined. */
+/** Only two of the flags for areas can be combined: --tract and --county. */
 function refuseTwoAreas(before: JobFile['areas'], after: JobFile['areas']): void {
   if (typeof before !== 'object' || typeof after !== 'object' || before.find === undefined) return;
   const other = [after.find && `--by-${after.find}`, after.tract && '--tract', after.county && '--county'].find(

@@ -17,7 +17,7 @@ export interface JobOption extends SettingFlag {
   readonly help: string;
 }
 
-/** The options as plain data, for parsing and help: neither waits for the libraries that check a job (job-of-options.ts). */
+/** The options as plain data: parsing and help need not load the libraries that check a job (job-of-options.ts). */
 export const JOB_OPTIONS: readonly JobOption[] = SETTING_LIST.flatMap(([setting, line]) =>
   Object.entries(line.flags ?? {}).map(([flag, option]) => ({
     ...option,
@@ -42,7 +42,7 @@ export function settingOf({ type, value = (given) => given }: JobOption, given: 
   }
 }
 
-/** The options of a command that reads a job: those in `flags`, or all, of which help hides what few people need. */
+/** The options of a command that reads a job: those in `flags`, or all. Help hides the rarely used ones. */
 export function jobOptions(flags?: readonly string[]): Record<string, CommandOption> {
   return Object.fromEntries(
     JOB_OPTIONS.filter(({ flag }) => flags === undefined || flags.includes(flag)).map(

@@ -1,4 +1,4 @@
-/* Messages as JSON lines (`--log json`). Imports next to nothing: main.ts needs it before anything is loaded. */
+/* Messages as JSON lines (`--log json`). Imports almost nothing, because main.ts needs it before all other modules. */
 import { printableJson } from '../printable.ts';
 
 export type LogLevel = 'info' | 'warning' | 'error';

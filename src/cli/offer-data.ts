@@ -11,8 +11,8 @@ import { openDataSettings, sourcesOf } from './data-settings.ts';
 import { statesOfJob } from './states-of-file.ts';
 
 /**
- * On a terminal, offers to get the data that some topics of a job lack, for the states of its input, where its other topics are answered
- * from local data. To be called where there is a terminal. After a no the run goes on without. `--yes` is about credits, and downloads nothing.
+ * Offers to download the data that some topics of a job lack, for the states of its input, if local data answers its other topics.
+ * Call it only on a terminal. After a no the run continues without the data. `--yes` approves credits, not downloads.
  *
  * @throws PerilbookError INPUT_* as the scan of the run does; INTERRUPTED when the download is stopped
  */
@@ -32,9 +32,9 @@ export async function offerData(context: CliContext, flags: Flags, job: Job): Pr
 }
 
 /**
- * For the page: the data that the topics of a job lack, in the words of `perilbook data get`; null where there is none to download.
+ * For the page: lists the data that the topics of a job lack, as `perilbook data get` prints it; null if there is none to download.
  *
- * @param isApproved whether to download it; the words are then those of what was loaded
+ * @param isApproved whether to download and load it; the text then lists what was loaded
  * @throws PerilbookError INPUT_* as the scan of the run does
  */
 export async function dataForPage(context: CliContext, job: Job, isApproved: boolean): Promise<string | null> {
@@ -56,11 +56,11 @@ function topicsWithoutData({ service, dataFile, topics }: Job, now: number): Top
 
 interface PublishedData {
   readonly topics: readonly TopicSlug[];
-  /** Those of the job's input. */
+  /** The states of the job's input. */
   readonly states: readonly string[];
 }
 
-/** What of the lacking data agencies publish for the input; null: nothing. */
+/** The missing data that agencies publish for the input; null if they publish none of it. */
 async function publishedFor(
   context: CliContext,
   job: Job,
@@ -75,7 +75,7 @@ async function publishedFor(
 
 async function getPublished(context: CliContext, job: Job, { topics, states }: PublishedData, flags: Flags) {
   using settings = openDataSettings(context, {}, job.dataFile);
-  // Most runs download nothing: they do not wait for the web client.
+  // Loaded here, because most runs download nothing.
   const { getData } = await import('./commands/data-get.ts');
   await getData(context, settings, topics, states, flags);
 }

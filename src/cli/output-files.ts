@@ -12,7 +12,7 @@ import type { Flags } from './command.ts';
 import type { CliContext } from './context.ts';
 
 /**
- * Checks all files that a command writes before it does anything: they can be written, and replace nothing that must not be lost.
+ * Checks all files that a command writes before it does anything: they can be written, and no file that must stay is replaced.
  *
  * @param more files that the command reads besides those of the job
  * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS, USAGE

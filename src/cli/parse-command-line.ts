@@ -25,11 +25,11 @@ export const COMMON_OPTIONS = {
   help: { alias: 'h', type: 'boolean', describe: 'show help' },
 } as const satisfies Command['options'];
 
-/** Node's parser reads the words; what they mean, and what is wrong with them, is decided here. @throws USAGE */
+/** Node's parser splits the words; this module gives them their meaning and reports the errors. @throws USAGE */
 export function parseCommandLine(args: readonly string[], commands: readonly Command[]): CommandLine {
   // `help run` is short for `run --help`.
   if (args[0] === 'help') return parseCommandLine([...args.slice(1), '--help'], commands);
-  // Options may stand before the command, and which of them take a value must be known to find it.
+  // Options may stand before the command. To find the command, the parser must know which options take a value.
   const all = Object.assign({}, ...runnableCommands(commands).map(({ options }) => options));
   const { positionals: words } = tokensOf(args, all);
   const command = commandOf(words, commands);
@@ -48,7 +48,7 @@ export function parseCommandLine(args: readonly string[], commands: readonly Com
   return { kind: 'command', command, flags: { ...flags, command: name } };
 }
 
-/** An option as it was typed. */
+/** A typed option. */
 interface TypedOption {
   /** The long name, where the command line has the letter of an option. */
   readonly name: string;
@@ -92,7 +92,7 @@ function valuesOf(given: readonly TypedOption[], command: Command): Flags {
   }
   for (const [name, tokens] of Map.groupBy(given, (token) => token.name)) {
     const option = command.options![name]!;
-    // A switch that is given twice says the same twice.
+    // A switch may be given twice: it has no value that could differ.
     if (tokens.length > 1 && option.type !== 'boolean') {
       const times = tokens.length === 2 ? 'twice' : `${tokens.length} times`;
       throw new PerilbookError('USAGE', `${dashed(name)} is given ${times}`, 'Give it once.');

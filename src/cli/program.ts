@@ -30,7 +30,7 @@ export async function program(host: CliContext, version: string): Promise<number
   }
 }
 
-/** With `--log json` every message is a line of JSON, and nobody is asked: the lines are for a scheduler. */
+/** With `--log json` every message is a line of JSON for a scheduler, so the program asks no questions. */
 function withLog(context: CliContext): CliContext {
   if (!wantsJsonLog(context.args)) return context;
   const { stderr, clock } = context;

@@ -1,4 +1,4 @@
-/* What main.ts prints itself. Imports next to nothing, so that the first message is printed at once. */
+/* The messages that main.ts prints. Imports almost nothing, so that the first message is printed at once. */
 
 import { printable } from '../printable.ts';
 import { logLine, wantsJsonLog } from './log-lines.ts';
@@ -18,18 +18,18 @@ export function startMessage(args: readonly string[], isTerminal = false): strin
 
 const IN_ORDER = ['run', 'places', 'ui', 'service', 'data'];
 
-/** Whether a command ends its work in order after an interrupt. Others end at once: what they write appears whole or not at all. */
+/** Whether a command completes work in progress after an interrupt. Other commands end at once: their files appear whole or not at all. */
 export function endsInOrder(args: readonly string[]): boolean {
   return IN_ORDER.includes(fromCommand(args)[0] ?? '');
 }
 
-/** Options may stand before the command. Which of them take a value is not known here, so a value like `run` passes for the command. */
+/** Options may stand before the command. Which of them take a value is unknown here, so a value such as `run` counts as the command. */
 function fromCommand(args: readonly string[]): readonly string[] {
   const at = args[0]?.startsWith('-') ? args.findIndex((arg) => IN_ORDER.includes(arg)) : 0;
   return args.slice(Math.max(0, at));
 }
 
-/** Printed at an interrupt: what is still done, and how not to wait for it. */
+/** Printed at an interrupt: what the program still completes, and how to stop at once. */
 export function stopMessage(args: readonly string[], now = 0): string {
   const text = stopText(args);
   if (wantsJsonLog(args)) return logLine(now, 'warning', 'stopping', { message: text });

@@ -18,7 +18,7 @@ import type { DataSettings } from './data-settings.ts';
 import { estimatedBytes, type SourceOutcome, transferMessage } from './messages/download-messages.ts';
 import { showLine } from './progress/one-line.ts';
 
-/** The sources that were downloaded, with the slices that were. */
+/** The downloaded sources, each with its downloaded slices. */
 export function downloadedSources(sources: readonly Source[], downloads: string): WantedSource[] {
   return sources
     .map((source) => ({

@@ -7,12 +7,12 @@ import { checkedSettings, isObject, isText, requireType } from './checked-settin
 import { type ConnectionContext, connect, type OpenConnection } from './connection.ts';
 import { LocalPlaces } from './local-places.ts';
 
-/** Where answers come from: made by `local`, `createClient` or `sample`. It shows no key. */
+/** Where answers come from: made by `local`, `createClient` or `sample`. Printing it shows no key. */
 export interface AnswerSource {
   readonly kind: 'local' | 'service' | 'sample';
 }
 
-/** The account at a metered service, and how far it may be spent. The names are those of the job file's settings. */
+/** The account at a metered service, and its limits. The names are those of the job file's settings. */
 export interface ClientSettings
   extends Pick<
     JobFile,
@@ -26,7 +26,7 @@ export interface ClientSettings
 
 interface SourceParts {
   readonly settings: JobFile;
-  /** The keys, under the names by which the settings know them. */
+  /** The keys, by the variable names in the settings. */
   readonly env: ConnectionContext['env'];
   readonly dataFile?: string;
   readonly places?: LocalPlaces;
@@ -59,7 +59,7 @@ export function sample(): AnswerSource {
 }
 
 /**
- * A metered service. Connections are opened when something is bought, and closed when it was.
+ * A metered service. A connection is open only while something is bought.
  *
  * @throws PerilbookError USAGE for a setting that cannot be read
  */
@@ -93,10 +93,10 @@ export function jobOfSource(source: AnswerSource, settings: object, store?: stri
   return { ...job, location, ...(dataFile === undefined ? {} : { dataFile }) };
 }
 
-/** The budget of answers that cost nothing. */
+/** The budget where answers cost nothing. */
 export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** Sample credits cost nothing, and local answers none. @throws NEEDS_APPROVAL */
+/** Sample credits and local answers cost nothing. @throws NEEDS_APPROVAL */
 function withBudget(settings: JobFile, { kind }: AnswerSource): JobFile {
   if (settings.budget !== undefined) return settings;
   if (kind !== 'service') return { ...settings, budget: NO_LIMIT };

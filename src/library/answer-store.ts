@@ -14,10 +14,10 @@ export interface AnswerStore extends AsyncDisposable {
   readonly address: string;
 }
 
-/** Only this module can reach the store of a handle: its functions are no part of the library. */
+/** Keeps the store of a handle private: its functions are not part of the library's interface. */
 const STORES = new WeakMap<AnswerStore, Store>();
 
-/** The folders of a program that names none. The environment is not read: a program that uses `XDG_DATA_HOME` passes it. */
+/** The folders if the program names none. The environment is not read: a program that uses `XDG_DATA_HOME` passes it. */
 export function defaultFolders(): JobFolders {
   return { workingFolder: resolve('.'), dataFolder: join(homedir(), '.local/share/perilbook') };
 }

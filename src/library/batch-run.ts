@@ -15,7 +15,7 @@ import { type RunEvent, reportProgress } from './run-events.ts';
 /** A coordinate in decimal degrees: a number, or the text of one. Text in other notations needs `coordinates: 'lenient'`. */
 export type Coordinate = number | string | null | undefined;
 
-/** Rows of a program as a row file: scanned, priced and joined by the same code as the rows of a file. */
+/** A program's rows as a row file, so that the code for files scans, prices and joins them. */
 interface MemoryRows extends RowFile {
   /** The fields of each row, once they were written. */
   readonly written: () => readonly (readonly Field[])[];
@@ -42,7 +42,7 @@ function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[], f
   };
 }
 
-/** Stops that last until the user has changed something; after any other, a later enrichment goes on. */
+/** Stops that last until the user changes something. After any other stop, a later enrichment continues. */
 const REFUSALS: Partial<Record<StopReason, { readonly code: ErrorCode; readonly hint: string }>> = {
   keys: { code: 'KEY_REFUSED', hint: 'Check the keys and their scopes, then enrich the rows again.' },
   denied: { code: 'KEY_REFUSED', hint: 'Settle this with the provider, then enrich the rows again.' },
@@ -51,8 +51,8 @@ const REFUSALS: Partial<Record<StopReason, { readonly code: ErrorCode; readonly 
 };
 
 /**
- * Answers batches of rows, each by a scan, a plan, a purchase (or look-up) and a join of its own. All are one run in the ledger, so
- * that one budget holds for them together; it begins with the first batch that lacks something. Dispose of it to end that run.
+ * Answers batches of rows. Each batch has its own scan, plan, purchase (or look-up) and join. All batches are one run in the ledger,
+ * with one budget. The run begins with the first batch that lacks an answer, and ends when this is disposed of.
  */
 export class BatchRun implements AsyncDisposable {
   readonly #context: RunContext;
@@ -75,17 +75,17 @@ export class BatchRun implements AsyncDisposable {
     const progress = { ...newProgress(), ...this.#spent };
     using _ = reportProgress(progress, this.#onEvent, () => this.#rows);
     using prepared = await prepare({ ...this.#context, progress }, {}, rowFile);
-    // What is left of a budget may pay for a place that lacks little; every other reason holds for all places.
+    // The rest of a budget may pay for a place that lacks little. Every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);
     const { status } = await writeOutput(prepared, prepared.plan, rowFile);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;
-    // Now: they may be unpacked from the store, which the program may close.
+    // Read now: the fields are unpacked from the store, which the program may close.
     return rowFile.written().map((fields) => this.#withReason(fields));
   }
 
-  /** What the user has to change before more can be bought; null: nothing. */
+  /** The error that the user must correct before more can be bought; null if there is none. */
   get refusal(): PerilbookError | null {
     const { reason, message } = this.#stop ?? {};
     const refusal = reason === undefined ? undefined : REFUSALS[reason];
@@ -105,7 +105,7 @@ export class BatchRun implements AsyncDisposable {
     await this.#context.store.finishRun(this.#run, { state, resumeAfter: this.#stop?.resumeAfter ?? null, summary });
   }
 
-  /** Adds to a deferred row why nothing more is bought. */
+  /** Adds the reason why buying stopped to a deferred row. */
   #withReason(fields: readonly Field[]): readonly Field[] {
     const [status, note, ...rest] = fields;
     return this.#stop === null || status !== 'deferred' ? fields : [status, `${note}. ${this.#stop.message}`, ...rest];
@@ -114,7 +114,7 @@ export class BatchRun implements AsyncDisposable {
   async #ask(prepared: OpenedJob): Promise<void> {
     const { job, plan, progress } = prepared;
     checkPurchase(prepared);
-    // More batches follow: what they will cost is not known, only what they may.
+    // More batches follow. Their price is unknown; only the budget limits it.
     const planned = job.budget === NO_LIMIT ? plan.price.credits : (job.budget ?? 0);
     this.#run ??= await startRun(prepared, planned);
     const stop = await getAnswers(prepared, plan, this.#run);

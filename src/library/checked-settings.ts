@@ -18,7 +18,7 @@ export function checkedSettings(given: object): JobFile {
   );
 }
 
-/** What a function of the library takes beside settings. */
+/** Options of the library's functions that are not settings. */
 interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onEvent?: unknown;

@@ -15,13 +15,13 @@ import { getAllBoundariesCommand, getCommand } from './get-command.ts';
 
 /** What opening a connection needs from its caller. */
 export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | 'random' | 'notice'> {
-  /** Where the keys are that a job names by environment variables. */
+  /** The environment, with the keys whose variables a job names. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Where a job's answers come from, without starting or asking a service: enough for a plan, which must work without a key. A
- * missing key is assumed to have the scopes that the job gives it, or all.
+ * Where a job's answers come from, without starting or asking a service. A plan needs no more, and must work without a key. A
+ * missing key is assumed to have the scopes in the job, or all scopes.
  */
 export function unopenedConnection(context: ConnectionContext, job: Job): Connection {
   const local = localConnection(context, job);
@@ -51,10 +51,10 @@ export function unopenedConnection(context: ConnectionContext, job: Job): Connec
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
 
 /**
- * The local data that a job answers from; null for a service and for the sample. Where the job names none of these, local data
- * is used if it answers one of the topics. Data of which a part is made up counts as none: no output mixes it with real data.
+ * The local data of a job; null for a service and for the sample. If the job names no source, local data is used if it answers one
+ * of the topics. Partly made-up data counts as none, because no output mixes it with real data.
  *
- * @throws LOCAL_DATA where the job wants local data and there is none for its topics
+ * @throws LOCAL_DATA where the job requires local data and there is none for its topics
  */
 export function localConnection(context: ConnectionContext, job: Job): LocalConnection | null {
   const { service, dataFile } = job;
@@ -63,9 +63,9 @@ export function localConnection(context: ConnectionContext, job: Job): LocalConn
 }
 
 /**
- * The connection to local data that was described; null where the job need not use it, and cannot.
+ * The connection to the described local data; null if the job does not require local data and cannot use it.
  *
- * @param state of the location where a single one is looked up
+ * @param state the state of a single location
  * @throws LOCAL_DATA as above
  */
 export function connectionTo(
@@ -76,8 +76,8 @@ export function connectionTo(
 ): LocalConnection | null {
   const { service, topics, counts, dataFile } = job;
   if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
-    // Answers without counts have gaps that a job with counts must not take for answers. In a store that machines share, each has
-    // data of its own.
+    // Answers without counts are a source of their own, because a job with counts must not use them. In a shared store each machine's
+    // data is a source of its own too.
     const machine = isPostgresAddress(job.store) ? `${hostname()}:` : '';
     const source = `local${counts ? '' : ' without counts'} ${machine}${dataFile}`;
     return { kind: 'local', source, sample: false, data };
@@ -106,7 +106,7 @@ function lacksBoundariesOnly({ datasets }: LocalData, topics: readonly TopicSlug
   return topics.some((topic) => needsOf(topic).every((name) => here.has(name) !== (name === 'areas')));
 }
 
-/** Whether answers of a source in the store cost nothing: those of the embedded service and of local data. Others have addresses. */
+/** Whether answers of a source in the store are free. The embedded service and local data are; paid sources have an address. */
 export function isFreeSource(source: string): boolean {
   return /^(embedded|local) /.test(source);
 }
@@ -121,7 +121,7 @@ export interface OpenConnection extends AsyncDisposable {
 }
 
 /**
- * Opens what a job's answers come from. `sample` starts our own service on loopback with sample data, the job's account, and a key that is
+ * Opens the connection of a job. `sample` starts our own service on loopback with sample data, the job's account, and a key that is
  * revoked at the end.
  *
  * @param notice prints a message before a step that takes seconds
@@ -142,7 +142,7 @@ export async function connect(
     const connection = { kind: 'service', baseUrl, source: sourceName(baseUrl), sample: false, keys: read } as const;
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
-  // Most commands need no service of their own: they do not wait for the web framework.
+  // Loaded here: most commands need no service, so they need not load the web framework.
   const { startEmbeddedService } = await import('./embedded-service.ts');
   const service = await startEmbeddedService(context, job, notice);
   const { baseUrl, keys } = service;

@@ -53,8 +53,8 @@ export async function startEmbeddedService(
 }
 
 /**
- * The topics that the calls of a job may return: single calls those that are asked for, a standard bundle all natural ones, an
- * enterprise bundle every topic. Fewer topics are made sooner, and readings are renewed only for those that have them.
+ * The topics that a job's calls may return: single calls return the job's topics, a standard bundle all natural topics, an
+ * enterprise bundle all topics. Sample data of fewer topics is made faster, and only topics with readings need new readings.
  */
 function topicsToLoad({ topics, optimize }: Job): readonly TopicSlug[] {
   const others = topics.filter((topic) => topicOf(topic).category !== 'natural');
@@ -78,7 +78,7 @@ async function embeddedAccount(accounts: ServiceAccounts, job: Job): Promise<str
   const { name: account, subscription, anniversaryDay } = purchaseJob(job, { sample: true }).account;
   const figures = `${subscription.creditsPerMonth} a month, ${subscription.creditsPerMinute} a minute`;
   const name = `${account}: ${figures}, resets on day ${anniversaryDay}`;
-  // January has all 31 days, so that a sign-up on the 31st stays one.
+  // In January, which has 31 days, so that an anniversary on the 31st is possible.
   const signedUpAt = billingPeriod(anniversaryDay, Date.UTC(2024, 0, 31)).start;
   const isThere = async () => (await accounts.listAccounts()).some((other) => other.name === name);
   if (await isThere()) return name;

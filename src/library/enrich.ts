@@ -25,7 +25,7 @@ export interface AnswerSettings
   readonly source: AnswerSource;
   /** Most credits that may be spent in all. Needed for a metered service. */
   readonly budget?: number;
-  /** Ends the buying: calls in flight are completed and stored, then the function throws INTERRUPTED. */
+  /** Stops buying: calls in flight are completed and stored, then the function throws INTERRUPTED. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: RunEvent) => void;
 }
@@ -41,7 +41,7 @@ interface Locate<Row> {
 export interface StreamSettings extends AnswerSettings {
   /** Topics or groups of topics, such as `'natural'` or `['wildfire', 'park']`. */
   readonly topics: TopicName | readonly TopicName[];
-  /** What was answered is kept here, and never bought again while it is fresh. */
+  /** Keeps the answers. An answer is not bought again while it is fresh. */
   readonly store: AnswerStore;
   /** `tract` or `county`: buy one answer for each, by the boundaries on this machine. */
   readonly areas?: 'tract' | 'county';
@@ -72,10 +72,10 @@ export interface EnrichedRow<Row> {
  * Adds hazard ratings to rows, in their order. The rows are taken in batches: a batch is scanned, priced and bought (or looked up),
  * then its rows are returned. Memory is bounded by the batch, and a consumer that stops early has paid for the batch it was in.
  *
- * Where the budget, the quota or the service ends the buying, the other rows still come, with what the store has, and their status
- * and note say what is missing and why; `onEvent` gets the reason. What the user has to change first (a refused key, a wrong address,
- * a moved store) is thrown after the rows of its batch. Nothing is paid twice: answers are stored before a row is returned, and what
- * failed is not tried again in the same enrichment.
+ * If the budget, the quota or the service stops the buying, the other rows are still returned, with the answers in the store. Their
+ * status and note say what is missing and why; `onEvent` gets the reason. An error that the user must correct (a refused key, a wrong
+ * address, a moved store) is thrown after the rows of its batch. Nothing is paid twice: answers are stored before a row is returned,
+ * and a failed call is not tried again in the same enrichment.
  *
  * @throws PerilbookError USAGE and NEEDS_APPROVAL at once; KEY_*, SCOPE_MISSING, LOCAL_DATA, STORE_*, INTERRUPTED while rows are read
  */

@@ -2,12 +2,12 @@ import { topicsText } from '../run/look-up/place-answers.ts';
 import type { Job } from '../run/settings/settings.ts';
 import { shownPath } from '../shown-path.ts';
 
-/** The command that gets the agencies' data for a job; of a state, where a single location is looked up. */
+/** The command that gets the agencies' data for a job; for a single location, the data of its state. */
 export function getCommand(job: Pick<Job, 'topics' | 'input'>, folder: string, state?: string): string {
   return `perilbook data get ${topicsText(job.topics)} ${placesOption(job, folder, state)}`;
 }
 
-/** The command that gets the boundaries, without which no data has an answer. */
+/** The command that gets the boundaries, which every look-up needs. */
 export function getAllBoundariesCommand(job: Pick<Job, 'input'>, folder: string, state?: string): string {
   return `perilbook data get areas counties ${placesOption(job, folder, state)}`;
 }

@@ -34,7 +34,7 @@ export class LocalPlaces implements Disposable {
   /** The fields of a place, in the order of the added columns. @throws LOCAL_DATA where no topic has data, SERVICE_DATA */
   fields(lat: string, lng: string, job: Job, { clock, workingFolder }: ConnectionContext): readonly Field[] {
     const now = clock.now();
-    // The error is that of a file without data.
+    // A missing file gives the same error as a file without data.
     if (!existsSync(this.#file)) connectionTo(null, job, { workingFolder });
     this.#opened ??= openData(this.#file);
     const { database, readVersion, describe, originOf, lookUps } = this.#opened;
@@ -50,7 +50,7 @@ export class LocalPlaces implements Disposable {
         const status = located.finding === 'unreadable' ? 'invalid' : statusOfFinding(located.finding);
         return bareFields(topics, { status, note: located.note }, counts);
       }
-      // Where the clock was set back since a load, answers of now would seem older than the data.
+      // If the clock was set back after a load, the present time is before that of the data. Use the later one.
       const asOf = Math.max(now, ...described.datasets.map(({ loadedAt }) => loadedAt));
       const result = (counts ? lookUps.counted : lookUps.bare)(topics, locationOf(located.cell), now);
       const terms = { asOf, now: asOf };

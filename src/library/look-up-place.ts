@@ -28,7 +28,7 @@ export async function lookup<Place extends Located>(
   const places = localPlaces(source);
   if (places === null) {
     let enriched: EnrichedRow<Place> | undefined;
-    // To its end: a loop that is left early would count as interrupted in the ledger.
+    // Read to the end: leaving the loop early would record an interrupted run in the ledger.
     const asked = enrich<Located>([location], { ...options, topics, store: store!, batch: 1 });
     for await (const answered of asked) enriched = { ...answered, row: location };
     return enriched!;

@@ -10,8 +10,8 @@ import type { ConnectionContext } from './connection.ts';
 import { getBoundariesCommand } from './get-command.ts';
 
 /**
- * Opens the boundaries for a job with `areas.find`, in one read transaction: a `data update` meanwhile changes nothing. Sample
- * boundaries are made up, so no answer is bought by them.
+ * Opens the boundaries for a job with `areas.find`, in one read transaction, so that a `data update` meanwhile has no effect. Sample
+ * boundaries are made up and must not decide what is bought.
  *
  * @throws PerilbookError SERVICE_DATA when the boundaries are not here
  */

@@ -1,7 +1,7 @@
 import type { Phase, Progress } from '../run/progress.ts';
 import type { Stop } from '../run/stop.ts';
 
-/** What has been done so far. */
+/** The progress of a run or an enrichment. */
 export interface ProgressSoFar {
   readonly phase: Phase;
   /** Rows that were returned (`enrich`), or that this phase has read or written (`run`). */
@@ -18,8 +18,8 @@ export interface ProgressSoFar {
 
 /**
  * - `progress`: at each change of phase, once a second, and at the end (of `enrich`: of each batch).
- * - `notice`: what the user should know at once.
- * - `stopped`: nothing more is bought, and why; `resumeAfter` is when to try again, in milliseconds since the epoch.
+ * - `notice`: a message for the user.
+ * - `stopped`: buying has stopped, and why; `resumeAfter` is when to try again, in milliseconds since the epoch.
  */
 export type RunEvent =
   | ({ readonly type: 'progress' } & ProgressSoFar)

@@ -15,11 +15,11 @@ import { libraryHost, openRun } from './run-host.ts';
 
 /** What a job needs from the program that runs it. */
 export interface JobOptions {
-  /** Where the API keys are that the job names by environment variables; usually `process.env`. Default: none. */
+  /** The environment variables with the API keys that the job names; usually `process.env`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** What relative paths of settings are relative to; those of a job file are relative to it. Default: the working folder. */
   readonly workingFolder?: string;
-  /** Where store and local data are if the job does not say it. Default: `~/.local/share/perilbook`. */
+  /** The folder of store and local data if the job names none. Default: `~/.local/share/perilbook`. */
   readonly dataFolder?: string;
   /** Ends a run: calls in flight are completed, and the output is written with what there is. */
   readonly signal?: AbortSignal;
@@ -63,7 +63,7 @@ export async function run(job: string | JobFile, options: JobOptions = {}): Prom
   return done.result;
 }
 
-/** Nobody can be asked. @throws NEEDS_APPROVAL */
+/** A program cannot ask for approval, so it needs a budget. @throws NEEDS_APPROVAL */
 function requireBudget({ job, summary: { credits } }: Prepared): void {
   if (credits === 0 || job.budget !== null) return;
   throw new PerilbookError(
@@ -95,7 +95,7 @@ function foldersOf({ workingFolder, dataFolder }: JobOptions) {
   };
 }
 
-/** Standard input and output are the program's own. */
+/** Standard input and output belong to the program. */
 function refuseStreams({ input, output }: Job): void {
   if (input !== '-' && output !== '-') return;
   throw new PerilbookError(

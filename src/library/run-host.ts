@@ -33,7 +33,7 @@ export function effectsOf(host: RunHost): Effects {
 }
 
 export interface OpenRunOptions extends Pick<RunOptions, 'progress' | 'interrupt' | 'approved'> {
-  /** Only a price is asked for: no service is started, and a missing key is no error. */
+  /** For a price alone: no service is started, and a missing key is no error. */
   readonly isPlan?: boolean;
   readonly trace?: Effects['trace'];
   /** Gets a message before a step that takes seconds; default: the host's `notice`. */

@@ -42,7 +42,7 @@ export class UiApi {
     if (this.dependencies.first !== null) this.#first = (await this.addPath(this.dependencies.first)).id;
   }
 
-  /** Service, account and limits, for the page to show at the start. Neither the key nor its file. */
+  /** Service, account and limits for the start of the page, without the key and its file. */
   async about(): Promise<unknown> {
     const job = this.#anyJob();
     return {
@@ -90,14 +90,14 @@ export class UiApi {
     };
   }
 
-  /** What can be chosen for a file, and why the rest cannot. */
+  /** The choices for a file, and why the others are unavailable. */
   async choices(file: ChosenFile, choice: Choice): Promise<AvailableChoices> {
     const { topics } = jobFileOf(choice, await this.#columnsOf(file, choice));
     const input = file.isUpload ? '-' : file.path;
     return await availableChoices(this.dependencies, { input, topics });
   }
 
-  /** What public data the chosen topics lack here, or what was loaded of it. */
+  /** The public data that the chosen topics lack here, or the loaded part of it. */
   async data(file: ChosenFile, choice: Choice, isApproved: boolean): Promise<{ readonly words: string | null }> {
     const job = this.#jobOf(file, await this.#settingsOf(file, { ...choice, source: 'local' }));
     return { words: await this.dependencies.dataFor(job, isApproved) };
@@ -147,7 +147,7 @@ export class UiApi {
     return this.workspace.output(file, this.dependencies.jobOf(this.#placeOf(file)).output);
   }
 
-  /** The report of a file's latest run, which may still be at work. */
+  /** The report of a file's latest run, which may still be running. */
   async report(file: ChosenFile): Promise<Report> {
     const settings = this.workspace.settings(file);
     if (settings === null) throw new RefusedRequest(404, 'NO_RESULT', 'This file has no report yet', 'Run it first.');

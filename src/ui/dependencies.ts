@@ -18,12 +18,12 @@ export interface UiDependencies {
   readonly connectionOf: (job: Job) => Promise<Connection>;
   /** The boundaries that find tracts and counties. @throws SERVICE_DATA when they are not here */
   readonly openAreas: NonNullable<Effects['openAreas']>;
-  /** The same without reading them: the page asks often whether they can be chosen. @throws SERVICE_DATA */
+  /** Checks that the boundaries are here without reading them, because the page asks often. @throws SERVICE_DATA */
   readonly requireAreas: (job: Job) => void;
   /** The report of a job's latest run. */
   readonly reportOf: (job: Job) => Promise<Report>;
-  /** The public data that the topics of a job lack on this machine, in words; null where there is none to download. Downloads it once
-   * it is approved: the words are then those of what was loaded. */
+  /** Lists the public data that the topics of a job lack on this machine; null if there is none to download. With approval it downloads
+   * and loads the data, and lists what was loaded. */
   readonly dataFor: (job: Job, isApproved: boolean) => Promise<string | null>;
   /** The folder for uploads and outputs. */
   readonly workspace: string;

@@ -20,7 +20,7 @@ import { checkFiles } from '../output-files.ts';
 
 const FORMATS: readonly TableFormat[] = ['parquet', 'csv', 'ndjson'];
 
-/** `perilbook cache export`: a line an answer on stdout, or with --format or -o a table with a row a place. */
+/** `perilbook cache export`: prints one line per answer, or with --format or -o writes a table with one row per place. */
 export async function exportCommand(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
   if (flags.details) return await printDetails(context, store);
   if (flags.format === undefined && flags.output === undefined) return await printAnswers(context, store);
@@ -87,7 +87,7 @@ async function printAnswers(context: CliContext, store: Store): Promise<number> 
   return EXIT.complete;
 }
 
-/** The time of a source's newest answer from sample data; every answer of the embedded service is one. */
+/** The time of a source's newest answer from sample data; every answer of the embedded service is sample data. */
 async function sampleUntil(store: Store, source: string): Promise<number> {
   if (isSampleSource(source)) return Number.POSITIVE_INFINITY;
   return (await store.sampleMark(await store.source(source)))?.until ?? Number.NEGATIVE_INFINITY;

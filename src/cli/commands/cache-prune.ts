@@ -30,7 +30,7 @@ export async function prune(context: CliContext, flags: Flags, store: Store): Pr
     result.forgotten = await store.prune(before);
     lines.push(`Deleted ${counted(result.forgotten, 'answer')} older than ${age}. The ledger is unchanged.`);
   }
-  // Rejected calls are free: no need to ask.
+  // Asking again about a rejected location is free: no approval is needed.
   if (flags.rejected) {
     result.rejections_forgotten = await store.forgetRejections();
     const locations = counted(result.rejections_forgotten, 'location');
@@ -50,7 +50,7 @@ const PRICES: PriceList = {
   optimize: 'credits',
 };
 
-/** Asks before paid answers are deleted. @throws NEEDS_APPROVAL off a terminal, INTERRUPTED on a no */
+/** Asks before paid answers are deleted. @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no */
 async function approve(context: CliContext, flags: Flags, store: Store, before: number): Promise<void> {
   if (flags.yes) return;
   let [answers, credits] = [0, 0];

@@ -14,7 +14,7 @@ import { prune } from './cache-prune.ts';
 /** A command on the answers of a store. */
 function onStore(act: (context: CliContext, flags: Flags, store: Store, job: Job) => Promise<number>): RunCommand {
   return async (context, flags) => {
-    // Other options have the names of settings, but are not the job's: --details, --output.
+    // --details and --output have the names of settings, but mean something else here.
     const job = anyJobOf(context, undefined, { store: flags.store, topics: flags.topics });
     await using store = await openStore(context, job);
     return await act(context, flags, store, job);
@@ -58,7 +58,7 @@ async function showStats(context: CliContext, flags: Flags, store: Store, job: J
   return printResult(context, flags, statsJson(stats), () => lines);
 }
 
-/** The figures under the names that `quota --json` and `status --json` use too. */
+/** The figures, under the same names as in `quota --json` and `status --json`. */
 function statsJson({ sources, calls, credits, details, bytes }: StoreStats): Record<string, unknown> {
   return {
     sources: sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),

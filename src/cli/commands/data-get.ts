@@ -38,10 +38,10 @@ export async function getAction(
 }
 
 /**
- * Shows what there is to get for some names, asks, downloads and loads.
+ * Lists the sources for some names, asks, downloads and loads them.
  *
  * @param states null for the whole US
- * @throws PerilbookError NEEDS_APPROVAL where nobody can be asked; INTERRUPTED on a no, or when the download is stopped
+ * @throws PerilbookError NEEDS_APPROVAL without a terminal and without --yes; INTERRUPTED after a no, or when the download is stopped
  */
 export async function getData(
   context: CliContext,

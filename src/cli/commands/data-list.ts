@@ -106,11 +106,11 @@ function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceH
     states?.join(',') ?? 'US',
     source + (sample ? ' (sample data)' : ''),
   ]);
-  // The rows lie in these states, and need not be all of them: a file may hold a few of a state's tracts.
+  // States with some rows. Rows may be missing: a file may hold a few of a state's tracts.
   return table(['for', 'dataset', 'rows', 'size', 'vintage', 'age', 'states', 'source'], rows);
 }
 
-/** What the next update asks, from what is here: the network is not. */
+/** The sources that the next update asks, from the files on this machine; the network is not used. */
 function updateLines(downloaded: readonly SourceHere[], now: number, width: number): string[] {
   const rows = downloaded.map(({ source, downloaded: of }) => [
     source.name,
@@ -128,10 +128,10 @@ function updateLines(downloaded: readonly SourceHere[], now: number, width: numb
 
 type Downloaded = NonNullable<SourceHere['downloaded']>;
 
-/** When the part that was not asked for longest was last checked. */
+/** The oldest time at which a part was last checked. */
 const oldestCheck = ({ parts }: Downloaded): number => Math.min(...parts.map(({ checkedAt }) => checkedAt));
 
-/** Whether newer data may be expected by the publisher's rhythm. A refused file is downloaded again in any case. */
+/** Whether the publisher has probably released newer data. A refused file is always downloaded again. */
 function isDue(source: Source, downloaded: Downloaded, now: number): boolean {
   return downloaded.parts.some(({ refused }) => refused) || now - oldestCheck(downloaded) >= staleAfterMs(source);
 }

@@ -89,7 +89,7 @@ function statesOf(text: string | undefined): LoaderOptions['states'] {
 function resultMessages({ dataset, level, vintage, records, rows, loaded, rejected, notes }: LoadResult): string[] {
   const name = level === '' ? dataset : `${dataset} (${level})`;
   const used = loaded === rows ? counted(rows, 'row') : `${grouped(loaded)} of ${counted(rows, 'row')}`;
-  // A row of the NRI has 18 hazards, and a storm has many rows.
+  // Rows and records differ: a row of the NRI has 18 hazards, and a storm has many rows.
   const as = records === loaded ? '' : `, stored as ${counted(records, 'record')}`;
   return [
     `Loaded ${name}, ${vintage}: ${used}${as}.`,

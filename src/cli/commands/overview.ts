@@ -17,7 +17,7 @@ type StateLine = readonly [name: string, value: string];
 
 const SAMPLE_FILE = fileURLToPath(new URL('../../../sample-data/listings.csv', import.meta.url));
 
-/** Most states and accounts that are named. */
+/** The largest number of states and accounts that are listed. */
 const MOST_STATES = 8;
 const MOST_ACCOUNTS = 3;
 
@@ -70,7 +70,7 @@ function dataHere({ clock }: CliContext, { dataFile }: Job): string {
 
 const NO_DATA = "none. To get FEMA's ratings: perilbook data get natural --for FILE";
 
-/** A store that does not exist is not made, and a database of many machines is not waited for. */
+/** Does not make a missing store, and does not wait for a PostgreSQL server. */
 async function lastRunAndQuota(context: CliContext, job: Job): Promise<readonly StateLine[]> {
   if (isPostgresAddress(job.store)) return [['last run', `in ${shownAddress(job.store)}: perilbook status`]];
   if (!existsSync(job.store)) return [['last run', 'none'], NO_ACCOUNT];
@@ -100,7 +100,7 @@ async function quotas(store: Store, now: number): Promise<readonly StateLine[]> 
   return rest > 0 ? [...pairs, ['', `and ${counted(rest, 'more account')}: perilbook quota`]] : pairs;
 }
 
-/** What cannot be read is part of the state. @throws what is no PerilbookError */
+/** A store or a file that cannot be read is part of the state. @throws errors that are no PerilbookError */
 function problemOf(error: unknown): string {
   if (error instanceof PerilbookError) return error.message;
   throw error;

@@ -11,10 +11,10 @@ import { anyJobOf, openStore, settingsWithoutJobFile } from '../job-of-options.t
 import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages.ts';
 import { statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
 
-/** `perilbook quota [JOB]`: the billing period by the ledger (the service has no endpoint for it); with `--by` a statement below. */
+/** `perilbook quota [JOB]`: prints the billing period by the ledger, as the service has no endpoint for it; with `--by` also a statement. */
 export const quotaCommand: RunCommand = (context, flags) => showQuota(context, flags, false);
 
-/** `perilbook quota set`: corrects it by the figure on the provider's page. */
+/** `perilbook quota set`: corrects the period by the figure on the provider's page. */
 export const quotaSetCommand: RunCommand = (context, flags) => showQuota(context, flags, true);
 
 async function showQuota(context: CliContext, flags: Flags, isSet: boolean): Promise<number> {
@@ -54,8 +54,8 @@ interface ChosenAccount extends JobAccount {
 }
 
 /**
- * The named account, else all accounts of the job's keys. Without a job, those of the store's runs, with the settings of the
- * last one.
+ * The named account, else all accounts of the job's keys. Without a job: the accounts of the store's runs, with the settings of the
+ * last run.
  */
 async function chosenAccounts(
   context: CliContext,

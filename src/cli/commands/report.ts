@@ -73,7 +73,7 @@ async function earlierOutput(context: CliContext, named: string, store: Store): 
   return { name: basename(input), input, parts };
 }
 
-/** The output of a run; `named` itself where there is no such run. @throws USAGE */
+/** The output of the run `named`; `named` itself if there is no such run. @throws USAGE */
 async function outputOfRun(context: CliContext, named: string, store: Store): Promise<string> {
   const runs = await store.runs({});
   const isNumber = /^\d+$/.test(named);

@@ -72,7 +72,7 @@ async function outcomeOf(
     const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
     await checkFiles(flags, job, outputs, job.parts === null ? plans : [...plans, ...(await outputsOf(job))]);
   };
-  // Its sources and the YAML reader are 80 modules, which a run without a terminal does not need.
+  // Imported here: its sources and the YAML reader are 80 modules, which a run without a terminal does not need.
   if (canAsk(messages)) await (await import('../offer-data.ts')).offerData(messages, flags, job);
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   await using owned = new AsyncDisposableStack();
@@ -84,7 +84,7 @@ async function outcomeOf(
     await writeReport(context, report, reportPage(all, map));
     say(messages, `Wrote the report to ${shownPath(report, context.workingFolder)}`);
   }
-  // After the report: `--json` prints one value, and an error of the report would be a second.
+  // After the report, because an error of the report is JSON too and `--json` prints one value.
   if (flags.json) sayJson(context, result.summary);
   const exitCode = exitCodeOfRun(result);
   const { facts, next } = runMessages(
@@ -96,7 +96,7 @@ async function outcomeOf(
   );
   const sample = result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
   const isWrong = WRONG.has(exitCode);
-  // --quiet prints errors only; a pause is in the exit code and in `status`.
+  // --quiet prints errors only. The exit code and `status` tell of a pause.
   if (context.log !== undefined) {
     const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
     const fields = { exit_code: exitCode, state: result.state, message: next.join(' '), summary: result.summary };
@@ -146,7 +146,7 @@ function plansOf({ workingFolder }: CliContext, { plan }: Flags): ProtectedFile[
   return plan === undefined ? [] : [{ path: resolve(workingFolder, String(plan)), what: 'is the approved plan' }];
 }
 
-/** Credits that the missing answers cost now, by what the run has learned of the service's bundles. */
+/** The price of the missing answers after the run, which has learned what the service's bundles return. */
 async function costOfRest(prepared: Prepared): Promise<number> {
   return (await prepareAgain(prepared, { onComplete: null })).plan.price.credits;
 }
@@ -157,7 +157,7 @@ function messageColor(context: CliContext): Color {
 
 const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
 
-/** Spending needs a yes on a terminal; elsewhere --yes or a budget. */
+/** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. */
 async function approve(context: CliContext, flags: Flags, { job, summary }: Prepared): Promise<void> {
   if (summary.credits === 0 || flags.yes || job.budget !== null) return;
   const words = {
@@ -169,8 +169,8 @@ async function approve(context: CliContext, flags: Flags, { job, summary }: Prep
 }
 
 /**
- * `perilbook places`: buys a table of distinct places. It is a run with two other defaults: the heaviest places come first, and
- * without an output the answers only go into the store. Part files are written as by a run: their output is a folder.
+ * `perilbook places`: buys a table of distinct places. It is a run with two other defaults: the places with the largest
+ * weight come first, and without an output the answers only go into the store. For part files the output is a folder, as in a run.
  */
 export async function placesCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags.job as string | undefined, flags);

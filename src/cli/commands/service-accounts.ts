@@ -25,7 +25,7 @@ export async function createAccount(context: CliContext, accounts: ServiceAccoun
   return EXIT.complete;
 }
 
-/** The plan of an account is upgraded, or its overages are turned on or off: by the contract, the account manager does this. */
+/** Changes an account's subscription or its overages. By the contract, the account manager does this. */
 export async function changeAccount(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const name = flags.account as string;
   const [subscription, overages] = [subscriptionOf(flags), overagesOf(flags)];
@@ -78,7 +78,7 @@ async function withStatements(
   return listing;
 }
 
-/** What each account, or one, owes by billing period: all periods, or the one that holds a day. */
+/** What each account (or one) owes by billing period: for all periods, or the period with a given day. */
 export async function accountStatement(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const name = flags.account as string | undefined;
   const day = dayOf(flags, 'period');
@@ -166,7 +166,7 @@ function scopesOf(flags: Flags): string[] {
 
 const FIGURES = ['credits-per-month', 'credits-per-minute', 'overage-rate'] as const;
 
-/** The subscription that is named, or that has the figures which are given; undefined without either. */
+/** The subscription with the given name or figures; undefined if neither is given. */
 function subscriptionOf(flags: Flags): Subscription | undefined {
   const name = flags.subscription as string | undefined;
   const [month, minute, rate] = FIGURES.map((figure) => flags[figure] as number | undefined);

@@ -42,7 +42,7 @@ const JOB_NAME = 'service check';
 const MAX_REASON = 400;
 
 /** `perilbook service check [JOB.yaml]`: checks a service against docs/developer/service-api.md, statement by statement. What it spends
- * is in the ledger of the account's store, like everything else that is bought. */
+ * is in the ledger of the account's store, as for a run. */
 export async function checkCommand(context: CliContext, flags: Flags): Promise<number> {
   const job = jobOf(context, flags);
   const { baseUrl, keys: sources } = serviceOf(job);
@@ -112,7 +112,7 @@ export async function checkCommand(context: CliContext, flags: Flags): Promise<n
 
 async function end(client: Client, store: Store, run: number | null, state: FinalState): Promise<void> {
   await client.close();
-  // A store that has failed fails here too; the first error is the one to report.
+  // A store that failed before fails here too. Report the first error.
   if (run !== null) await store.finishRun(run, { state, resumeAfter: null, summary: null }).catch(() => {});
   await store.close();
 }
@@ -135,7 +135,7 @@ async function sayResult(
   );
 }
 
-/** Account, store and service, given like a job's: by a job file, by flags, or by the environment. */
+/** Account, store and service, from a job file, flags or the environment. */
 function jobOf(context: CliContext, flags: Flags): Job {
   const settings = Object.fromEntries([...ACCOUNT_FLAGS, 'budget'].map((name) => [name, flags[name]]));
   const ofMonth = flags['credits-per-month'] as number | undefined;
@@ -168,7 +168,7 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
   );
 }
 
-/** The key that may buy everything and, if it is named, the one that lacks scopes. */
+/** The key with all scopes and, if named, the key that lacks some. */
 function keysOf(context: CliContext, source: KeySource, flags: Flags): Key[] {
   const narrow = flags['narrow-key-file'] as string | undefined;
   const sources: KeySource[] = [
@@ -185,7 +185,7 @@ function lineOf({ numbers, statement, outcome, reason }: CheckedStatement): stri
   return `${outcome.padEnd(7)}  ${statement} (${numbers.join(', ')})${reason === '' ? '' : `\n           ${reason}`}`;
 }
 
-/** Spending asks on a terminal; elsewhere it needs --yes. */
+/** Spending needs a yes on a terminal; without a terminal it needs --yes. */
 async function approve(context: CliContext, flags: Flags, credits: number): Promise<void> {
   if (flags.yes) return;
   const words = { what: 'check', approve: 'Add --yes.', later: 'Check again when you want to.' };

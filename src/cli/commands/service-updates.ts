@@ -8,7 +8,7 @@ import { sourcesOf } from '../data-settings.ts';
 import { sourceOutcomeMessages } from '../messages/download-messages.ts';
 import { downloadedSources, updateSources } from '../update-sources.ts';
 
-/** The agencies publish no faster, and their servers must not be burdened. */
+/** The agencies do not publish more often, and their servers must not be overloaded. */
 const LEAST_INTERVAL_MS = 5 * 60_000;
 
 /** An update that takes longer is aborted; the next one resumes it. */
@@ -17,7 +17,7 @@ const LONGEST_UPDATE_MS = 30 * 60_000;
 /** The updates of a running service. */
 export interface ServiceUpdates {
   readonly intervalMs: number;
-  /** Those of `perilbook data update`: --mirror and --sources. */
+  /** The options of `perilbook data update`: --mirror and --sources. */
   readonly flags: Flags;
 }
 
@@ -36,14 +36,14 @@ export function serviceUpdatesOf(context: CliContext, flags: Flags): ServiceUpda
     throw new PerilbookError('USAGE', `--update-every ${interval} ${problem}`, 'Write it like 1h.');
   }
   const updates = { intervalMs, flags: { mirror, sources } };
-  // A wrong mirror or file is refused before the service starts. Each update reads the file again.
+  // Refuses a wrong mirror or file before the service starts. Each update reads the file again.
   sourcesOf(context, updates.flags);
   return updates;
 }
 
 /**
  * Updates the downloaded near real-time sources at once and then at each interval, until the context's signal aborts.
- * Never two updates at once: an interval begins when the previous update has ended. Errors are printed, and the service
+ * An interval begins when the previous update has ended, so two updates never overlap. After an error the service
  * answers from the old data. The service's own connection only reads, so each update opens one for writing.
  */
 export async function keepUpdated(
@@ -74,7 +74,7 @@ async function updateOnce(context: CliContext, file: string, flags: Flags): Prom
   const bounded = { ...context, interrupt: AbortSignal.any([context.interrupt, limit.signal]) };
   try {
     await updateSources(bounded, { ...folders, sources, file, open: () => database }, wanted, false, (outcome) => {
-      // An unchanged source is not worth a line each hour.
+      // An unchanged source would print a line each hour.
       if (outcome.loaded !== undefined || outcome.error !== undefined) {
         sayUpdate(context, sourceOutcomeMessages(outcome).join('\n'));
       }

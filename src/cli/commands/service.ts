@@ -37,7 +37,7 @@ const DEFAULT_PORT = 8737;
 /** An action on the accounts of a service. */
 type AccountsCommand = (context: CliContext, accounts: ServiceAccounts, flags: Flags) => Promise<number>;
 
-/** A command that opens the accounts; but for the first ones, they must be there. */
+/** A command that opens the accounts. Only the commands that make the first account may create them. */
 function onAccounts(act: AccountsCommand, isFirst = false): RunCommand {
   return async (context, flags) => {
     const files = filesOf(context, flags);
@@ -97,7 +97,7 @@ function addressOfAccounts({ accounts }: ServiceFiles): string {
   return accounts.kind === 'file' ? accounts.path : shownAddress(accounts.url);
 }
 
-/** A misspelled name must not make an empty file, whose list of accounts is empty. */
+/** A misspelled name must be an error, not an empty file with an empty list of accounts. */
 function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: Flags): void {
   if (accounts.kind === 'postgres') return;
   if (flags.accounts !== undefined) refuseMissing(accounts.path, '--accounts');

@@ -5,7 +5,7 @@ import { type CliContext, printData } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
 
-/** `perilbook sql`: prints the two statements of the warehouse's side, or one of them for a pipe. */
+/** `perilbook sql`: prints the two statements for the warehouse, or one of them for a pipe. */
 export async function sqlCommand(context: CliContext, flags: Flags): Promise<number> {
   const { topics, prefix, counts, precision, location } = anyJobOf(context, undefined, flags);
   const options: StatementOptions = {

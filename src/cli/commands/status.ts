@@ -50,7 +50,7 @@ export async function statusCommand(context: CliContext, flags: Flags): Promise<
 }
 
 function asTable(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls, screen: number): string[] {
-  // Most runs have none in flight: they have ended.
+  // Most runs have ended, and have no calls in flight.
   const inFlight = runs.some(({ open }) => open > 0) ? [['in flight', (run: RunRecord) => run.open] as const] : [];
   const spending: readonly (readonly [string, (run: RunRecord) => number])[] = [
     ['planned', (run) => run.plannedCredits],
@@ -79,7 +79,7 @@ function budgetOf(run: RunRecord): number | null {
   return isLocal(run) ? null : run.budget;
 }
 
-/** Columns that are dropped, in this order, where the terminal is too narrow. */
+/** Columns to drop, in this order, on a narrow terminal. */
 const DISPENSABLE = ['free calls', 'in flight', 'unknown', 'run', 'started', 'planned'];
 
 /** One line for each job whose latest run was paused or cut off. */
@@ -93,7 +93,7 @@ function whenToResume(runs: readonly RunRecord[], now: number): string[] {
         return `${job} was cut off: its process ended without finishing. Run it again to resume; stored answers are kept.`;
       if (resumeAfter !== null && resumeAfter > now)
         return `${job} is paused. Run it again after ${dateTime(resumeAfter)}.`;
-      // A date in the past explains nothing any more; a budget that was too small does.
+      // A resume date in the past is no longer useful; a budget that was too small still is.
       const why = resumeAfter === null ? storedReason.parse(summary) : '';
       return why === ''
         ? `${job} is paused. Run it again to resume.`

@@ -7,7 +7,7 @@ import { fittingTable } from '../messages/format.ts';
 
 const DAY_S = 86_400;
 
-/** Columns that are dropped, in this order, where the terminal is too narrow. */
+/** Columns to drop, in this order, on a narrow terminal. */
 const DISPENSABLE = ['cadence', 'category', 'fresh for', 'title'];
 
 /** `perilbook topics`: all topics with their columns and how long answers stay fresh. */

@@ -41,7 +41,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     sample ??= connect(host, asked).then((connected) => opened.use(connected));
     return (await sample).connection;
   };
-  // A missing key is an error here, not later on the page.
+  // A missing key is an error at the start, not later on the page.
   const first = await connectionOf(base);
   const ui = await startUi({
     store,
@@ -95,7 +95,7 @@ function interrupted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Opens the browser if there is a desktop. Failing is no error: the address is printed too. */
+/** Opens the browser if there is a desktop. A failure is no error, because the address is printed too. */
 function openBrowser({ env }: CliContext, address: string): void {
   const isMac = platform() === 'darwin';
   if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return;

@@ -10,14 +10,14 @@ import type { FinishedRun } from './finished-run.ts';
 import { runProgram } from './run-program.ts';
 import { postWebhook } from './webhook.ts';
 
-/** Tells the hook of a job how its run ended. */
+/** Calls the hook of a job with the result of its run. */
 export type ReportFinish = (finished: FinishedRun) => Promise<void>;
 
 /**
- * The hook of a job, ready to be called; null where the job has none. A hook that fails is reported, and does not change the exit
- * code: the rows are written, and a scheduler that repeats the run would mend nothing.
+ * The hook of a job, ready to be called; null where the job has none. A hook's failure is reported, and does not change the exit
+ * code: the rows are written, and a repeated run would not help.
  *
- * @throws KEY_MISSING where the secret is not there; before a run, not after it
+ * @throws KEY_MISSING before the run, if the secret is missing
  */
 export function openFinishHook(context: CliContext, job: Job): ReportFinish | null {
   const hook = job.onFinish;
@@ -72,7 +72,7 @@ function secretOf(source: Extract<FinishHook, { kind: 'webhook' }>['secret'], en
   }
 }
 
-/** The keys of a job, and the variables that hold them: a program that is told the end has no use for them. */
+/** The keys of a job, and their environment variables: they are not passed to the hook's program. */
 function secretsOf({ service }: Job, env: CliContext['env']): { secrets: string[]; names: Set<string> } {
   const keys = service.kind === 'remote' ? service.keys : [];
   const names = new Set(keys.flatMap((key) => key.env ?? []));

@@ -10,7 +10,7 @@ import { finishedRun, type RunOutcome } from './finished-run.ts';
 export type Finish = (outcome: RunOutcome) => Promise<void>;
 
 /**
- * Prepares what a job does after its run. A secret that is missing and a file that cannot be written are found before anything is
+ * Prepares what a job does after its run. Reports a missing secret and a file that cannot be written before anything is
  * spent.
  *
  * @param files what else the run reads and writes
@@ -26,7 +26,7 @@ export async function openFinish(
   const { metrics } = job;
   const startedAt = clock.now();
   const callHook = openFinishHook(context, job);
-  // They are written after an error too: before anything else, they must not replace what the run reads or writes.
+  // Checked first, because metrics are written after an error too: they must not replace a file that the run reads or writes.
   if (metrics !== null) await checkFiles(flags, job, [metricsOutput(metrics)], files);
   return async (outcome) => {
     const times = { startedAt, endedAt: clock.now() };

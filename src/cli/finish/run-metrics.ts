@@ -4,7 +4,7 @@ import { openOutput, writeWhole } from '../../rows/files/output-file.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RunOutcome } from './finished-run.ts';
 
-/** A metric: its name with the unit, what it means, and its values by label; none where they are not known. */
+/** A metric: its name with the unit, its meaning, and its values by label; no values if they are unknown. */
 interface RunMetric {
   readonly name: string;
   readonly help: string;
@@ -14,9 +14,9 @@ interface RunMetric {
 const LAST_SUCCESS = 'perilbook_run_last_success_timestamp_seconds';
 
 /**
- * Writes the figures of the last run as OpenMetrics text, for the textfile collector of node_exporter. The file gets its content
- * at once: the collector never reads a half. All are gauges: each run replaces the figures of the one before. What is not known is
- * left out, which is not the same as 0.
+ * Writes the figures of the last run as OpenMetrics text, for the textfile collector of node_exporter. The file is
+ * replaced at once, so the collector never reads half of it. All metrics are gauges: each run replaces the previous figures. Unknown
+ * figures are left out, because unknown is not 0.
  */
 export async function writeRunMetrics(
   file: string,
@@ -78,7 +78,7 @@ function figuresOf({ result: { summary }, progress }: Extract<RunOutcome, { kind
   ];
 }
 
-/** The time in the file of the run before: the store may be the reason why this run failed. */
+/** Read from the previous file and not from the store: the store may be why this run failed. */
 async function lastSuccessIn(file: string): Promise<number | null> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const stored = new RegExp(`^${LAST_SUCCESS}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1];

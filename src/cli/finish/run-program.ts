@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { type Clock, timeLimit } from '../../clock.ts';
 
-/** A program that is told the end of a run. */
+/** A program that gets the result of a run. */
 export interface FinishProgram {
   readonly command: readonly string[];
   readonly folder: string;
@@ -12,9 +12,9 @@ export interface FinishProgram {
 
 /** A program that hangs must not keep a scheduler's job alive. */
 const LONGEST_MS = 60_000;
-/** From SIGTERM to SIGKILL, for a program that cleans up. */
+/** Time between SIGTERM and SIGKILL, so that the program can clean up. */
 const GRACE_MS = 5_000;
-/** For the last output after the program has ended: a child that it left may hold its pipes for ever. */
+/** Time to read the last output after the program has ended: its child processes may keep the pipes open for ever. */
 const OUTPUT_MS = 1_000;
 
 /** Starts a program with a text on its standard input. @returns null when it ended with 0, else why not */
@@ -50,7 +50,7 @@ export async function runProgram(
   return problem;
 }
 
-/** What `work` resolves to; undefined where that takes longer. */
+/** The result of `work`; undefined after the time limit. */
 async function within<Result>(clock: Clock, ms: number, work: Promise<Result>): Promise<Result | undefined> {
   using limit = timeLimit(clock, ms);
   const over = new Promise<undefined>((resolve) => {

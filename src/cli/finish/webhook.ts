@@ -14,11 +14,11 @@ export interface WebhookMessage {
   readonly userAgent: string;
 }
 
-/** How long to wait before each retry, in seconds. Longer waits would keep a scheduler's job alive for nothing. */
+/** How long to wait before each retry, in seconds. Longer waits would only keep a scheduler's job alive. */
 const WAITS = [1, 2, 4, 8];
 /** For one attempt, from connecting to the head of the answer. */
 const ATTEMPT_MS = 10_000;
-/** For all attempts and the waits between them: a job that is stopped has 90 s as a rule. */
+/** For all attempts and waits together: most schedulers kill a stopped job after 90 s. */
 const LONGEST_MS = 60_000;
 
 /**
@@ -55,7 +55,7 @@ async function attemptPost(
   try {
     const signal = AbortSignal.any([limit, attempt.signal]);
     const { status, body: answer } = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-    // The status says all; a body may never end.
+    // The status suffices, and a body may never end.
     answer?.cancel().catch(() => {});
     if (status >= 200 && status < 300) return { problem: null, isFinal: true };
     const mayPass = status === 408 || status === 429 || status >= 500;

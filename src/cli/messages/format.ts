@@ -38,7 +38,7 @@ export function wrapped(parts: readonly string[], width: number, between = ' · 
   return lines;
 }
 
-/** A text whose lines fit the width: what is too long continues below, indented a little more than a line that is indented. Words are
+/** Wraps a text to the width. A continuation is indented a little more than its indented line. Words are
  * never broken. */
 export function fitted(text: string, width: number): string {
   const lines = text.split('\n').flatMap((line) => {
@@ -68,7 +68,7 @@ export function listed(
   });
 }
 
-/** In a narrower column, words are harder to read than a line that the terminal wraps. */
+/** A narrower column is harder to read than a line that the terminal wraps. */
 const LEAST_ROOM = 20;
 
 /** A table with right-aligned numbers; a long text in the last column continues below itself. */
@@ -117,7 +117,7 @@ export function fittingTable(
   return fittingTable(without(head), rows.map(without), dispensable, indent, screen);
 }
 
-/** `38 %`; never `100 %` for less than all, nor `0 %` for more than nothing. */
+/** `38 %`. `100 %` only for all, and `0 %` only for none. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 100);
   if (rounded === 100 && share < 1) return `${Math.floor(share * 1000) / 10} %`;
@@ -136,10 +136,10 @@ export function sharePhrase(
   return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the ${valueName}`;
 }
 
-/** The column with the weight of a place, as `perilbook sql` names it. */
+/** The name of the column with the weight of a place in the statements of `perilbook sql`. */
 export const WEIGHT = 'weight';
 
-/** What messages call the figure by which a job orders its rows. A weight may be a number of rows: it is not called a value. */
+/** The name in messages for the figure by which a job orders its rows. A weight may be a number of rows, so it is not called a value. */
 export function valueName({ orderBy }: Pick<Job, 'orderBy'>): string {
   return orderBy.kind === 'column' && orderBy.column.toLowerCase() === WEIGHT ? WEIGHT : 'value';
 }

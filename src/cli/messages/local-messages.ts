@@ -10,7 +10,7 @@ import { fittingTable } from './format.ts';
 
 type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;
 
-/** The datasets that a local run answers from, each with its topics, and the topics that none of them answers. */
+/** The datasets of a local run, each with its topics, and the topics that no dataset answers. */
 export function localSourceLines({ job, summary, connection }: Prepared, folder: string, width: number): string[] {
   const source = summary.source as LocalSource;
   const { topics_without_data: without, topics_without_records: uncounted, places_without_data: states } = source;
@@ -48,13 +48,13 @@ function datasetLines({ datasets }: LocalSource, topics: readonly TopicSlug[], w
   return fittingTable(['for', 'dataset', 'vintage', 'of', 'source'], distinct, ['source'], '  ', width);
 }
 
-/** Without the names of its files, of which there may be one for each state, from several loads. */
+/** Leaves out the names of the files: there may be one per state and load. */
 function sourceName(source: string): string {
   const names = source.split('; ').map((name) => name.replace(/ \([^()]*\)$/, ''));
   return [...new Set(names)].join('; ');
 }
 
-/** The topics with events of some states, which the table lists: a count near another state would be one of a part. */
+/** The topics whose events cover only the listed states: a count near another state would miss events. */
 function partRecordLines({ datasets }: LocalSource, job: Prepared['job'], folder: string): string[] {
   const parts = new Set(datasets.filter(({ states }) => states !== null).map(({ name }) => name));
   const topics = job.topics.filter((topic) => eventDatasetsOf(topic).some((name) => parts.has(name)));
@@ -65,7 +65,7 @@ function partRecordLines({ datasets }: LocalSource, job: Prepared['job'], folder
   ];
 }
 
-/** Without a count where no tract has a rating: then no area was looked for, and some places may lie where no county has one either. */
+/** Gives no count if no tract has a rating: then no area was searched, and some places may lie in a county without a rating. */
 function countyRatedLines(connection: Prepared['connection'], places: number, cells: number): string[] {
   if (places === 0) return [];
   const ratings = connection.kind === 'local' ? connection.data.countyRatings : null;

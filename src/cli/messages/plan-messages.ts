@@ -38,7 +38,7 @@ export function planMessages(prepared: Prepared, folder: string, style: OutputSt
   return fittingLines(lines, width);
 }
 
-/** The plan of a run that begins now. Where nothing is to be bought, the input in one line, without a table of zeros. */
+/** The plan of a run that begins now. If nothing needs buying, only the input in one line, without a table of zeros. */
 export function runPlanMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
   const { connection, plan, summary } = prepared;
   const isPriced = summary.credits > 0 || plan.price.unobtainable.size > 0;
@@ -51,7 +51,7 @@ function fittingLines(lines: readonly string[], width: number): string[] {
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }
 
-/** The input and what is done with it, in one line or two; then what is wrong with its rows. */
+/** The input and its use in one or two lines; then the problems of its rows. */
 function inputMessages(
   prepared: Prepared,
   folder: string,
@@ -143,7 +143,7 @@ export function sampleCreditsMessage({ job, summary }: Prepared): string[] {
   ];
 }
 
-/** The credits that a plan or a run saves, by why; '' for none. */
+/** The credits that a plan or a run saves, by reason; '' for none. */
 export function savingsMessage({ by_cells, by_cache, by_areas }: Prepared['summary']['saved']): string {
   const parts = [
     by_cells > 0 ? `${grouped(by_cells)} (rows at the same place)` : '',
@@ -177,7 +177,7 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
   return words;
 }
 
-/** What the boundaries of this machine say about the places. */
+/** How many places the boundaries on this machine put in an area, and why the others are in none. */
 function boundaryText({ inArea, nearBorder, inNoArea, noBoundaries }: AreaCounts): string {
   const others = [
     nearBorder > 0 ? `${grouped(nearBorder)} on a border` : '',
@@ -229,7 +229,7 @@ function accountPairs({ job, plan, summary }: Prepared): (readonly [string, stri
   return words;
 }
 
-/** What the time follows from: the credits of a minute, or the calls where these take longer. */
+/** What determines the time: the credits of a minute, or the calls if these take longer. */
 function paceMessage({ job, plan }: Pick<Prepared, 'job' | 'plan'>): string {
   const perMinute = creditsPerMinuteOf(job.accounts);
   const { msPerCall, msPerCredit, measured } = plan.pace;
@@ -238,7 +238,7 @@ function paceMessage({ job, plan }: Pick<Prepared, 'job' | 'plan'>): string {
   return `${seconds} (${measured ? 'measured' : 'assumed until calls are measured'}), ${job.concurrency} at once`;
 }
 
-/** What the available credits cover; with several tiers, at least the leanest one, and the richest. */
+/** What the available credits cover; with several tiers, at least the smallest and the largest tier. */
 function coverMessage({ job, summary: { shares } }: Pick<Prepared, 'job' | 'summary'>): string {
   const richest = shares.at(-1)!;
   if (shares.length === 1) return `complete ${sharePhrase(richest, valueName(job))}`;
@@ -250,7 +250,7 @@ function coverMessage({ job, summary: { shares } }: Pick<Prepared, 'job' | 'summ
   return `buy at least ${shares[0]!.tier} for ${sharePhrase(atLeast, valueName(job))}, and ${richest.tier} for ${percent(richest.share_of_cells)}`;
 }
 
-/** What a limit of credits completes: `what` buys some of it, or `nothing` is bought and the store alone completes places. */
+/** The places that a limit of credits completes: `what` buys some, or `nothing` is bought and only the store completes places. */
 function boughtMessage({ job, summary }: Pick<Prepared, 'job' | 'summary'>, what: string, nothing: string): string {
   if (summary.this_run.credits > 0) return `${what} will ${coverMessage({ job, summary })}`;
   const share = summary.shares.at(-1)!;
@@ -258,7 +258,7 @@ function boughtMessage({ job, summary }: Pick<Prepared, 'job' | 'summary'>, what
   return `${nothing}; the store completes ${sharePhrase(share, valueName(job))}`;
 }
 
-/** As it was given: `counted` would round half a minute. */
+/** Printed as given: `counted` would round half a minute. */
 function timeLimit(minutes: number): string {
   return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
 }

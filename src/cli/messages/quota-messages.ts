@@ -9,7 +9,7 @@ import { listed } from './format.ts';
 /** An account's billing period, printed above a statement. */
 export interface Quota {
   readonly state: AccountState;
-  /** Whether the subscription is known. Otherwise allowance, left and overage are not printed. */
+  /** Without a known subscription, allowance, left and overage are not printed. */
   readonly hasSubscription: boolean;
   /** Calls of this period that ended without a charge. */
   readonly freeCalls: number;
@@ -41,7 +41,7 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
   };
 }
 
-/** The period for people; what prevents buying comes last. */
+/** The period as text; reasons that prevent buying come last. */
 export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): string[] {
   const { subscription, reserve, name } = state.account;
   const { period, spending, available, elsewhere } = state;
@@ -69,7 +69,7 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
 
 const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or --subscription';
 
-/** Credits beyond the allowance, whoever spent them; 0 where overages are off. */
+/** Credits that all programs spent beyond the allowance; 0 where overages are off. */
 function overageOf({ account: { subscription, overageCredits }, spending, elsewhere }: AccountState): number {
   if (overageCredits === 0) return 0;
   return Math.max(0, total(spending) + elsewhere - subscription.creditsPerMonth);
@@ -86,7 +86,7 @@ function correctionMessage({ elsewhere, at }: Correction): string {
   return `on ${dateTime(at)} the provider had counted ${difference}`;
 }
 
-/** The service overrules the ledger: it refused calls that fit by the ledger. */
+/** The service's refusal counts more than the ledger's sum, by which the calls fit. */
 function exhaustedMessage({ spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
   if (exhaustedAt === null) return [];
   const when = `The service reported on ${dateTime(exhaustedAt)} that the quota is used up`;

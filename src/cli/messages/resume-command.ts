@@ -2,10 +2,10 @@ import type { RunResult } from '../../run/run-job.ts';
 import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
 
 /**
- * A command line that goes on with a run. It names what is left of the budget: the same budget again could spend it twice. People
+ * A command line that resumes a run. It names the rest of the budget, because the full budget could be spent twice. People
  * read it, so it leaves `--json` out.
  *
- * @param rest what the missing answers cost after a run that its budget ended: the run may have learned that bundles return more
+ * @param rest the price of the missing answers after a run that reached its budget: the run may have learned that bundles return more
  */
 export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, result: RunResult, rest = 0): string {
   const budget = resumeBudget(job, result, rest);
@@ -42,18 +42,18 @@ function withoutPath(arg: string, before: string | undefined): string {
   return arg.replace(/(https?:\/\/[^/?#]*)[/?#].*/i, '$1/…');
 }
 
-/** What is left of the budget; after the end of a budget what the rest costs, as far as this billing period has it. Null: the run
- * had no budget. */
+/** The rest of the budget. If it is spent: the price of the missing answers, at most the credits left in this billing period. Null: the
+ * run had no budget. */
 function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunResult, rest: number): number | null {
   if (budget === null) return null;
   const spent = summary.credits_spent + summary.credits_unknown;
   if (stop?.reason !== 'budget') return budget > spent ? budget - spent : budget;
   const left = Math.max(0, summary.credits_available - spent);
-  // A new period, where this one has nothing left.
+  // If this period has nothing left, a new period pays the whole rest.
   return left === 0 ? rest : Math.min(rest, left);
 }
 
-/** Where `--` stands: only files follow it. */
+/** The index of `--`, after which only files follow. */
 function endOfOptions(args: readonly string[]): number {
   return args.includes('--') ? args.indexOf('--') : args.length;
 }

@@ -6,7 +6,7 @@ import { NO_OUTPUT } from '../../run/settings/settings.ts';
 import { listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage, type OutputStyle, savingsMessage } from './plan-messages.ts';
 
-/** How a run ended; what to do next comes last. */
+/** The result of a run; what to do next comes last. */
 export function runMessages(
   { summary, stop }: RunResult,
   again: string,
@@ -63,13 +63,13 @@ function outputName(output: string, folder: string): string {
   return output === '-' ? 'stdout' : shownPath(output, folder);
 }
 
-/** The price, and what this run was planned to spend of it. */
+/** The price, and the part of it that this run was planned to spend. */
 function plannedMessage({ credits, this_run }: RunResult['summary']): string {
   if (this_run.credits >= credits) return counted(credits, 'credit');
   return `${counted(this_run.credits, 'credit')} of ${grouped(credits)} for all places`;
 }
 
-/** A run may spend more than was planned: the plan assumes that a call brings its topics, and spends nothing that may be left. */
+/** A run may spend more than planned: a call may lack a topic that the plan expects. */
 function spentMessage({ credits_spent: spent, credits_limit: limit, this_run }: RunResult['summary']): string {
   const more = spent - this_run.credits;
   if (more <= 0) return counted(spent, 'credit');
@@ -77,7 +77,7 @@ function spentMessage({ credits_spent: spent, credits_limit: limit, this_run }: 
   return `${counted(spent, 'credit')}, ${grouped(more)} more than planned${within}: topics were asked again, or more places bought`;
 }
 
-/** The ratings that matter most, one a line. */
+/** The most important ratings, one per line. */
 export function findingMessages(
   findings: readonly RatingFinding[],
   currency: string | null,

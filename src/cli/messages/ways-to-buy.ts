@@ -11,7 +11,7 @@ const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
   ['enterprise', 'enterprise bundles'],
 ];
 
-/** Columns that are dropped, in this order, where the terminal is too narrow. */
+/** Columns to drop, in this order, on a narrow terminal. */
 const DISPENSABLE = ['download', 'calls', 'time'];
 
 /** The ways to buy; those with the same figures share a line. */

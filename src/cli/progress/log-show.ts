@@ -35,7 +35,7 @@ export function logShow(context: CliContext, log: Log): ProgressShow {
     });
   };
   progress.onChange = () => {
-    // A service that asks to slow down is a change too, but not each time worth a line.
+    // A request to slow down is a change of phase too, but may come too often for a line each.
     if (progress.phase !== phase) write();
   };
   const timer = setInterval(() => {

@@ -14,7 +14,7 @@ import type { Progress } from '../../run/progress.ts';
 import type { Color } from '../messages/color.ts';
 import { percent, timeSpan } from '../messages/format.ts';
 
-/** What a block or a line of progress shows. */
+/** The data of a block or a line of progress. */
 export interface ProgressView extends Timestamp {
   readonly progress: Progress;
   /** Null until the input is priced. */
@@ -30,7 +30,7 @@ export function stopwatch(ms: number): string {
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
-/** The places that are done, of those that this run can buy. */
+/** How many of the places that this run can buy are done. */
 export function cellParts({ progress, facts }: ProgressView): string[] {
   const { done, of } =
     facts === null ? { done: progress.cellsDone, of: progress.cells } : reachedCells(progress, facts);
@@ -42,7 +42,7 @@ export function valueParts({ progress, facts }: ProgressView): string[] {
   return share === null ? [] : [`${percent(share)} of the value`];
 }
 
-/** What this run leaves: it is beyond the budget, the quota or the time. */
+/** The places beyond this run's budget, quota or time. */
 export function laterParts({ progress, facts }: ProgressView, reached: number): string[] {
   const credits = Math.max(0, progress.creditsPlanned - facts!.reach.credits);
   return [`${counted(progress.cells - reached, 'place')} beyond this run`, counted(credits, 'credit')];
@@ -77,14 +77,14 @@ const PAUSES = {
   service_limit: 'the service allows no more calls now, waiting',
 } as const;
 
-/** Why no call is sent, and for how long where that is known. */
+/** Why no call is sent and, if known, for how long. */
 function pauseText(pause: keyof typeof PAUSES, { minuteUsedUntil }: Progress, steady: number): string {
   return pause === 'minute_used'
     ? `${PAUSES[pause]} ${Math.ceil((minuteUsedUntil - steady) / 1_000)} s`
     : PAUSES[pause];
 }
 
-/** For a line: it names a wait, not the calls in flight. */
+/** For one line, which names a wait in place of the calls in flight. */
 export function pauseParts({ progress, last, steady }: ProgressView, facts: RunFacts): string[] {
   const pause = pauseReason(progress, facts, last, steady);
   return pause === null || pause === 'slowed_down' ? [] : [pauseText(pause, progress, steady)];

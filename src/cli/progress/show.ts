@@ -63,14 +63,14 @@ function lineShow(context: CliContext): ProgressShow {
       printedPhase = phase;
       return printLine(changeLine(view()));
     }
-    // A service that refuses one call in ten would otherwise print thousands of lines.
+    // Limits the messages: a service that refuses one call in ten would print thousands of lines.
     if (now - slowPrintedAt < ELSEWHERE_MS) return;
     slowPrintedAt = now;
     printLine(`the service asks to slow down; resuming in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
   };
   const timer = setInterval(() => {
     const seen = view();
-    // Before the first row the program makes its sample data or opens the file: "0 rows" would look like an empty file.
+    // Before the first row the program makes sample data or opens the file. "0 rows" would suggest an empty file.
     if (progress.phase === 'reading' && progress.rows === 0) return;
     if (steadyTime(context.clock) - printedAt >= ELSEWHERE_MS) printLine(progressLine(seen));
   }, LOOK_MS);

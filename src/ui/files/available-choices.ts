@@ -8,10 +8,10 @@ import type { UiDependencies } from '../dependencies.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
 import type { ChosenSource } from './choice.ts';
 
-/** Values of a setting that the page offers, each with why it cannot be chosen now and what to do; null: it can. */
+/** The values of a setting on the page. A value that is unavailable now has the reason and what to do; an available one has null. */
 type OfferedValues<Value extends string> = Readonly<Record<Value, string | null>>;
 
-/** What can be chosen for a file and its topics. */
+/** The choices for a file and its topics. */
 export interface AvailableChoices {
   readonly sources: OfferedValues<ChosenSource>;
   /** The levels of areas that the boundaries on this machine can find. */
@@ -22,8 +22,8 @@ export interface AvailableChoices {
 
 const NO_SERVICE = 'Start perilbook ui with --base-url and a key in PERILBOOK_API_KEY.';
 
-/** The account that made-up answers are counted for where the page was started with a paid service: its own quota must stay
- * what it is. */
+/** The account for made-up answers if the page was started with a paid service: the paid account's quota must not
+ * change. */
 const SAMPLE_ACCOUNT = 'sample data';
 
 /** @param settings the topics and the input; `-` for an upload, whose path the user does not know */
@@ -53,7 +53,7 @@ const SHARED: Readonly<Record<AreaLevel, string>> = {
   county: 'No chosen topic is the same in all of a county: air quality and radon are.',
 };
 
-/** Why one answer for each area saves nothing; null: it may. */
+/** Why one answer for each area saves nothing; null if it may save credits. */
 function savedBy(level: AreaLevel, { topics, counts }: Pick<Job, 'topics' | 'counts'>): string | null {
   const isShared = topics.some((topic) => topicOf(topic).area === level && areaSuffices(topic, counts));
   return isShared ? null : SHARED[level];
@@ -69,14 +69,14 @@ export function settingsFor(base: Job, settings: JobFile, source: ChosenSource |
 
 const hasService = (job: Job): boolean => job.service.kind === 'remote';
 
-/** Why a step fails with an error that the user can do something about; null: it does not. */
+/** The error of a step that the user can correct; null if the step succeeds. */
 async function refusalOf(step: () => Promise<unknown>, code: ErrorCode): Promise<string | null> {
   try {
     await step();
     return null;
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === code)) throw error;
-    // What the page has no setting of that name for.
+    // Settings of a job that the page does not have.
     return `${error.message}. ${error.hint.replace(/, or set areas: \w+/, '')}`;
   }
 }

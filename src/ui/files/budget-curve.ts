@@ -3,22 +3,22 @@ import { shareOf } from '../../format-numbers.ts';
 import { purchaseBySet } from '../../plan/prices.ts';
 import type { Prepared } from '../../run/prepare.ts';
 
-/** What budgets buy, in the order of buying: the share of all value, or of all places where the order is that of the file. */
+/** The share that each budget buys, in the order of buying: of all value, or of all places if rows are bought in file order. */
 export interface BudgetCurve {
   readonly of: 'value' | 'places';
   /** Credits and the share that they buy, both growing. */
   readonly points: readonly (readonly [credits: number, share: number])[];
-  /** The fewest credits that buy so much of it, where the price does. */
+  /** The fewest credits that buy this share, if the whole price buys it. */
   readonly marks: readonly { readonly share: number; readonly credits: number }[];
 }
 
 const MARKS = [0.5, 0.8, 0.95];
 
-/** As many as a slider has pixels, or nearly. */
+/** About as many as a slider has pixels. */
 const MOST_POINTS = 200;
 
-/** One pass over the plan: what a budget buys by `reachOf` is the same at each of these points. Of several tiers the leanest is bought for
- * every place first, and only that counts. */
+/** One pass over the plan: what a budget buys by `reachOf` is the same at each of these points. With several tiers only the smallest
+ * counts, because it is bought for every place first. */
 export function budgetCurve({ job, plan }: Prepared): BudgetCurve {
   const { cells } = plan.scan;
   const total = cells.total();

@@ -18,7 +18,7 @@ export const choiceSchema = z.strictObject({
   optimize: z.enum(['credits', 'calls']),
   /** Whether the first line is a header (default true). */
   header: z.boolean().optional(),
-  /** What is bought first: the largest of a value column, the largest sum of OED's TIV columns, or the rows in their order
+  /** The order of buying: by a value column, by the sum of OED's TIV columns (largest first), or by rows in file order
    * (default). */
   order: z.union([z.int().nonnegative(), z.literal('tiv'), z.literal('file')]).optional(),
   /** Default: what the page was started with. */
@@ -35,7 +35,7 @@ export const choiceSchema = z.strictObject({
 
 export type Choice = z.infer<typeof choiceSchema>;
 
-/** A budget that is tried out. */
+/** A budget to price, not to spend. */
 export const reachSchema = z.strictObject({ ...choiceSchema.shape, budget: z.int().nonnegative() });
 
 /** Spending needs a budget and the sentence that the user confirmed. */

@@ -49,7 +49,7 @@ export async function previewFile({ path, name }: ChosenFile, header = true): Pr
   }
   const rowFile = await openRowFile(path, header ? {} : { header });
   const columns = originalColumns(rowFile);
-  // Any text is CSV with one column.
+  // Any text can be read as CSV with one column.
   if (columns.length < 2) {
     throw new PerilbookError(
       'INPUT_UNREADABLE',

@@ -1,6 +1,6 @@
 import type { PerilbookError } from '../../errors.ts';
 
-/** What the page says of an error: hints name flags, the job file and commands, which the page does not have. */
+/** Hints for the page, because an error's own hint names flags, the job file and commands, which the page does not have. */
 const PAGE_HINTS: Readonly<Partial<Record<PerilbookError['code'], string>>> = {
   INPUT_COLUMNS: 'Choose the latitude and longitude columns below, or check the box if the first line is data.',
   INPUT_UNREADABLE: 'Check the file, or choose another one.',
@@ -14,7 +14,7 @@ const PAGE_HINTS: Readonly<Partial<Record<PerilbookError['code'], string>>> = {
 /** The parts of a text that only make sense in a terminal: flags, settings of the job file, commands. */
 const TERMINAL_WORDS = /(?:^|\s)--?[a-z]|job file|perilbook (?!ui\b)[a-z]/i;
 
-/** An uploaded file or an output in the workspace: `…/0123456789abcdef/input/`. Its name is what the user knows. */
+/** An uploaded file or an output in the workspace: `…/0123456789abcdef/input/`. The user knows only the file's name. */
 const WORKSPACE_FOLDER = /(?:[\w.~-]*[/\\])*[0-9a-f]{16}[/\\](?:input|output)[/\\]/g;
 
 /** A text without the folders of the workspace. */

@@ -12,10 +12,10 @@ export interface PointMap {
   readonly height: number;
   readonly land: string;
   readonly states: string;
-  /** Locations that can be looked up, and those that cannot although they are numbers. */
+  /** Locations that can be looked up, and locations that are numbers but cannot be looked up. */
   readonly good: readonly MapPoint[];
   readonly bad: readonly MapPoint[];
-  /** Rows that were read, and those among them without a place on this map. */
+  /** The number of rows read, and of rows among them that are not on this map. */
   readonly rows: number;
   readonly unseen: number;
   /** The file has more rows. */
@@ -25,7 +25,7 @@ export interface PointMap {
 /** Half a second of reading. More rows would not change what the map shows. */
 const MOST_ROWS = 100_000;
 
-/** More points than this cover one another. */
+/** Above this number, points overlap. */
 const MOST_POINTS = 3_000;
 
 /** Draws the locations of a file's first rows. @throws INPUT_UNREADABLE */

@@ -15,7 +15,7 @@ import { withoutTerminal } from './page-words.ts';
 /** The price of a job, and what its accounts have left. */
 export interface Priced {
   readonly summary: PlanSummary;
-  /** How many sets of topics the job buys one after the other (`tiers` of a job file); 1: all together. */
+  /** How many tiers of topics the job buys in turn (`tiers` of a job file); 1: all together. */
   readonly tiers: number;
   /** Null where answers are free. */
   readonly curve: BudgetCurve | null;
@@ -39,9 +39,9 @@ export class Pricing implements Disposable {
   readonly #store: Store;
   readonly #effects: Effects;
   #kept: { readonly key: string; readonly scan: Scan } | null = null;
-  /** What was priced last, for other budgets of the same settings. */
+  /** The last priced job, so that another budget needs no new price. */
   #last: { readonly key: string; readonly prepared: Prepared } | null = null;
-  /** Prices one after the other: they share the cached scan. */
+  /** Prices run one at a time, because they share the cached scan. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, effects: Effects) {
@@ -56,7 +56,7 @@ export class Pricing implements Disposable {
     return mine;
   }
 
-  /** What a budget buys of the plan that was priced last; another job is priced first. Spends nothing. */
+  /** What a budget buys of a job's plan. Prices the job first, unless it was the last one priced. Spends nothing. */
   reach(job: Job, connection: Connection, budget: number): Promise<BudgetReach> {
     const mine = this.#turn.then(async () => {
       if (this.#last?.key !== settingsKey(job)) await this.#price(job, connection);
@@ -91,7 +91,7 @@ export class Pricing implements Disposable {
   async #price(job: Job, connection: Connection): Promise<Priced> {
     const context = await openContext(job, { connection, store: this.#store, effects: this.#effects });
     const scanned = await this.#scanned(context);
-    // The cached scan may be of other topics, whose columns did not clash with the input's.
+    // The cached scan may be of other topics. The columns of these topics may clash with the input's.
     layoutOf(scanned.rowFile, job);
     const prepared = await prepareScanned(context, scanned);
     this.#last = { key: settingsKey(job), prepared };

@@ -10,7 +10,7 @@ import type { ChosenFile, Workspace } from './workspace.ts';
  * Streams an upload into a folder of its own. It is added to the workspace when it is complete.
  *
  * @param declared the length by Content-Length; 0 if unknown
- * @throws RefusedRequest if it is larger than `most` or the disk is full; then nothing of it is left
+ * @throws RefusedRequest if it is larger than `most` or the disk is full; the upload is then deleted
  */
 export async function receiveUpload(
   workspace: Workspace,

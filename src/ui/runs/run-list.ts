@@ -6,8 +6,8 @@ import type { ChosenFile } from '../files/workspace.ts';
 
 const SHOWN = 50;
 
-/** The runs of the store, newest first. A run of the page that the store calls running, but that this process does not run,
- * was cut off with its process. */
+/** The runs of the store, newest first. A run of the page that the store calls running, but that is not in this process,
+ * was cut off when its process died. */
 export function listRuns(
   runs: readonly RunRecord[],
   books: readonly (ChosenFile & { readonly output: string })[],
@@ -36,7 +36,7 @@ export function listRuns(
       unknown: run.unknown + run.open,
       rows: summary?.rows ?? null,
       complete: summary?.complete?.rows ?? null,
-      /** Of the value; null in the order of the file. */
+      /** By value; null in file order. */
       complete_value: summary?.complete?.value ?? null,
       /** Why it ended early. */
       stopped: summary?.stopped == null ? null : withoutTerminal(summary.stopped),

@@ -50,7 +50,7 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp) {
   return {
     phase,
     source: run.source,
-    /** What it does now: a run that buys or looks up also reads and writes. */
+    /** The present phase: a run that buys or looks up also reads and writes. */
     activity: progress.phase,
     rows: progress.rows,
     rows_all: facts?.rows ?? null,
@@ -60,18 +60,18 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp) {
     cells: reached?.of ?? progress.cells,
     cells_all: progress.cells,
     cells_done: progress.cellsDone,
-    /** The share of all value that is done; null in the order of the file. */
+    /** The share of all value that is done; null in file order. */
     value_done: facts && shareOf(progress.valueDone, facts.value),
     credits_spent: progress.creditsSpent,
     credits_unknown: progress.creditsUnknown,
-    /** What the run is planned to spend, and what all places cost. */
+    /** The credits that the run is planned to spend, and the price of all places. */
     credits_planned: facts === null ? progress.creditsPlanned : reachedCredits(progress, facts).of,
     credits_all: progress.creditsPlanned,
     budget,
     /** Credits of the period that were left when the run began. */
     period_left: available,
     last_minute: Math.round(Math.min(last?.credits ?? 0, limit)),
-    /** Null: the sample keeps no minute. */
+    /** Null: the sample has no minute limit. */
     per_minute_limit: Number.isFinite(limit) ? limit : null,
     /** Why no call is sent now. */
     pause: isBuying ? pauseReason(progress, facts, last!, time.steady) : null,
@@ -90,7 +90,7 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp) {
   };
 }
 
-/** Buying is limited by credits a minute; a look-up by how fast places were looked up so far. */
+/** The time left of buying follows from the credits a minute; of a look-up, from its speed so far. */
 function minutesLeft(
   { progress, source }: ActiveRun,
   facts: RunFacts,

@@ -14,12 +14,12 @@ import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
 
 const MOST_NOTICES = 20;
 
-/** Which of the page's sources a connection is. */
+/** The page's name for the source of a connection. */
 export function sourceOf({ kind, sample }: Connection): ChosenSource {
   return kind === 'local' ? 'local' : sample ? 'sample' : 'service';
 }
 
-/** The runs of this process, one per file. They go on when the page is closed. */
+/** The runs of this process, one per file. They continue when the page is closed. */
 export class Runs {
   readonly #dependencies: UiDependencies;
   readonly #onBug: (error: unknown) => void;
@@ -39,7 +39,7 @@ export class Runs {
   /** Starts a run, which spends at most the job's budget. @throws RefusedRequest if one is already running */
   start(file: string, job: Job): void {
     if (this.#isClosing) throw new RefusedRequest(503, 'CLOSING', 'Perilbook is stopping', 'Start perilbook ui again.');
-    // Registered before anything is awaited: a second click finds the first run.
+    // Registered before the first await, so that a second click sees the first run.
     if (this.isWorking(file)) {
       throw new RefusedRequest(
         409,
@@ -103,7 +103,7 @@ export class Runs {
       active.source = sourceOf(connection);
       const { progress, interruption } = active;
       const ports = { connection, store, effects, progress, interrupt: interruption.signal };
-      // The user has approved the budget, which the job bears.
+      // The user has approved the budget, which is in the job.
       const approve = (prepared: Prepared) => {
         active.available = prepared.plan.available;
         active.facts = runFacts(prepared);

@@ -14,7 +14,7 @@ export interface RequestRefusal {
   readonly message: string;
 }
 
-/** Named by port: cookies are shared between ports, so two pages on one machine would overwrite each other's. */
+/** The name contains the port: ports share cookies, so two pages on one machine would overwrite each other's. */
 export function cookieName(port: number): string {
   return `perilbook_ui_${port}`;
 }

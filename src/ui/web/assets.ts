@@ -22,7 +22,7 @@ const FOLDER = new URL('../assets/', import.meta.url);
 /** Beside `src` in a checkout, and beside `dist` in the package. */
 const SAMPLE = new URL('../../../sample-data/portfolio-oed.csv', import.meta.url);
 
-/** The libraries of the page as the browser finds them: served as they are, without a bundler. */
+/** The paths of the page's libraries for the browser: they are served unchanged, without a bundler. */
 const LIBRARIES: Readonly<Record<string, string>> = {
   preact: import.meta.resolve('preact'),
   'preact/hooks': import.meta.resolve('preact/hooks'),

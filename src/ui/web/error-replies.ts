@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { type ErrorCode, PerilbookError } from '../../errors.ts';
 import { pageMessage } from '../files/page-words.ts';
 
-/** What the page shows of an error. */
+/** An error as the page shows it. */
 export interface ErrorMessage {
   readonly code: string;
   readonly message: string;
@@ -23,7 +23,7 @@ export class RefusedRequest extends Error {
 
 const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = { BUG: 500, NEEDS_APPROVAL: 409 };
 
-/** An error as the page shows it. A bug's stack goes to the terminal only. */
+/** Converts an error for the page. A bug's stack goes to the terminal only. */
 export function errorMessageOf(error: unknown): ErrorMessage {
   if (error instanceof RefusedRequest) return error.words;
   if (error instanceof PerilbookError) return { code: error.code, ...pageMessage(error) };

@@ -107,8 +107,8 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
 }
 
 /**
- * A report names its own inline parts in its policy, and allows nothing else. This adds an origin of its own, so that it could not
- * reach this page even if a value from a file had become a script.
+ * A report names its own inline parts in its policy, and allows nothing else. This adds an origin of its own: even if a value from a file
+ * became a script, it could not reach this page.
  */
 const REPORT_POLICY = "frame-ancestors 'none'; sandbox allow-scripts allow-modals allow-downloads";
 
@@ -139,7 +139,7 @@ function addPage(app: FastifyInstance): void {
 }
 
 const POLL_MS = 250;
-/** The page takes a longer silence for a lost connection (assets/connection.js). */
+/** After a longer silence the page assumes a lost connection (assets/connection.js). */
 const HEARTBEAT_MS = 3_000;
 
 /** Sends state changes as server-sent events until the page disconnects or `signal` aborts. A new page gets the current

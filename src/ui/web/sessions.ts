@@ -5,15 +5,15 @@ import { z } from 'zod';
 /** 128 bits. */
 const TOKEN_BYTES = 16;
 
-/** A page that is open when Perilbook is started again goes on without a new address, for so long. */
+/** How long an open page stays valid when Perilbook is started again. */
 const KEPT_MS = 24 * 3_600_000;
 
 const MOST_KEPT = 20;
 
 const keptSchema = z.array(z.object({ digest: z.string(), openedAt: z.number() }));
 
-/** One-time tokens and the sessions that they open. Sessions are kept for a day in a file that only its owner can read: as
- * digests, so that the file opens nothing. */
+/** One-time tokens and the sessions that they open. Sessions are kept for a day in a file that only its owner can read. It holds
+ * digests, which open no session. */
 export class Sessions {
   readonly #tokens = new Set<string>();
   readonly #file: string;
