@@ -23,13 +23,14 @@ export interface TcpProxy extends AsyncDisposable {
 /** The statement, and the server's answer to it; `READ COMMITTED` is neither. */
 const COMMIT = 'COMMIT\0';
 
-/** Passes connections on to a port of this machine. */
-export async function startTcpProxy(to: number): Promise<TcpProxy> {
+/** Passes connections on to a port of this machine.
+ * @param within the faults are for COMMITs of transactions that send this text; default: for all */
+export async function startTcpProxy(to: number, within = ''): Promise<TcpProxy> {
   const open = new Set<Socket>();
   const server = createServer((client) => {
     if (proxy.refusing) return void client.destroy();
     const upstream = connect(to, '127.0.0.1');
-    let isMute = false;
+    let [isMute, isWithin] = [false, false];
     const end = () => {
       client.destroy();
       upstream.destroy();
@@ -44,7 +45,10 @@ export async function startTcpProxy(to: number): Promise<TcpProxy> {
     }
     client.on('data', (chunk) => {
       if (proxy.frozen) return;
-      const fault = chunk.includes(COMMIT) ? proxy.commitFaults.shift() : undefined;
+      isWithin ||= chunk.includes(within);
+      const isCommit = chunk.includes(COMMIT);
+      const fault = isCommit && isWithin ? proxy.commitFaults.shift() : undefined;
+      if (isCommit) isWithin = false;
       if (fault === 'request lost') return end();
       isMute ||= fault === 'answer lost';
       upstream.write(chunk);

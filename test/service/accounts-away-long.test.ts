@@ -7,20 +7,25 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
-import { CHARGED_TOPIC, startDatabaseProxy } from './database-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { deliveries, openDatabase, pathTo, releaseLater, request, StillClock, subscriptionOf } from './small-data.ts';
 
 const server = await startPostgres();
-const SINGLE = pathTo(`/v1/${CHARGED_TOPIC}/risk`);
+/** The topic of the calls whose charges are disturbed. */
+const TOPIC = 'drought';
+const SINGLE = pathTo(`/v1/${TOPIC}/risk`);
 
 /** A service whose way to its accounts can be cut, and a way to look at them that cannot. */
 async function setUp(t: TestContext, { patienceMs = 300, leaseMs = 450 } = {}) {
   const data = openDatabase(t);
   for (const delivery of deliveries(Date.now())) importDataset(data, delivery, new StillClock(Date.now()));
   const url = await server.database();
-  const proxy = await startDatabaseProxy(url);
+  const proxy = await startTcpProxy(server.port, TOPIC);
   releaseLater(t, () => proxy[Symbol.asyncDispose]());
-  const accounts = await openPostgresAccounts(proxy.url, systemClock, { patienceMs, leaseMs });
+  const accounts = await openPostgresAccounts(url.replace(`:${server.port}/`, `:${proxy.port}/`), systemClock, {
+    patienceMs,
+    leaseMs,
+  });
   releaseLater(t, () => accounts[Symbol.asyncDispose]());
   await accounts.createAccount({ name: 'tester', subscription: subscriptionOf(1_000, 1_000) });
   const { key } = await accounts.createKey('tester', ['bundle', ...TOPIC_SLUGS], null);
@@ -46,6 +51,12 @@ async function setUp(t: TestContext, { patienceMs = 300, leaseMs = 450 } = {}) {
   return { proxy, errors, service, call, charged, numberOf };
 }
 
+/** Ends all connections to the database, and refuses new ones. */
+function away(proxy: TcpProxy): void {
+  proxy.refusing = true;
+  proxy.cut();
+}
+
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + 30_000;
   while (!(await condition())) {
@@ -54,18 +65,18 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
-for (const fault of ['commit lost', 'answer lost'] as const) {
-  test(`${fault}: the call is answered and charged once`, async (t) => {
+for (const fault of ['request lost', 'answer lost', 'cut at once'] as const) {
+  test(`a COMMIT of charges, ${fault}: the call is answered and charged once`, async (t) => {
     const { proxy, errors, call, charged, numberOf } = await setUp(t);
     assert.equal((await call()).status, 200);
     await until(async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0);
     for (let calls = 2; calls <= 4; calls++) {
-      proxy.nextCommit = fault;
+      proxy.commitFaults.push(fault);
       const { status, headers } = await call();
       assert.deepEqual([status, headers.get('x-ratelimit-remaining')], [200, String(1_000 - calls)]);
       assert.equal(await charged(), calls);
     }
-    assert.deepEqual([proxy.faults, errors.length], [3, 0]);
+    assert.deepEqual([proxy.commitFaults, errors], [[], []]);
   });
 }
 
@@ -73,14 +84,14 @@ test('the answer to COMMIT is lost and the server stays away: 502 for nothing, a
   const { proxy, errors, call, charged, numberOf } = await setUp(t);
   assert.equal((await call()).status, 200);
   await until(async () => (await numberOf('SELECT count(*) FROM charges WHERE pending_by IS NOT NULL')) === 0);
-  proxy.nextCommit = 'answer lost';
+  proxy.commitFaults.push('answer lost');
   const asked = call();
-  await until(async () => proxy.faults === 1 && (await charged()) === 2);
-  proxy.setCut(true);
+  await until(async () => proxy.commitFaults.length === 0 && (await charged()) === 2);
+  away(proxy);
   const { status, body } = await asked;
   assert.deepEqual([status, body.error.code, body.meta.credit_cost], [502, 'UPSTREAM_UNAVAILABLE', 0]);
   assert.equal(errors.length, 1);
-  proxy.setCut(false);
+  proxy.refusing = false;
   await until(async () => (await charged()) === 1);
   assert.equal((await call()).status, 200);
   assert.equal(await charged(), 2);
@@ -89,7 +100,7 @@ test('the answer to COMMIT is lost and the server stays away: 502 for nothing, a
 test('the server is away: calls cost nothing and say so, once in the log; when it is back, the service goes on', async (t) => {
   const { proxy, errors, call, charged } = await setUp(t, { patienceMs: 50 });
   assert.equal((await call()).status, 200);
-  proxy.setCut(true);
+  away(proxy);
   for (const path of [SINGLE, SINGLE, pathTo('/v1/bundle/enterprise')]) {
     const { status, body } = await call(path);
     assert.deepEqual([status, body.error.code, body.meta.credit_cost], [502, 'UPSTREAM_UNAVAILABLE', 0]);
@@ -98,7 +109,7 @@ test('the server is away: calls cost nothing and say so, once in the log; when i
     errors.map((error) => (error as { code: string }).code),
     ['ACCOUNTS_UNAVAILABLE'],
   );
-  proxy.setCut(false);
+  proxy.refusing = false;
   assert.equal((await call()).status, 200);
   assert.equal(await charged(), 2);
 });
@@ -140,7 +151,7 @@ test('an instance whose lease ended while it was frozen goes on under the same n
 test('a service ends although the server is away', async (t) => {
   const { proxy, call, service, errors } = await setUp(t, { patienceMs: 50 });
   assert.equal((await call()).status, 200);
-  proxy.setCut(true);
+  away(proxy);
   await service.close();
   assert.equal(errors.length, 1);
 });

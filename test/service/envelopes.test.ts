@@ -122,19 +122,6 @@ test('the bundles return their topics in contract order for 15 and 35 credits', 
   }
 });
 
-test('the headers of a success give the cost and the state of the minute', async (t) => {
-  const { get, clock } = await setUp(t);
-  const first = await get(pathTo('/v1/bundle/standard'));
-  assert.equal(first.headers.get('x-ratelimit-limit'), '1200');
-  assert.equal(first.headers.get('x-ratelimit-remaining'), '1185');
-  assert.equal(first.headers.get('x-ratelimit-reset'), '60');
-  clock.at += 20_000;
-  const second = await get(pathTo('/v1/radon/risk'));
-  assert.equal(second.headers.get('x-credit-cost'), '1');
-  assert.equal(second.headers.get('x-ratelimit-remaining'), '1184');
-  assert.notEqual(first.body.meta.request_id, second.body.meta.request_id);
-});
-
 test('a service with any sample data says so in each answer: a header and a member of meta', async (t) => {
   const { get, database, clock } = await setUp(t);
   const said = async (path: string) => {
