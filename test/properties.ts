@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 
-const { PROPERTY_SEED, SOAK } = process.env;
+const { PROPERTY_SEED, TEST_TIER } = process.env;
 
-if (PROPERTY_SEED !== undefined || SOAK !== '1') {
+if (PROPERTY_SEED !== undefined || TEST_TIER !== 'soak') {
   fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(PROPERTY_SEED ?? 20_261_122) });
 }
 

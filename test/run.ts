@@ -1,10 +1,11 @@
 /**
- * Runs the tests of a tier, or the files that are named: `node test/run.ts [--check] [short | long | browser] [files…]`. With
+ * Runs the tests of a tier, or the files that are named: `node test/run.ts [--check] [short | long | soak | browser] [files…]`. With
  * `--check` types, lint and format are checked beside them, and what is wrong there is printed at the end.
  *
  * The short tier is `npm test`: the program in one process, on SQLite, in at most 90 seconds on two cores. The long tier has the
  * files of test/faults and those called `-long`: they start processes or a PostgreSQL server, run the documents' commands, or take
- * more than a second of processor time. A file that imports tier.ts runs in both, with more cases in the long one.
+ * more than a second of processor time. A file that imports tier.ts runs in both, with more cases in the long one. The soak has the
+ * files of test/faults and those that import tier.ts, with the most cases and with seeds of the day (printed; SOAK_SEED repeats them).
  *
  * Four things make them faster. Files of the short tier share processes (see `grouped`); files of another tier, and files that are
  * named, have a process each. Two processes more run than there are cores, since tests wait: for answers, for the minute, for a process that
@@ -23,11 +24,13 @@ import { pathToFileURL } from 'node:url';
 const ROOT = join(import.meta.dirname, '..');
 const FILES = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
 const isOfBrowser = (file: string) => file.endsWith('-browser.test.ts');
-const isLong = (file: string) => file.endsWith('-long.test.ts') || file.startsWith('test/faults/');
+const isOfFaults = (file: string) => file.startsWith('test/faults/');
+const isLong = (file: string) => file.endsWith('-long.test.ts') || isOfFaults(file);
 const hasLongCases = (file: string) => readFileSync(join(ROOT, file), 'utf8').includes("/tier.ts';");
 const TIERS: Readonly<Record<string, readonly string[]>> = {
   short: FILES.filter((file) => !isOfBrowser(file) && !isLong(file)),
   long: FILES.filter((file) => !isOfBrowser(file) && (isLong(file) || hasLongCases(file))),
+  soak: FILES.filter((file) => isOfFaults(file) || hasLongCases(file)),
   browser: FILES.filter(isOfBrowser),
 };
 /** Names that a test file uses that needs a process of its own: it changes or measures the process, a clock or a function of it. */
@@ -55,6 +58,8 @@ chmodSync(temporary, 0o755);
 const isGrouped = named.length === 0 && tier === 'short';
 const files = named.length > 0 ? named : isGrouped ? grouped(TIERS.short!) : TIERS[tier]!;
 const processes = availableParallelism() + 2;
+const { SOAK_SEED = String(Date.now() % 1_000_000) } = process.env;
+if (tier === 'soak') process.stderr.write(`seed ${SOAK_SEED}\n`);
 const child = spawn(process.execPath, ['--test', `--test-concurrency=${processes}`, ...files], {
   cwd: ROOT,
   env: {
@@ -62,6 +67,7 @@ const child = spawn(process.execPath, ['--test', `--test-concurrency=${processes
     TZ: 'UTC',
     TMPDIR: temporary,
     TEST_TIER: tier,
+    SOAK_SEED,
     // What many tests need is made once, and copied.
     TEST_SHARED_FOLDER: temporary,
     NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'),

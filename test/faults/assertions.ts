@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RowStatus } from '../../src/columns/row-status.ts';
-import type { Money } from './fault-case.ts';
 import type { Entry } from './fault-proxy.ts';
+import type { Money } from './faults.ts';
 import type { Ended, Row, Trial } from './hostile-setup.ts';
 
 const isOwn = (name: string) => ['id', 'lat', 'lng'].includes(name);

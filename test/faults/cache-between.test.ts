@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { AGED_NOTICE, REPEATED_NOTICE } from '../../src/fetch/answer-origin.ts';
 import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
 import { envelope } from './edits.ts';
 import type { Answer, Fault } from './fault-proxy.ts';
-import { type HostileSetup, openHostileSetup } from './hostile-setup.ts';
+import { openHostileSetup } from './hostile-setup.ts';
 
-let setup: HostileSetup;
-before(async () => {
-  setup = await openHostileSetup();
-});
-after(() => setup.close());
+const setup = await openHostileSetup();
 
 const pathname = (path: string) => path.split('?')[0]!;
 

@@ -1,18 +1,139 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { PerilbookError } from '../../src/errors.ts';
+import { openRowFile } from '../../src/rows/open-row-file.ts';
+import { readPlan } from '../../src/run/plan/approved-plan.ts';
+import { parseJobFile } from '../../src/run/settings/read-job-file.ts';
+import { makeJob } from '../../src/run/settings/settings.ts';
+import { fc } from '../properties.ts';
+import { writeRows } from '../rows/book-fixture.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
-import { fuzzBooks, fuzzJobFiles, fuzzPlans } from './fuzz.ts';
 
-const TIMES = times({ long: 4, soak: 20 });
+const TIMES = times({ long: 4, soak: 30 });
+const LONGEST_MS = 60_000;
+const SAMPLES = new URL('../../', import.meta.url);
+const sample = (name: string, bytes = 3_000) => readFileSync(new URL(name, SAMPLES)).subarray(0, bytes);
 
-for (const [name, fuzz, runs] of [
-  ['books of text', fuzzBooks, 200],
-  ['job files', fuzzJobFiles, 300],
-  ['approved plans', fuzzPlans, 300],
-] as const) {
-  test(`${name} with bytes that are not theirs: each is taken or refused with a reason`, async (t) => {
-    const { trials, taken } = await fuzz(runs * TIMES);
-    t.diagnostic(`${trials} trials, ${taken} taken`);
-    assert.ok(trials >= runs && taken > 0 && taken < trials);
+const TEXT = 'id,lat,lng,note\r\n1,40.25,-99.75,"a ""b""\n, c"\r\n2,,,\r\n3,40.5,-98.5,=1+1\r\n';
+const BOOKS: readonly Buffer[] = [
+  Buffer.from(TEXT),
+  Buffer.from(`\ufeff${TEXT.replaceAll(',', ';').replaceAll('.', ',')}`),
+  Buffer.from(`\ufeff${TEXT}`, 'utf16le'),
+  Buffer.from(`\ufeff${TEXT}`, 'utf16le').swap16(),
+  Buffer.from(TEXT.replace('note', 'h\xe9t\x80'), 'latin1'),
+  Buffer.from(`sep=|\n${TEXT.replaceAll(',', '|')}`),
+  sample('sample-data/portfolio-oed.csv'),
+  Buffer.from('{"id":1,"lat":40.25,"lng":-99.75}\n{"id":2,"lat":null,"b":[1,{"c":"\\ud83d"}]}\n'),
+  Buffer.from(
+    '{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[-99.75,40.25]}}]}',
+  ),
+];
+const JOBS = ['nightly-portfolio', 'real-estate-list', 'resume-after-quota', 'sample'].map((name) =>
+  sample(`jobs/${name}.yaml`),
+);
+const PLAN = Buffer.from(
+  JSON.stringify({
+    perilbook_plan: 1,
+    id: 'a',
+    job: 'b',
+    made_at: '2026-01-01T00:00:00.000Z',
+    credits_at_most: 5,
+    credits: 4,
+    settings: { topics: ['hail'] },
+    input: { rows: 1, located: 1, cells: 1, fingerprint: 'c' },
+    plan: {},
+  }),
+);
+
+/** A true file in which bytes are others, gone, or twice there; now and then bytes that are nothing at all. */
+function damaged(sources: readonly Buffer[]): fc.Arbitrary<Buffer> {
+  const piece = fc.oneof(
+    fc.uint8Array({ maxLength: 4 }),
+    fc
+      .constantFrom('"', '\r', '\n', '\0', ',', '\ufeff', '&a *a', '{', '[', '<<: ', '!!js/x ', '1e999')
+      .map((text) => Buffer.from(text)),
+  );
+  const change = fc.tuple(fc.nat(), fc.nat(40), piece);
+  const bent = fc.tuple(fc.constantFrom(...sources), fc.array(change, { maxLength: 6 })).map(([source, changes]) => {
+    let bytes: Buffer = source;
+    for (const [nth, gone, put] of changes) {
+      const at = nth % (bytes.length + 1);
+      bytes = Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + gone)]);
+    }
+    return bytes;
   });
+  const any = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
+  return fc.oneof({ weight: 5, arbitrary: bent }, { weight: 1, arbitrary: any });
 }
+
+/** Whether it was taken; anything but our own error that says what is wrong is thrown on. */
+async function isTaken(work: () => unknown): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error('It hangs')), LONGEST_MS);
+  });
+  try {
+    await Promise.race([Promise.resolve().then(work), tooLong]);
+    return true;
+  } catch (error) {
+    if (error instanceof PerilbookError && error.code !== 'BUG') return false;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Tries true files with other bytes: each must be taken, or refused with our own error. */
+async function tryAll(
+  t: TestContext,
+  runs: number,
+  sources: readonly Buffer[],
+  work: (bytes: Buffer) => unknown,
+): Promise<void> {
+  let [trials, taken] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(damaged(sources), async (bytes) => {
+      trials += 1;
+      if (await isTaken(() => work(bytes))) taken += 1;
+    }),
+    { numRuns: runs * TIMES },
+  );
+  t.diagnostic(`${trials} trials, ${taken} taken`);
+  assert.ok(taken > 0 && taken < trials);
+}
+
+test('books of text with bytes that are not theirs: taken whole, or refused with a reason', async (t) => {
+  const folder = temporaryFolder(t);
+  const [file, output] = [join(folder, 'in'), join(folder, 'out')];
+  await tryAll(t, 200, BOOKS, async (bytes) => {
+    writeFileSync(file, bytes);
+    const book = await openRowFile(file);
+    let rows = 0;
+    for await (const batch of book.read([...book.columns.keys()])) rows += batch.length;
+    const written = await writeRows(book, {
+      output,
+      columns: [],
+      dropFrom: null,
+      added: [{ name: 'added', type: 'text' }],
+      fill: async (batch) => batch.map(() => ['x']),
+    });
+    assert.equal(written.rows, rows, 'rows in, rows out');
+    assert.ok(readFileSync(output).length > 0 || rows === 0);
+  });
+});
+
+test('job files with bytes that are not theirs: each is made into a job, or refused with a reason', (t) =>
+  tryAll(t, 300, JOBS, (bytes) =>
+    makeJob([parseJobFile(bytes.toString(), 'job.yaml')], { dataFolder: '/data', workingFolder: '/work' }),
+  ));
+
+test('approved plans with bytes that are not theirs: each is read, or refused with a reason', async (t) => {
+  const file = join(temporaryFolder(t), 'plan.json');
+  await tryAll(t, 300, [PLAN], (bytes) => {
+    writeFileSync(file, bytes);
+    readPlan(file);
+  });
+});

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import type { RowStatus } from '../../src/columns/row-status.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
+import { pick, randomOf } from '../../src/data/sample/random.ts';
 import { RETRY_POLICY } from '../../src/fetch/retry.ts';
 import { ALL_REJECTED_AFTER, DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/run/buy/run-health.ts';
 import { assertNotPaidTwice, assertTrueBooks, assertTrueRows, assertTrueSummary, booksOf } from './assertions.ts';
-import type { FaultCase } from './fault-case.ts';
-import { FAULTS } from './faults.ts';
-import { CELLS, type HostileSetup, openHostileSetup, SOCKETS, type Trial, type TrialOptions } from './hostile-setup.ts';
-import { oneOf, seeded } from './seeded.ts';
+import { FAULTS, type FaultCase } from './faults.ts';
+import { CELLS, type HostileSetup, SOCKETS, type Trial, type TrialOptions } from './hostile-setup.ts';
 
 /** Cells that are at work at once (src/run/buy/buy-cells.ts). */
 const AT_WORK = 4 * SOCKETS;
@@ -70,23 +69,8 @@ export const ENDS: Readonly<Record<string, End>> = {
 /** No run may hang: the longest of these takes some seconds, a minute where four share a busy core. */
 const LONGEST_MS = 300_000;
 
-/** What came of one trial, for whoever prints it. */
-export interface TrialFigures {
-  readonly requests: number;
-  readonly disturbed: number;
-  readonly exit: number;
-  /** Credits, by the service. */
-  readonly charged: number;
-  /** Credits, by the ledger. */
-  readonly unknown: number;
-}
-
 /** A run in which every request meets the same fault, and what the user does afterwards. Rejects when a promise is broken. */
-export async function faultTrial(
-  setup: HostileSetup,
-  fault: FaultCase,
-  options: TrialOptions = {},
-): Promise<TrialFigures> {
+export async function faultTrial(setup: HostileSetup, fault: FaultCase, options: TrialOptions = {}): Promise<void> {
   const trial = await setup.trial(fault.name.length, options);
   try {
     const end = ENDS[fault.end]!;
@@ -97,14 +81,12 @@ export async function faultTrial(
     assertTrueRows(ended.rows, setup.truth, end.statuses);
     assertTrueSummary(ended);
     assert.ok(requests <= end.requests, `${requests} requests are more than ${end.requests}`);
-    const books = await booksOf(trial);
-    assertTrueBooks(books, fault.money);
+    assertTrueBooks(await booksOf(trial), fault.money);
     assertNotPaidTwice(trial.proxy.entries, end.paid);
     trial.proxy.disturb(null);
     await assertResumed(setup, trial, fault.believed ?? null);
     assertNotPaidTwice(trial.proxy.entries, end.paid + 1);
     assertTrueBooks(await booksOf(trial), fault.money === 'free' ? 'exact' : fault.money);
-    return { requests, disturbed: requests, exit: ended.code, charged: books.charged, unknown: books.ledger.unknown };
   } finally {
     await trial.close();
   }
@@ -140,7 +122,7 @@ async function assertComplete(trial: Trial): Promise<void> {
 }
 
 const IN_THE_MIX: readonly FaultCase[] = FAULTS.filter(({ alone }) => !alone);
-/** With what is slow or ends a run at once; what is believed beyond the run would need the user. */
+/** For the tenth fault: with what is slow or ends a run at once. What is believed beyond the run would need the user. */
 const IN_THE_WIDE_MIX: readonly FaultCase[] = FAULTS.filter(
   ({ believed, end, name }) => !believed && end !== 'dear' && !name.includes('after the body'),
 );
@@ -151,20 +133,20 @@ const priceOf = (path: string): number => {
 };
 
 /** A run in which each request may meet a fault of its own, as the seed says. Rejects when a promise is broken. */
-export async function seedTrial(setup: HostileSetup, seed: number, wide = false): Promise<TrialFigures> {
-  const random = seeded(seed);
-  const share = oneOf([0.05, 0.2, 0.5, 0.9], random);
+export async function seedTrial(setup: HostileSetup, seed: number): Promise<void> {
+  const random = randomOf(seed, 'faults');
+  const share = pick(random, [0.05, 0.2, 0.5, 0.9]);
   const budget = random() < 0.3 ? Math.floor(400 * random()) : null;
   // Some of the wide mix end a run at once: too many of them would leave nothing to see.
-  const pool = () => (wide && random() < 0.1 ? IN_THE_WIDE_MIX : IN_THE_MIX);
+  const pool = () => (random() < 0.1 ? IN_THE_WIDE_MIX : IN_THE_MIX);
   const trial = await setup.trial(seed);
   try {
-    trial.proxy.disturb(() => (random() < share ? oneOf(pool(), random) : null));
+    trial.proxy.disturb(() => (random() < share ? pick(random, pool()) : null));
     const ended = await inTime(trial.run(...(budget === null ? [] : ['--budget', String(budget)])));
     const entries = [...trial.proxy.entries];
     assertTrueRows(ended.rows, setup.truth, ['ok', 'partial', 'failed', 'deferred']);
     assertTrueSummary(ended);
-    const most = 2 * CALLS + SECOND_LOOKS + (wide ? 16 * AT_WORK : 0);
+    const most = 2 * CALLS + SECOND_LOOKS + 16 * AT_WORK;
     assert.ok(entries.length <= most, `${entries.length} requests are more than ${most}`);
     assertNotPaidTwice(entries, RETRY_POLICY.attemptsInDoubt);
     const books = await booksOf(trial);
@@ -179,43 +161,11 @@ export async function seedTrial(setup: HostileSetup, seed: number, wide = false)
     await assertResumed(setup, trial, null);
     await assertComplete(trial);
     assertNotPaidTwice(trial.proxy.entries, RETRY_POLICY.attemptsInDoubt + 1);
-    const disturbed = entries.filter(({ fault }) => fault !== null).length;
-    const { charged, ledger } = books;
-    return { requests: entries.length, disturbed, exit: ended.code, charged, unknown: ledger.unknown };
   } catch (error) {
     const faults = trial.proxy.entries.map(({ path, fault, charged }) => `${path}  ${charged}  ${fault?.name ?? ''}`);
     throw new Error(`Seed ${seed}: ${(error as Error).message}\n${faults.slice(-40).join('\n')}`, { cause: error });
   } finally {
     await trial.close();
-  }
-}
-
-/** What many trials came to. */
-export interface HostileFigures {
-  readonly trials: number;
-  readonly requests: number;
-  readonly disturbed: number;
-  readonly charged: number;
-  readonly unknown: number;
-  /** How many runs ended with each exit code. */
-  readonly exits: Readonly<Record<number, number>>;
-}
-
-/** The long version: a trial for each seed, with all faults in the mix. Rejects with the seed of the first that breaks a
- * promise. */
-export async function hostileService(seeds: readonly number[], wide = true): Promise<HostileFigures> {
-  const setup = await openHostileSetup();
-  const figures = { trials: 0, requests: 0, disturbed: 0, charged: 0, unknown: 0, exits: {} as Record<number, number> };
-  try {
-    for (const seed of seeds) {
-      const { exit, ...trial } = await seedTrial(setup, seed, wide);
-      figures.trials++;
-      for (const name of ['requests', 'disturbed', 'charged', 'unknown'] as const) figures[name] += trial[name];
-      figures.exits[exit] = (figures.exits[exit] ?? 0) + 1;
-    }
-    return figures;
-  } finally {
-    await setup.close();
   }
 }
 

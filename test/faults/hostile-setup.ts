@@ -1,11 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import { program } from '../../src/cli/program.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { randomOf } from '../../src/data/sample/random.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { RunSummary } from '../../src/run/summary.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -15,10 +16,8 @@ import { usage } from '../service/account-usage.ts';
 import { createAccount, createKey } from '../service/file-accounts.ts';
 import { info, openAccountsOf, openSmallData, point, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { closedLater } from './closed-later.ts';
 import { type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import { LeapingClock } from './leaping-clock.ts';
-import { seeded } from './seeded.ts';
 
 /** More cells than are in work at once (2 sockets × 4), so that a run that is stopped leaves some untouched. */
 export const CELLS = 20;
@@ -69,7 +68,6 @@ export interface HostileSetup {
   /** What an undisturbed run answers. */
   readonly truth: readonly Row[];
   trial(seed: number, options?: TrialOptions): Promise<Trial>;
-  close(): Promise<void>;
 }
 
 export interface TrialOptions {
@@ -80,10 +78,10 @@ export interface TrialOptions {
   readonly foreignKey?: string;
 }
 
-/** Opens the setup; whoever opens it closes it, be it a test or the soak. */
+/** Opens the setup for all tests of the file that calls this at its top level. */
 export async function openHostileSetup(): Promise<HostileSetup> {
-  const scope = closedLater();
-  const t = scope as unknown as TestContext;
+  // All that what is opened takes of a test.
+  const t = { after } as unknown as TestContext;
   const folder = temporaryFolder(t);
   // The service's own time is of no account here: its quota and its rate are out of reach.
   const clock = new LeapingClock(START);
@@ -99,7 +97,7 @@ export async function openHostileSetup(): Promise<HostileSetup> {
     { cells = CELLS, certificate, elsewhere, foreignKey }: TrialOptions = {},
   ): Promise<Trial> {
     const name = `trial ${++made}`;
-    const random = seeded(seed);
+    const random = randomOf(seed, 'hostile');
     const own = new LeapingClock(START);
     createAccount(accounts, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
     const key = foreignKey ?? createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock).key;
@@ -157,7 +155,7 @@ export async function openHostileSetup(): Promise<HostileSetup> {
   const { code, rows: truth, stderr } = await undisturbed.run();
   await undisturbed.close();
   if (code !== 0) throw new Error(`The undisturbed run ended with ${code}: ${stderr}`);
-  return { truth, trial, close: () => scope.close() };
+  return { truth, trial };
 }
 
 async function commandLine(args: readonly string[], workingFolder: string, clock: LeapingClock, random: () => number) {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { KillScene } from './kill-scene.ts';
@@ -6,7 +7,7 @@ import type { KillScene } from './kill-scene.ts';
 type Books = Pick<KillScene, 'harness'>;
 
 /** A call of a ledger. */
-export interface Call {
+interface Call {
   readonly call: string;
   readonly charge: 'sent' | 'charged' | 'free' | 'unknown';
   readonly credits: number;
@@ -34,19 +35,6 @@ export function ledgerCalls(scene: Books): Call[] {
   }
 }
 
-/** Charges that the service made for runs on the killed store: all but those of the undisturbed run. */
-export function serviceCharges(
-  { harness }: Books,
-  since: number,
-): { call: string; requestId: string; credits: number }[] {
-  return harness.accounts
-    .prepare<[number], { call: string; requestId: string; credits: number }>(
-      `SELECT kind || coalesce(' ' || topic, '') AS call, request_id AS requestId, credits FROM charges
-       WHERE id > ? AND pending_by IS NULL`,
-    )
-    .all(since);
-}
-
 /** The number of the service's last charge. */
 export function lastCharge({ harness }: Books): number {
   return harness.accounts.prepare<[], number>('SELECT coalesce(max(id), 0) FROM charges').pluck().get()!;
@@ -63,56 +51,46 @@ export async function serviceSettled({ harness }: Books): Promise<void> {
   }
 }
 
-/** Compares the service's charges with the calls of a ledger in a file; see `compareCalls`. */
-export function compareBooks(
+/**
+ * Compares the service's charges with the ledger's calls, call by call.
+ *
+ * @param scene `price`: credits that the ledger must list as charged
+ * @param since the last charge before the first run on the killed store
+ * @param mostUnknown most calls that may be unknown
+ */
+export function assertBooksAgree(
   scene: Pick<KillScene, 'harness' | 'price'>,
   since: number,
-  kills: number,
-  sockets: number,
-): string[] {
-  const { price } = scene;
-  return compareCalls(ledgerCalls(scene), serviceCharges(scene, since), { price, unknown: kills * sockets });
-}
-
-/**
- * Compares the service's charges with the ledger's calls. Returns what is wrong, in words; nothing when all is right.
- *
- * @param expected `price`: credits that the ledger must list as charged; `unknown`: most calls that may be unknown
- */
-export function compareCalls(
-  calls: readonly Call[],
-  charges: ReturnType<typeof serviceCharges>,
-  expected: { readonly price: number; readonly unknown: number },
-): string[] {
-  const wrong: string[] = [];
+  mostUnknown: number,
+  where: string,
+): void {
+  const calls = ledgerCalls(scene);
+  const charges = scene.harness.accounts
+    .prepare<[number], { call: string; requestId: string; credits: number }>(
+      `SELECT kind || coalesce(' ' || topic, '') AS call, request_id AS requestId, credits FROM charges
+       WHERE id > ? AND pending_by IS NULL`,
+    )
+    .all(since);
   const sum = (some: readonly { credits: number }[]) => some.reduce((total, { credits }) => total + credits, 0);
   const of = (charge: Call['charge']) => calls.filter((call) => call.charge === charge);
   const [charged, unknown] = [of('charged'), of('unknown')];
-  if (of('sent').length > 0) wrong.push(`${of('sent').length} calls are still open`);
-  if (unknown.length > expected.unknown)
-    wrong.push(`${unknown.length} calls unknown, at most ${expected.unknown} expected`);
-  const known = new Map(charges.map((charge) => [charge.requestId, charge]));
+  assert.deepEqual(of('sent'), [], `${where}: calls are still open`);
+  assert.ok(
+    unknown.length <= mostUnknown,
+    `${where}: ${unknown.length} calls unknown, at most ${mostUnknown} expected`,
+  );
+  const unanswered = new Map(charges.map((charge) => [charge.requestId, charge]));
   for (const { requestId, credits, at } of charged) {
-    if (requestId === null || known.get(requestId)?.credits !== credits)
-      wrong.push(`the service knows nothing of ${at}`);
-    else known.delete(requestId);
+    assert.equal(unanswered.get(requestId!)?.credits, credits, `${where}: the service knows nothing of ${at}`);
+    unanswered.delete(requestId!);
   }
   // What the service charged and the ledger has no answer to must be among its unknown calls, call by call.
   const unexplained = unknown.map(({ call }) => call);
-  for (const { call } of known.values()) {
+  for (const { call } of unanswered.values()) {
     const index = unexplained.indexOf(call);
-    if (index < 0) wrong.push(`charged and not in the ledger: ${call}`);
-    else unexplained.splice(index, 1);
+    assert.ok(index >= 0, `${where}: charged and not in the ledger: ${call}`);
+    unexplained.splice(index, 1);
   }
-  const inVain = sum([...known.values()]);
-  if (sum(charges) !== sum(charged) + inVain)
-    wrong.push(`${sum(charges)} credits charged, ${sum(charged)} in the ledger, ${inVain} in vain`);
-  const answered = new Set<string>();
-  for (const { at } of charged) {
-    if (answered.has(at)) wrong.push(`bought twice: ${at}`);
-    answered.add(at);
-  }
-  if (sum(charged) !== expected.price)
-    wrong.push(`${sum(charged)} credits in the ledger, ${expected.price} undisturbed`);
-  return wrong;
+  assert.equal(new Set(charged.map(({ at }) => at)).size, charged.length, `${where}: something was bought twice`);
+  assert.equal(sum(charged), scene.price, `${where}: the ledger's credits are those of an undisturbed run`);
 }

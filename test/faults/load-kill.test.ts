@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
+import { randomOf } from '../../src/data/sample/random.ts';
 import { startBin } from '../cli/bin-process.ts';
 import { HERE, NEXT_DOOR, type openDatabase, pathTo, setUp } from '../service/small-data.ts';
-import { times } from '../tier.ts';
-import { seeded } from './seeded.ts';
+import { firstSeed, times } from '../tier.ts';
 
 /** Several batches of the load (src/data/tables/staged-load.ts). */
 const ROWS = 7_000;
-const KILLS = times({ long: 8, soak: 80 });
+const KILLS = times({ long: 6, soak: 80 });
 /** The new tables are put in the place of the old ones in the last steps: half of the kills are drawn from these. */
 const LAST_STEPS = 40;
 
@@ -17,8 +17,8 @@ const LAST_STEPS = 40;
 test('a load that is killed leaves the old data in use, whole, and the next one completes', {
   timeout: 300_000,
 }, async (t) => {
-  const seed = Number(process.env.KILL_SEED ?? 1);
-  const random = seeded(seed);
+  const seed = firstSeed(1);
+  const random = randomOf(seed, 'load');
   const { get, database, file } = await setUp(t);
   const folder = dirname(file);
   const load = (here: number, env: Readonly<Record<string, string>> = {}) => {

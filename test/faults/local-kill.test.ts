@@ -8,7 +8,7 @@ import { between, randomOf } from '../../src/data/sample/random.ts';
 import { CELLS_PER_BATCH } from '../../src/run/look-up/look-up.ts';
 import { startBin } from '../cli/bin-process.ts';
 import { openHarness, places } from '../run/harness.ts';
-import { times } from '../tier.ts';
+import { firstSeed, times } from '../tier.ts';
 
 const KILLS = times({ long: 4, soak: 400 });
 const CELLS = 24_500;
@@ -29,7 +29,7 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
   const expected = rowsOf('calm');
   assert.equal(expected.length, CELLS + 1);
 
-  const random = randomOf(16, 'local kill');
+  const random = randomOf(firstSeed(16), 'local kill');
   for (let round = 0, kills = 0; kills < KILLS; round++) {
     const name = `killed-${round}`;
     writeFileSync(join(folder, `${name}.csv`), OLD);

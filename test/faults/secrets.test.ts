@@ -1,201 +1,226 @@
 import assert from 'node:assert/strict';
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { body, both, type Edit, envelope, headers, instead, results, status } from './edits.ts';
-import type { Passage } from './fault-proxy.ts';
-import { type HostileSetup, openHostileSetup, type Trial, type TrialOptions } from './hostile-setup.ts';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import type { Clock } from '../../src/clock.ts';
+import type { Call } from '../../src/contract/credits.ts';
+import { type TopicSlug, topicOf } from '../../src/contract/topics.ts';
+import { perilbook } from '../cli/command-line.ts';
+import { envelopeOf } from '../fetch/answers.ts';
+import { serveHttp } from '../fetch/servers.ts';
+import { fc } from '../properties.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { times } from '../tier.ts';
+import { openHostileSetup, type Trial } from './hostile-setup.ts';
+import {
+  CHARACTER_FORMS,
+  type CharacterForm,
+  escapedJson,
+  keyFinder,
+  mixed,
+  WHOLE_FORMS,
+  type WholeForm,
+} from './key-traces.ts';
 
-/** With characters that addresses, JSON and base64 write in another way. */
-const ODD_KEY = 'k3y/with+odd=chars&"<>%\\~0123456789ABCDEF';
+/** fast-check prints the seed of what fails. */
+const RUNS = times({ long: 12, soak: 1_000 });
 
-let setup: HostileSetup;
-before(async () => {
-  setup = await openHostileSetup();
-});
-after(() => setup.close());
-
-/** How a key may stand somewhere. */
-function formsOf(key: string): Map<string, string> {
-  const base64 = (text: string) => Buffer.from(text).toString('base64');
-  return new Map([
-    ['as it is', key],
-    ['in an address', encodeURIComponent(key)],
-    ['in JSON', JSON.stringify(key).slice(1, -1)],
-    ['in base64', base64(key).replace(/=+$/, '').slice(0, -1)],
-    ['in base64 for addresses', Buffer.from(key).toString('base64url').slice(0, -1)],
-    ['in base64 behind a name', base64(`user:${key}`).slice(8, -4)],
-    ['in hexadecimal', Buffer.from(key).toString('hex')],
-  ]);
+/** What a service does with the key. */
+interface Echo {
+  readonly key: string;
+  /** The key as it is written into every place. */
+  readonly written: string;
+  readonly status: number;
+  readonly how: 'json' | 'page' | 'cut' | 'details at length';
+  /** Which characters of the JSON are escaped. */
+  readonly mask: number;
+  readonly gzip: boolean;
 }
 
-function assertHoldsNot(bytes: Buffer | string, key: string, where: string): void {
-  const all = Buffer.from(bytes);
-  for (const [how, form] of formsOf(key)) {
-    for (const encoding of ['utf8', 'utf16le'] as const) {
-      assert.equal(all.indexOf(Buffer.from(form, encoding)), -1, `${where} holds the key ${how}`);
-    }
+const anyKey = fc
+  .string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 12,
+    maxLength: 64,
+  })
+  .filter((key) => new Set(key).size > 6);
+const form = fc.constantFrom(...(Object.keys(CHARACTER_FORMS) as CharacterForm[]));
+const whole = fc.constantFrom(...(Object.keys(WHOLE_FORMS) as WholeForm[]));
+
+const echo: fc.Arbitrary<Echo> = anyKey.chain((key) =>
+  fc.record({
+    key: fc.constant(key),
+    written: fc.oneof(
+      fc.tuple(fc.tuple(form, form), fc.nat()).map(([forms, mask]) => mixed(key, forms, mask)),
+      whole.map((how) => WHOLE_FORMS[how](key)),
+    ),
+    status: fc.constantFrom(200, 200, 200, 201, 302, 401, 403, 404, 422, 429, 502),
+    how: fc.constantFrom('json', 'json', 'page', 'cut', 'details at length'),
+    mask: fc.nat(),
+    gzip: fc.boolean(),
+  }),
+);
+
+/** An answer of the kind that is asked for, with the key wherever a text may stand. */
+function answerWith(url: URL, { written, how }: Echo): unknown {
+  const location = { lat: Number(url.searchParams.get('lat')), lng: Number(url.searchParams.get('lng')) };
+  const [, , first = '', last = ''] = url.pathname.split('/');
+  const call = (first === 'bundle' ? { kind: last } : { kind: 'single', topic: first }) as Call;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are bent freely
+  const { data, meta } = envelopeOf(call, location) as any;
+  meta.request_id = `id ${written}`;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are bent freely
+  const bend = (slug: TopicSlug, entry: any) => {
+    if (topicOf(slug).category === 'natural') entry.value.title = written;
+    if (slug === 'hail') entry.details = [{ [written]: { note: written } }];
+    if (slug === 'radon') for (const name of Object.keys(entry.value)) entry.value[name] = written;
+    if (slug === 'ozone') entry.value.rating = written;
+    if (slug === 'park') entry.details.features = [{ type: 'Feature', geometry: null, properties: { written } }];
+    if (slug === 'park') entry.value = 1;
+    if (slug === 'tsunami') entry.error = `no ${written}`;
+    if (slug === 'drought') entry.value.score = written;
+    if (how === 'details at length' && slug === 'hail') entry.details.push('z'.repeat(300_000) + written);
+  };
+  if (call.kind === 'single') bend(call.topic, data.result);
+  else {
+    for (const [slug, entry] of Object.entries(data.topics)) bend(slug as TopicSlug, entry);
+    data.topics[written] = { value: written };
   }
+  return { data, meta, note: written };
 }
 
-/** Every file of the trial but the key's own: the store with its log, the output, plans, what is still being written. */
+function reply(url: URL, response: ServerResponse, said: Echo): void {
+  const { written, status, how, mask, gzip } = said;
+  const refusal = { error: { code: written, message: `No such key: ${written}` }, meta: { request_id: written } };
+  const json = escapedJson(JSON.stringify(status === 200 ? answerWith(url, said) : refusal), mask);
+  // What is cut cannot be decoded: the key stands in it in one writing, without JSON's escapes around it.
+  const cut = `{"message": "No such key: ${written}`;
+  const text = how === 'page' ? `<html><p>${written}</p>` : how === 'cut' ? cut : json;
+  const inHeader = written.replace(/[^\x20-\x7e]/g, '').trim();
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'x-credit-cost': url.pathname.includes('standard') ? '15' : '1',
+    'x-request-id': inHeader,
+    'set-cookie': inHeader,
+    server: inHeader,
+    'x-ratelimit-remaining': inHeader,
+    location: `/there/${inHeader.replaceAll(' ', '')}`,
+    ...(gzip ? { 'content-encoding': 'gzip' } : {}),
+  });
+  response.end(gzip ? gzipSync(text) : text);
+}
+
+/** Waits take no time; deadlines (150 s a request) never come. */
+function waitlessClock(): Clock {
+  let now = Date.parse('2026-03-15T12:00:00Z');
+  return {
+    now: () => now,
+    async sleep(ms, signal) {
+      if (ms <= 100_000) now += ms;
+      else await new Promise((aborted) => signal?.addEventListener('abort', aborted, { once: true }));
+      await turn();
+    },
+  };
+}
+
+/** Runs a job against such a service, and every command that tells of it; no byte of what they leave and say has the key. */
+async function assertNoTrace(folder: string, baseUrl: string, key: string): Promise<string> {
+  writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,40.05,-99.95\n2,40.06,-99.95\n');
+  const clock = waitlessClock();
+  const ofJob = [
+    '--base-url',
+    baseUrl,
+    '--api-key-file',
+    'key',
+    '--store',
+    'store.db',
+    '--topics',
+    'natural,radon,ozone,park',
+  ];
+  const find = keyFinder(key);
+  const look = (bytes: Buffer | string, where: string) => {
+    const found = find(Buffer.from(bytes));
+    assert.equal(found, null, `${where} holds the key ${found}`);
+  };
+  const run = ['run', 'book.csv', '-o', 'out.csv', ...ofJob, '--yes', '--json', '--debug', '--details', 'keep'];
+  for (const words of [
+    [...run, '--report', 'report.html', '--concurrency', '1'],
+    ['status', '--store', 'store.db', '--json'],
+    ['quota', 'book.csv', ...ofJob, '--by', 'key', '--json'],
+    ['plan', 'book.csv', ...ofJob, '--json'],
+    ['cache', 'export', '--store', 'store.db'],
+    ['cache', 'export', '--store', 'store.db', '--details'],
+  ]) {
+    const { stdout, stderr } = await perilbook(words, { folder, clock });
+    look(stdout, `${words[0]} ${words[1]}: stdout`);
+    look(stderr, `${words[0]} ${words[1]}: stderr`);
+    for (const name of readdirSync(folder)) if (name !== 'key') look(readFileSync(join(folder, name)), name);
+  }
+  return readFileSync(join(folder, 'out.csv'), 'utf8');
+}
+
+async function echoing(t: TestContext) {
+  const state: { said: Echo | null; asked: number } = { said: null, asked: 0 };
+  const url = await serveHttp(t, (request, response) => {
+    state.asked++;
+    assert.equal(request.headers['x-api-key'], state.said!.key);
+    reply(new URL(request.url!, 'http://h.example'), response, state.said!);
+  });
+  const home = temporaryFolder(t);
+  let made = 0;
+  return async (said: Echo) => {
+    state.said = said;
+    state.asked = 0;
+    const folder = join(home, String(++made));
+    mkdirSync(folder);
+    const output = await assertNoTrace(folder, url, said.key);
+    assert.ok(state.asked > 0);
+    // An answer that is read keeps what is not the key.
+    if (said.status === 200 && said.how === 'json') assert.match(output, /,Relatively Low,.*\[key\]/);
+  };
+}
+
+test('any key that comes back in any place and in any writing leaves no trace', { timeout: 3_600_000 }, async (t) => {
+  const trial = await echoing(t);
+  await fc.assert(fc.asyncProperty(echo, trial), { numRuns: RUNS });
+});
+
+const setup = await openHostileSetup();
+
+/** Every file of the trial but the key's own: the store with its log, the output, what is still being written. */
 function assertFilesHoldNot(trial: Trial): string[] {
+  const find = keyFinder(trial.key);
   const names = readdirSync(trial.folder).filter((name) => name !== 'key');
-  for (const name of names) assertHoldsNot(readFileSync(join(trial.folder, name)), trial.key, name);
+  for (const name of names) assert.equal(find(readFileSync(join(trial.folder, name))), null, `${name} holds the key`);
   return names;
 }
 
-/** Runs the job and every command that tells of it, and looks at each byte that came of it. */
-async function assertKeptSecret(act: ((passage: Passage) => void | Promise<void>) | null, options: TrialOptions = {}) {
-  const trial = await setup.trial(1, { cells: 3, elsewhere: 'http://127.0.0.1:9', ...options });
+test('a run that goes well: every byte that it leaves and says, the debug lines included', async () => {
+  const trial = await setup.trial(1, { cells: 3 });
   const seen = new Set<string>();
   try {
     // Looked at in the middle as well: the store's log is gone at the end.
-    const look = () => {
-      for (const name of assertFilesHoldNot(trial)) seen.add(name);
-    };
     trial.proxy.disturb((entry) => {
-      if (entry % 5 === 1) look();
-      return act === null ? null : { name: 'echo', act };
+      if (entry % 5 === 1) for (const name of assertFilesHoldNot(trial)) seen.add(name);
+      return null;
     });
-    const ended = await trial.run('--debug', '--details', 'keep');
-    look();
-    assert.ok(trial.proxy.entries.length > 0);
-    const said = [ended.stdout, ended.stderr];
-    const job = ['book.csv', '--topics', 'natural'];
-    for (const words of [
-      ['plan', ...job, '--out', 'plan.json'],
-      ['plan', ...job, '--json'],
-      ['status', '--json'],
-      ['quota', '--by', 'key', '--json'],
-    ]) {
-      const { stdout, stderr } = await trial.command(...words);
-      said.push(stdout, stderr);
-    }
-    for (const more of [[], ['--details']]) {
-      const { stdout } = await trial.alone('cache', 'export', '--store', 'store.db', ...more);
-      said.push(stdout);
-    }
-    for (const text of said) assertHoldsNot(text, trial.key, text.slice(0, 2_000));
-    look();
-    return { ...ended, seen };
+    const { code, stdout, stderr } = await trial.run('--debug', '--details', 'keep');
+    assert.equal(code, 0, stderr);
+    const planned = await trial.command('plan', 'book.csv', '--topics', 'natural', '--out', 'plan.json');
+    for (const name of assertFilesHoldNot(trial)) seen.add(name);
+    for (const text of [stdout, stderr, planned.stdout, planned.stderr])
+      assert.equal(keyFinder(trial.key)(Buffer.from(text)), null, text.slice(0, 2_000));
+    for (const name of ['store.db', 'store.db-wal', 'out.csv', 'plan.json'])
+      assert.ok(seen.has(name), `${name} was seen`);
+    assert.match(stderr, /^debug 1 > GET \/v1\/bundle\/standard\?lat=40\.05&lng=-99\.95 {2}x-api-key: \[hidden\]; /m);
+    assert.match(stderr, /^debug 1 < 200 after \d+ ms, credits: 15, \d+ bytes {2}.*x-credit-cost: 15/m);
   } finally {
     await trial.close();
   }
-}
-
-test('a run that goes well: every byte that it leaves and says, the debug lines included', async () => {
-  const { code, stderr, seen } = await assertKeptSecret(null);
-  assert.equal(code, 0, stderr);
-  for (const name of ['store.db', 'store.db-wal', 'out.csv', 'plan.json'])
-    assert.ok(seen.has(name), `${name} was seen`);
-  assert.match(stderr, /^debug 1 > GET \/v1\/bundle\/standard\?lat=40\.05&lng=-99\.95 {2}x-api-key: \[hidden\]; /m);
-  assert.match(stderr, /^debug 1 < 200 after \d+ ms, credits: 15, \d+ bytes {2}.*x-credit-cost: 15/m);
-});
-
-/** Every way in which a service may give back what it was sent. */
-const echoes: readonly (readonly [where: string, (key: string) => Edit])[] = [
-  [
-    'in headers',
-    (key) => headers({ 'x-request-id': key, 'set-cookie': `k=${key}`, 'x-seen': `key ${key}`, server: key }),
-  ],
-  ['instead of an answer', (key) => body(() => ({ key, data: { topic: key } }))],
-  ['in JSON that is cut', (key) => body(() => `{"data": "${key}`)],
-  [
-    'as the topic',
-    (key) =>
-      envelope(({ data }) => {
-        data.topic = key;
-        if (data.topics) data.topics = { [key]: {} };
-      }),
-  ],
-  [
-    'as a further topic',
-    (key) =>
-      envelope(({ data }) => {
-        if (data.topics) data.topics[key] = { value: 1 };
-      }),
-  ],
-  [
-    'as the request',
-    (key) =>
-      envelope(({ meta }) => {
-        meta.request_id = key;
-      }),
-  ],
-  ['as an error', (key) => results((result) => ({ ...result, error: `no ${key}` }))],
-  [
-    'as a rating',
-    (key) =>
-      results((result) => {
-        if (result.value?.measurement) result.value.rating = key;
-        return result;
-      }),
-  ],
-  [
-    'in the details',
-    (key) =>
-      results((result) => ({
-        ...result,
-        details: result.details?.type ? { ...result.details, seen: key } : result.details,
-      })),
-  ],
-  [
-    'as a cost',
-    (key) =>
-      both(
-        headers({ 'x-credit-cost': key }),
-        envelope(({ meta }) => {
-          meta.credit_cost = key;
-        }),
-      ),
-  ],
-];
-
-/** How it may write it there. */
-const writings: readonly (readonly [how: string, (key: string) => string])[] = [
-  ['as it is', (key) => key],
-  ['in an address', (key) => `https://h.example/?key=${encodeURIComponent(key)}&x`],
-  ['in base64', (key) => `Basic ${Buffer.from(`user:${key}`).toString('base64')}`],
-];
-
-for (const [where, echo] of echoes) {
-  test(`a service that gives the key back ${where}`, async () => {
-    for (const [, write] of writings) {
-      await assertKeptSecret((passage) => instead(echo(write(passage.key)))(passage));
-    }
-  });
-}
-
-const refusals: readonly (readonly [how: number, page: boolean, foreignKey: string])[] = [
-  [0, false, ODD_KEY],
-  [1, true, ODD_KEY],
-  [2, false, ODD_KEY],
-  [0, true, 'pb_unknown_0123456789_abcdefghij'],
-];
-
-for (const code of [201, 302, 400, 401, 403, 404, 422, 429, 500, 502]) {
-  test(`a service that answers ${code} with the key in its words, its page and its headers`, async () => {
-    for (const [how, page, foreignKey] of refusals) {
-      const write = writings[how]![1];
-      await assertKeptSecret(
-        (passage) => {
-          const said = write(passage.key);
-          const error = { error: { code: said, message: said }, meta: { request_id: said } };
-          const more = { location: `/there/${said.replaceAll(' ', '')}`, 'www-authenticate': said, 'x-note': said };
-          status(code, page ? `<html>${said}</html>` : error, more)(passage);
-        },
-        { foreignKey, cells: 1 },
-      );
-    }
-  });
-}
-
-test('connections that break with the key in what was sent', async () => {
-  await assertKeptSecret(({ write, key, socket }) => {
-    write(`HTTP/1.1 200 OK\r\nx-${key}\r\n: ${key}\r\n\r\n`);
-    socket.end(key);
-  });
 });
 
 test('a key file that others can read: a warning with the command that closes it, in run, plan and check', async () => {
@@ -216,30 +241,6 @@ test('a key file that others can read: a warning with the command that closes it
   }
 });
 
-test('an address with a password or a key in it: refused before anything is kept, and not repeated', async () => {
-  const trial = await setup.trial(1, { cells: 1 });
-  try {
-    writeFileSync(
-      join(trial.folder, 'job.yaml'),
-      'input: book.csv\nservice: {base_url: "http://user:s3cretWord@h.example"}\n',
-    );
-    for (const words of [
-      ['plan', 'job.yaml'],
-      ['plan', 'book.csv', '--base-url', 'http://user:s3cretWord@h.example'],
-      ['run', 'book.csv', '--base-url', 'http://h.example/?key=s3cretWord', '--api-key-file', 'key', '--yes'],
-    ]) {
-      const { code, stdout, stderr } = await trial.alone(...words, '--store', 'other.db');
-      assert.equal(code, 2, stderr);
-      assert.match(stderr, /without user, password, query and fragment/);
-      assert.ok(!`${stdout}${stderr}`.includes('s3cretWord'), stderr);
-    }
-    for (const name of readdirSync(trial.folder).filter((name) => name.startsWith('other.db')))
-      assert.ok(!readFileSync(join(trial.folder, name)).includes('s3cretWord'));
-  } finally {
-    await trial.close();
-  }
-});
-
 test('an address with the key in its path: refused before anything is kept, and not repeated', async () => {
   const trial = await setup.trial(1, { cells: 1 });
   try {
@@ -252,7 +253,7 @@ test('an address with the key in its path: refused before anything is kept, and 
       const { code, stdout, stderr } = await trial.alone(...words, '--base-url', address);
       assert.equal(code, 2, stderr);
       assert.match(stderr, /has the API key in it/);
-      assertHoldsNot(stdout + stderr, trial.key, words[0]!);
+      assert.equal(keyFinder(trial.key)(Buffer.from(stdout + stderr)), null, words[0]);
     }
     assertFilesHoldNot(trial);
   } finally {
@@ -286,23 +287,6 @@ test('a key that travels unencrypted to another machine: a warning; on this mach
       'http://localhost:1',
     ]) {
       assert.doesNotMatch((await run(address)).stderr, /unencrypted/);
-    }
-  } finally {
-    await trial.close();
-  }
-});
-
-test('a key where the name of a file or a variable belongs: not repeated', async () => {
-  const trial = await setup.trial(1, { cells: 1 });
-  const job = (place: string) =>
-    `input: book.csv\nservice: {base_url: "http://127.0.0.1:1", api_keys: [{${place}: ${trial.key}}]}\n`;
-  try {
-    for (const place of ['file', 'env']) {
-      writeFileSync(join(trial.folder, 'job.yaml'), job(place));
-      const { code, stdout, stderr } = await trial.alone('run', 'job.yaml', '--store', 'o.db', '--yes');
-      assert.equal(code, 5, stderr);
-      assert.match(stderr, /looks like a key itself/);
-      assertHoldsNot(stdout + stderr, trial.key, place);
     }
   } finally {
     await trial.close();

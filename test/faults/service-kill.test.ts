@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
+import { randomOf } from '../../src/data/sample/random.ts';
 import { usage } from '../service/account-usage.ts';
 import { pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
-import { times } from '../tier.ts';
-import { seeded } from './seeded.ts';
+import { firstSeed, times } from '../tier.ts';
 
 const CALLERS = 16;
-const SEED = Number(process.env.KILL_SEED ?? 1);
+const SEED = firstSeed(1);
 const KILLS = times({ long: 6, soak: 50 });
 
 /** How many of some are not among others. */
@@ -27,7 +27,7 @@ test('a service that is killed under load: each way apart, call by call', async 
     subscription: subscriptionOf(1_000_000, 1_000_000),
   });
   await service.close();
-  const random = seeded(SEED);
+  const random = randomOf(SEED, 'service');
   const chargedIds = accounts.prepare('SELECT request_id FROM charges').pluck();
   const answered = new Set<string>();
   let [killed, uncharged, unanswered, most] = [0, 0, 0, 0];
