@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { gateBefore, startBin } from '../cli/bin-process.ts';
+import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
+import { column, openHarness, places } from '../run/harness.ts';
+import type { ChildTask } from '../run/run-child.ts';
+import { releaseLater } from '../service/small-data.ts';
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
+import { times } from '../tier.ts';
+
+const server = await startPostgres();
+const timeout = 300_000;
+const CHILD = join(import.meta.dirname, '../run/run-child.ts');
+const MINUTE_MS = 60_000;
+const WORKERS = 4;
+
+interface TrialOptions {
+  readonly database: 'SQLite' | 'PostgreSQL';
+  /** Of each worker. */
+  readonly cells: number;
+  /** Whether they are the same for all workers. Default: each has its own. */
+  readonly isSame?: boolean;
+  readonly creditsPerMinute: number;
+  /** Default: enough for all. */
+  readonly creditsPerMonth?: number;
+  readonly factor: number;
+  /** How far apart the clocks of two neighbouring workers are. */
+  readonly clocksApartMs?: number;
+  /** What happens while they work. */
+  readonly disturb?: (scene: Disturbed) => Promise<void>;
+}
+
+/** Workers at work, and what a trial can do to them. */
+interface Disturbed {
+  /** The connection of the first worker to the database. */
+  readonly proxy: TcpProxy;
+  /** The process of a worker. */
+  child(worker: number): ChildProcess;
+  /** Starts a worker that was killed again. */
+  again(worker: number): void;
+  /** Resolves when so many calls are in the ledger. */
+  reached(calls: number): Promise<void>;
+}
+
+interface LedgerCall {
+  readonly charge: 'sent' | 'charged' | 'free' | 'unknown';
+  readonly credits: number;
+  /** What was bought, and where. */
+  readonly at: string;
+  readonly input: string;
+  readonly claimedAt: number;
+}
+
+interface Trial {
+  /** Credits, by the service. */
+  readonly charged: number;
+  /** Credits, by the ledger. */
+  readonly unknown: number;
+  /** How much of the minute limit was used from the first claim to the last. */
+  readonly use: number;
+  /** Each worker's part of the calls that were claimed while all of them had something to buy. */
+  readonly shares: readonly number[];
+}
+
+/** Workers that share a new store, a key and its minute start at one moment and buy from our own service. Nothing may be bought twice,
+ * and no limit crossed. */
+async function sharedTrial(t: TestContext, options: TrialOptions): Promise<Trial> {
+  const { database, cells, isSame = false, creditsPerMinute, creditsPerMonth = 1_000_000, factor } = options;
+  const { clocksApartMs = 0 } = options;
+  const needed = isSame ? cells : WORKERS * cells;
+  const clock = { start: Date.parse('2026-03-15T12:00:00Z'), factor, origin: Date.now() };
+  const harness = await openHarness(t, { subscription: customSubscription(creditsPerMonth, creditsPerMinute), clock });
+  const refusals = countRefusals(t);
+  const schema = `shared_${process.pid}_${Date.now().toString(36)}`;
+  await using proxy = await startTcpProxy(server.port);
+  const storeOf = (worker: number) => {
+    if (database === 'SQLite') return 'shared.db';
+    return server.storeAddress(worker === 0 ? { schema, port: proxy.port } : { schema });
+  };
+  const secret = harness.key().secret;
+  const spots = places(needed);
+  const running = new Map<number, { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> }>();
+  const start = (worker: number) => {
+    const from = isSame ? 0 : worker * cells;
+    const book = spots.slice(from, from + cells).map((spot) => `${spot.join(',')}\n`);
+    writeFileSync(join(harness.folder, `${worker}.csv`), `lat,lng\n${book.join('')}`);
+    const task: ChildTask = {
+      ...{ folder: harness.folder, baseUrl: harness.url, secret, creditsPerMonth, creditsPerMinute, clock },
+      ...{ input: `${worker}.csv`, output: `${worker}.out.csv`, topics: ['wildfire'], store: storeOf(worker) },
+      clockAheadMs: (worker - WORKERS / 2) * clocksApartMs,
+    };
+    const child = spawn(process.execPath, [CHILD, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const printed: Buffer[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => printed.push(chunk));
+    const ended = once(child, 'close').then(([code]) => ({ code, output: Buffer.concat(printed).toString() }));
+    running.set(worker, { child, ended });
+  };
+  const ledger = async (): Promise<LedgerCall[]> => {
+    const sql = (schemaDot: string) =>
+      `SELECT charge, credits, kind || ' ' || topic || ' ' || lat7 || ' ' || lng7 AS at, input, claimed_at AS "claimedAt"
+       FROM ${schemaDot}calls AS calls JOIN ${schemaDot}runs AS runs ON runs.id = calls.run ORDER BY calls.id`;
+    if (database === 'PostgreSQL') return await server.query<LedgerCall & Record<string, unknown>>(sql(`${schema}.`));
+    const file = new Database(join(harness.folder, 'shared.db'), { readonly: true });
+    try {
+      return file.prepare<[], LedgerCall>(sql('')).all();
+    } finally {
+      file.close();
+    }
+  };
+  for (let worker = 0; worker < WORKERS; worker++) start(worker);
+  await options.disturb?.({
+    proxy,
+    child: (worker) => running.get(worker)!.child,
+    again: start,
+    async reached(count) {
+      while ((await ledger().catch(() => [])).length < count) await delay(20);
+    },
+  });
+  for (const [worker, { ended }] of running) {
+    const { code, output } = await ended;
+    assert.equal(code, 0, `worker ${worker}: ${output.slice(0, 500)}`);
+  }
+  const charged = harness.charged();
+  const calls = await ledger();
+  const of = (charge: LedgerCall['charge']) => calls.filter((call) => call.charge === charge);
+  const sum = (charge: LedgerCall['charge']) => of(charge).reduce((total, { credits }) => total + credits, 0);
+  const trial = {
+    ...{ charged, unknown: sum('unknown') },
+    ...{ use: useOf(calls, creditsPerMinute), shares: sharesOf(calls) },
+  };
+  const figures = JSON.stringify({ ...trial, ledger: sum('charged'), needed });
+  t.diagnostic(figures);
+  assert.equal(refusals.count, 0, 'calls that the service refused for its limits');
+  assert.deepEqual(of('sent'), []);
+  assert.equal(new Set(of('charged').map(({ at }) => at)).size, of('charged').length, `bought twice: ${figures}`);
+  // Of calls of unknown charge the service may have charged some.
+  assert.ok(charged >= sum('charged') && charged <= sum('charged') + trial.unknown, figures);
+  assert.ok(charged <= creditsPerMonth, figures);
+  assert.ok(sum('charged') + trial.unknown >= Math.min(needed, creditsPerMonth), figures);
+  return trial;
+}
+
+/** Counts the service's answers 429, on its side of the wire. */
+function countRefusals(t: TestContext): { count: number } {
+  const refusals = { count: 0 };
+  const onAnswer = (message: unknown) => {
+    if ((message as { response: ServerResponse }).response.statusCode === 429) refusals.count++;
+  };
+  subscribe('http.server.response.finish', onAnswer);
+  releaseLater(t, () => unsubscribe('http.server.response.finish', onAnswer));
+  return refusals;
+}
+
+/** The first minute's credits are there at once, so that time counts from when they are used up. */
+function useOf(calls: readonly LedgerCall[], creditsPerMinute: number): number {
+  const elapsed = Number(calls.at(-1)!.claimedAt) - Number(calls[0]!.claimedAt);
+  const possible = creditsPerMinute * (1 + elapsed / MINUTE_MS);
+  return Math.round((calls.length / possible) * 1000) / 1000;
+}
+
+function sharesOf(calls: readonly LedgerCall[]): number[] {
+  const last = new Map(calls.map(({ input }, index) => [input, index]));
+  const together = calls.slice(0, Math.min(...last.values()) + 1);
+  const counts = Map.groupBy(together, ({ input }) => input);
+  const shares = [...counts.values()].map((own) => own.length / together.length);
+  return [...shares, ...new Array(WORKERS - shares.length).fill(0)].map((share) => Math.round(share * 100) / 100);
+}
+
+test('SQLite: places that all want at the same moment are bought once, within the minute', { timeout }, async (t) => {
+  const trials = times({ long: 1, soak: 6 });
+  for (let nth = 0; nth < trials; nth++) {
+    const trial = await sharedTrial(t, {
+      ...{ database: 'SQLite', cells: 350, isSame: true, creditsPerMinute: 300, factor: 40 },
+    });
+    assert.equal(trial.charged, 350);
+  }
+});
+
+for (const database of ['SQLite', 'PostgreSQL'] as const) {
+  test(`${database}: a quota that does not reach is spent to the last credit, and nobody starves`, {
+    timeout,
+  }, async (t) => {
+    // On PostgreSQL the database's time counts, and not that of the workers' machines.
+    const clocksApartMs = database === 'PostgreSQL' ? 180_000 : 0;
+    const trial = await sharedTrial(t, {
+      ...{ database, cells: 250, creditsPerMinute: 300, creditsPerMonth: 700, factor: 40, clocksApartMs },
+    });
+    assert.equal(trial.charged, 700);
+    assert.ok(Math.min(...trial.shares) > 0.05, trial.shares.join());
+  });
+}
+
+test('PostgreSQL: workers together use the minute limit, and each gets its share', { timeout }, async (t) => {
+  const trial = await sharedTrial(t, { database: 'PostgreSQL', cells: 45, creditsPerMinute: 60, factor: 10 });
+  assert.equal(trial.unknown, 0);
+  // 0.95 was measured beside a compiler: four processes wait for each other in the database, longer on a busy machine.
+  assert.ok(trial.use >= 0.85, `${trial.use}`);
+  assert.ok(Math.min(...trial.shares) >= 0.5 / WORKERS, trial.shares.join());
+});
+
+const MANY = { database: 'PostgreSQL', cells: 150, creditsPerMinute: 300, factor: 20 } as const;
+
+test('PostgreSQL: one of four workers is killed and started again, three times', { timeout }, async (t) => {
+  await sharedTrial(t, {
+    ...MANY,
+    async disturb({ child, again, reached }) {
+      for (const calls of [60, 180, 300]) {
+        await reached(calls);
+        const killed = child(1);
+        killed.kill('SIGKILL');
+        if (killed.exitCode === null && killed.signalCode === null) await once(killed, 'close');
+        again(1);
+      }
+    },
+  });
+});
+
+test('PostgreSQL: a worker stands still for longer than the server waits, one is cut off ten times, the server restarts', {
+  timeout,
+  ...OWN_POSTGRES,
+}, async (t) => {
+  const trial = await sharedTrial(t, {
+    ...MANY,
+    async disturb({ child, proxy, reached }) {
+      await reached(60);
+      child(1).kill('SIGSTOP');
+      await delay(7_000);
+      child(1).kill('SIGCONT');
+      for (let cut = 0; cut < 10; cut++) {
+        await reached(320 + 10 * cut);
+        proxy.cut();
+        proxy.commitFaults.push(cut % 2 === 0 ? 'answer lost' : 'cut at once');
+      }
+      for (const how of ['fast', 'immediate'] as const) {
+        await server.stop(how);
+        await server.start();
+        await reached(how === 'fast' ? 440 : 460);
+      }
+    },
+  });
+  // Nobody was killed: every outcome is known.
+  assert.equal(trial.unknown, 0);
+});
+
+test('a process that is killed while it holds a claim frees it: one that waits for the cell takes it over', {
+  timeout,
+}, async (t) => {
+  const now = Date.now();
+  const harness = await openHarness(t, {
+    subscription: customSubscription(1_000, 1_000),
+    clock: { start: now, factor: 1, origin: now },
+  });
+  harness.writeInput(places(2));
+  let isOpen = false;
+  const gate = await gateBefore(t, harness.url, () => (isOpen ? 'answer' : 'hold'));
+  const { secret } = harness.key();
+  const start = (name: string) => {
+    const job = {
+      ...{ input: 'input.csv', output: `${name}.csv`, store: 'store.db', topics: 'wildfire', budget: 100 },
+      subscription: { credits_per_month: 1_000, credits_per_minute: 1_000 },
+      service: { base_url: gate.url, api_keys: [{ env: 'THE_KEY' }] },
+    };
+    writeFileSync(join(harness.folder, `${name}.yaml`), JSON.stringify(job));
+    return startBin(t, ['run', `${name}.yaml`], harness.folder, { THE_KEY: secret });
+  };
+  const holder = start('holder');
+  await gate.reached(2);
+  const waiter = start('waiter');
+  while ((await harness.store.runs()).length < 2) await delay(20);
+  isOpen = true;
+  // The cells are claimed by a process that lives: the other asks again and again, and sends nothing.
+  await delay(1_500);
+  assert.deepEqual([gate.come, waiter.isRunning, harness.charged()], [2, true, 0]);
+  holder.kill('SIGKILL');
+  await holder.ended;
+  const { code, stderr } = await waiter.ended;
+  assert.equal(code, 0, stderr);
+  assert.equal(gate.come, 4);
+  const { charged, unknown, open } = await harness.ledger();
+  assert.deepEqual([charged, unknown, open, harness.charged()], [2, 2, 0, 2]);
+  const output = readFileSync(join(harness.folder, 'waiter.csv'), 'utf8');
+  assert.deepEqual(column(output, 'hazard_status'), ['ok', 'ok']);
+});
