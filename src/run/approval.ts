@@ -7,7 +7,7 @@ import type { RunContext } from './run-context.ts';
 import type { CellTable } from './scan/cell-table.ts';
 import type { PlanSummary } from './summary.ts';
 
-/** What is approved, and what an approval is compared with. */
+/** The content of an approval, and the values that a run is compared with. */
 interface PricedRun extends RunContext {
   readonly plan: Plan;
   readonly summary: PlanSummary;
@@ -52,9 +52,9 @@ export function approvablePlan(prepared: PricedRun, now: number): ApprovedPlan {
 /**
  * Checks that a run is the one that was approved.
  *
- * Settings and input must be the same. The store may have changed: where it holds more than when the plan was made the run
- * costs less and goes on, so an interrupted run resumes under its plan. Where answers went stale since, so that the run would
- * cost more than is left of the approval, it is refused.
+ * Settings and input must be the same. The store may have changed. If it has more answers than at the time of the plan, the run
+ * costs less and may continue: so an interrupted run resumes under its plan. If answers have become stale and the run would cost
+ * more than the rest of the approval, it is refused.
  *
  * @throws PLAN_MISMATCH with all that changed
  */
@@ -73,7 +73,7 @@ export function checkApproved(approved: ApprovedPlan, prepared: PricedRun): void
   }
   const isOther = approved.input.fingerprint !== fingerprintOf(plan.scan.cells);
   if (isOther && changes.length === 0) changes.push('the input names other locations or values, as many as before');
-  // A budget below the price was approved too: then a part of the locations stays unbought, as planned.
+  // The plan may have a budget below its price: then some locations stay unbought, as approved.
   const isPart = approved.credits > approved.credits_at_most;
   if (isPart && left === 0 && plan.price.credits > 0) {
     changes.push(`all of the approved ${grouped(approved.credits_at_most)} credits are spent`);

@@ -18,11 +18,11 @@ import { type Job, type JobFolders, makeJob } from './settings/settings.ts';
 export interface CheckedJob {
   /** Errors: the job cannot run. */
   readonly problems: readonly JobProblem[];
-  /** What is missing now, and may be there when the job runs. */
+  /** Missing things that may exist when the job runs. */
   readonly warnings: readonly JobProblem[];
 }
 
-/** What the check reads besides the file. */
+/** The other inputs of the check. */
 export interface CheckPorts extends JobFolders {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly streams: Streams;
@@ -93,7 +93,7 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     const setting = error.context.file === job.metrics ? 'metrics' : content.output === undefined ? 'input' : 'output';
-    // The run may be told to replace what is there.
+    // The run may have --force, which replaces the file.
     issues.push({ problem: at(error, setting), isWrong: error.code !== 'OUTPUT_EXISTS' });
   }
   const problemsOf = (wrong: boolean) =>
@@ -101,7 +101,7 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   return { problems: problemsOf(true), warnings: problemsOf(false) };
 }
 
-/** The single files that a run of the job writes. Without column names, only the store can tell whether a run wrote a file. */
+/** The single files that a run of the job writes. If a file has no column names, only the store knows whether a run wrote it. */
 function outputsOf({ output, metrics, parts, reading }: Job): Output[] {
   const rows = rowsOutput(output, reading, async () => new Set());
   const isBare = reading.header === false;

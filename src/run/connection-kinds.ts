@@ -7,7 +7,7 @@ import type { Job } from './settings/settings.ts';
 /** Where a run's answers come from. Only planning and the step that gets answers know the kind. */
 export type Connection = ServiceConnection | LocalConnection;
 
-/** A service that answers are bought from: its address, the keys, and whose answers it gives. */
+/** A service that sells answers: its address, the keys, and the name of its answers in the store. */
 export interface ServiceConnection {
   readonly kind: 'service';
   readonly baseUrl: string;
@@ -26,15 +26,15 @@ export interface LocalConnection {
   readonly data: LocalData;
 }
 
-/** Calls to the embedded service that are in flight: they share its transactions and the store's. With 8, twice the processor time. */
+/** Calls to the embedded service in flight at once. They share transactions: with 8 calls, buying takes twice the processor time. */
 const SAMPLE_CALLS_AT_ONCE = 32;
 
-/** More than any machine makes calls for. */
+/** More credits a minute than any machine can spend. */
 export const SAMPLE_CREDITS_PER_MINUTE = 1_000_000_000;
 
 /**
- * The job as its calls are paid for. Made-up answers wait for no minute: a first try with 3,000 rows and two topics took twenty of them.
- * The plan tells the time that a paid service takes. A minute that is too small for a bundle stays, since the plan has no bundle then.
+ * The job, without a minute limit where answers are made up: otherwise a first try with 3,000 rows and two topics took twenty minutes.
+ * The plan still shows the time of a paid service. A limit too small for a bundle stays, because the plan then has no bundle.
  */
 export function purchaseJob(job: Job, { sample }: Pick<Connection, 'sample'>): Job {
   if (!sample) return job;

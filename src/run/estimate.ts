@@ -17,7 +17,7 @@ export function timestampOf(clock: Clock): Timestamp {
   return { now: clock.now(), steady: steadyTime(clock) };
 }
 
-/** What progress needs to know of a run, and what does not change while it buys. */
+/** Facts about a run for its progress. They do not change while it buys. */
 export interface RunFacts {
   /** When buying began, on the monotonic clock. */
   readonly startedAt: number;
@@ -31,7 +31,7 @@ export interface RunFacts {
   readonly budget: number | null;
   /** Credits a billing period, of all accounts together. */
   readonly allowance: number;
-  /** Credits a minute, of all accounts together; Infinity for the sample, which keeps no minute. */
+  /** Credits a minute, of all accounts together; Infinity for the sample, which has no minute limit. */
   readonly creditsPerMinute: number;
   readonly anniversaryDays: readonly number[];
   /** When `max_minutes` ends the buying, on the monotonic clock; null: never. */
@@ -69,11 +69,11 @@ export class MinuteMeter {
   /** @param at on the monotonic clock @param credits spent so far */
   add(at: number, credits: number): LastMinute {
     this.#samples.push({ at, credits });
-    // The newest sample that is a minute old is where the minute begins.
+    // The minute begins at the newest sample that is a minute old.
     while (this.#samples.length > 2 && this.#samples[1]!.at <= at - RATE_WINDOW_MS) this.#samples.shift();
     const from = this.#samples[0]!;
     const [spent, ms] = [credits - from.credits, at - from.at];
-    // Nobody may have sampled for longer than a minute.
+    // The last sample may be older than a minute.
     if (ms <= RATE_WINDOW_MS) return { credits: spent, ms };
     return { credits: (spent * RATE_WINDOW_MS) / ms, ms: RATE_WINDOW_MS };
   }
@@ -102,9 +102,9 @@ export function quotaLeft(progress: Progress): number | null {
 }
 
 /**
- * Estimates the time left from credits, not rows: the minute limit is in credits. It takes the slower of two rates: what
- * the limit allows, with the rest of this minute; and what was spent in the last minute, which is less where the service
- * is slow or asks to slow down.
+ * Estimates the time left from credits, not rows, because the minute limit is in credits. It uses the slower of two rates: the
+ * limit's, with the rest of this minute; and the credits spent in the last minute, which are fewer if the service is slow or asks
+ * to slow down.
  */
 export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, at: Timestamp): Estimate {
   const spent = spentOf(progress);
@@ -124,14 +124,14 @@ export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, 
   return { credits, minutes, endedBy, resets };
 }
 
-/** Credits a minute that can be spent now. The service may have said that it has less left than the subscription allows:
- * then what was spent in the last minute and what is left of it. */
+/** Credits a minute that can be spent now. If the service reports fewer credits left than the
+ * subscription allows: the credits spent in the last minute plus those left. */
 function limitNow(progress: Progress, { creditsPerMinute }: RunFacts, last: LastMinute): number {
   const left = progress.minuteLeft?.() ?? creditsPerMinute;
   return Math.max(1, Math.min(creditsPerMinute, last.credits + left));
 }
 
-/** Why no call is sent although there is something to buy; null where calls are in flight or nothing is known to hold them up. */
+/** Why no call is sent although something must still be bought; null if calls are in flight or no reason is known. */
 export function pauseReason(
   progress: Progress,
   facts: RunFacts,
@@ -146,7 +146,7 @@ export function pauseReason(
   return last.credits > facts.creditsPerMinute - CREDITS.enterprise ? 'minute_limit' : 'service_limit';
 }
 
-/** The cells that this run can buy, and those that it has bought. Where calls turn out cheaper than planned, it buys more. */
+/** The cells that this run can buy, and those that it has bought. If calls are cheaper than planned, it buys more. */
 export function reachedCells({ cells, cellsDone }: Progress, { reach }: RunFacts): { done: number; of: number } {
   return { done: cellsDone, of: Math.min(cells, Math.max(reach.cells, cellsDone)) };
 }
@@ -157,10 +157,10 @@ export function reachedCredits(progress: Progress, { reach }: RunFacts): { spent
   return { spent, of: Math.max(reach.credits, spent) };
 }
 
-/** A shorter burst says nothing about the lasting rate. */
+/** A shorter burst does not show the lasting rate. */
 const LEAST_MS = 3_000;
 
-/** Credits a minute, as measured; null until enough was seen. */
+/** Credits a minute, as measured; null until there are enough samples. */
 function measuredRate({ credits, ms }: LastMinute): number | null {
   return ms < LEAST_MS ? null : (credits * 60_000) / ms;
 }

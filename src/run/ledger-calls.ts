@@ -14,7 +14,7 @@ import type { Key } from './plan/api-keys.ts';
 import { RunTimes } from './run-times.ts';
 import type { JobAccount } from './settings/account-settings.ts';
 
-/** A request outside of a run, and the call as which an answer is charged. */
+/** A request outside of a run, and the call that the ledger records for it. */
 export interface LedgerRequest extends PlainRequest {
   readonly call: Call;
   readonly location: Location;
@@ -26,23 +26,23 @@ export interface LedgerCallsParts {
   readonly clock: Clock;
   readonly interrupt: AbortSignal;
   readonly account: JobAccount;
-  /** The keys of the account; a request with another key charges nobody. */
+  /** The keys of the account. A request with another key is not charged to it. */
   readonly keys: readonly Key[];
   readonly run: number;
   readonly source: number;
   readonly budget: number;
 }
 
-/** How long to wait while another run is at work at the cell. */
+/** How long to wait while another run buys at the cell. */
 const CLAIMED_WAIT_MS = 1_000;
 
 /**
- * Sends single requests (checks of a service) under the same rule as a run: whatever may be charged is in the ledger before it is
- * sent, within budget, quota and minute, and is settled by its answer. Nothing is sent twice, and no answer is stored.
+ * Sends single requests (checks of a service) under the same rule as a run: a request that may be charged is in the ledger before it
+ * is sent, within budget, quota and minute, and its answer settles it. Nothing is sent twice, and no answer is stored.
  */
 export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) => Promise<Exchange> {
   const { store, client, clock, keys } = parts;
-  // A check reports only what it checks; a run reports wrong clocks.
+  // A check does not report wrong clocks; a run does.
   const times = new RunTimes(clock, clock.now(), () => {});
   return async ({ call, location, ...request }) => {
     if (parts.interrupt.aborted) throw interrupted();
@@ -72,7 +72,7 @@ async function claimed(
   for (;;) {
     if (interrupt.aborted) throw interrupted();
     const limits = claimLimits(account, times.billing(), { run, source, budget });
-    // No topics: that the store has the cell's answers must not prevent a check.
+    // No topics, so that answers in the store do not prevent the claim.
     const request = { cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted: [] };
     const [claim] = (await store.claim(limits, [request])) as [Claim];
     switch (claim.outcome) {

@@ -11,7 +11,7 @@ import type { Owner, Store } from '../store/port.ts';
  */
 export async function openStoreAt(address: string, clock: Clock, owner: Owner): Promise<Store> {
   const widthOf = (topic: Parameters<typeof columnsOf>[0]) => columnsOf(topic).length;
-  // Only the driver that is needed is loaded.
+  // Loads only the needed driver.
   if (isPostgresAddress(address)) {
     const { openPostgresStore } = await import('../store/postgres-store.ts');
     return openPostgresStore(address, clock, amongMachines(owner), { widthOf });
@@ -20,8 +20,8 @@ export async function openStoreAt(address: string, clock: Clock, owner: Owner): 
   return openSqliteStore(address, clock, owner, widthOf);
 }
 
-/** An owner as workers on other machines know it. Cloned machines share a name and numbers of processes, so the boot tells them
- * apart; where it has no identity, another process counts as running until its lease ends. */
+/** Identifies an owner for workers on other machines. Cloned machines share names and process numbers, so the boot's id tells them
+ * apart. Without such an id, another process counts as running until its lease ends. */
 function amongMachines(owner: Owner): Owner {
   const boot = bootIdentity();
   return {

@@ -5,7 +5,7 @@ import { openContext, type RunContext, type RunOptions } from './run-context.ts'
 import { type Scan, scan } from './scan/scan-input.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
 
-/** An input that was scanned and priced, ready to run. */
+/** A scanned and priced input, ready to run. */
 export interface Prepared extends RunContext {
   readonly plan: Plan;
   readonly summary: PlanSummary;
@@ -18,7 +18,7 @@ export type OpenedJob = Prepared & Disposable;
  * Scans and prices a job; spends nothing.
  *
  * @param rowFile the rows, where they are not in the job's input file
- * @throws INPUT_*, SCOPE_MISSING, STORE_*; PLAN_MISMATCH where the job is not the one that was approved
+ * @throws INPUT_*, SCOPE_MISSING, STORE_*; PLAN_MISMATCH if the job differs from the approved one
  */
 export async function prepare(context: RunContext, options: PlanOptions = {}, rowFile?: RowFile): Promise<OpenedJob> {
   using opened = new DisposableStack();
@@ -28,8 +28,7 @@ export async function prepare(context: RunContext, options: PlanOptions = {}, ro
 }
 
 /**
- * Prices an input that was scanned; the topics may differ from those that it was scanned for. Its temporary files still belong to the
- * scan.
+ * Prices a scanned input; the topics may differ from those of the scan. The scan still owns its temporary files.
  *
  * @throws as `prepare`
  */
@@ -40,8 +39,8 @@ export async function prepareScanned(context: RunContext, scanned: Scan, options
   return prepared;
 }
 
-/** Prices a prepared job again, as the next run will: after a run, to see what it left, or under an approved plan. Keys are tried anew; the
- * data is described as it was before. */
+/** Prices a prepared job again, as the next run will: after a run, to see what is missing, or under an approved plan. Keys count as
+ * untried again; local data is not read again. */
 export async function prepareAgain(
   prepared: Prepared,
   { approved = null, ...options }: Pick<RunOptions, 'approved'> & PlanOptions = {},

@@ -1,9 +1,9 @@
 import type { Settlement } from '../store/port.ts';
 
-/** What a run does now. `looking_up`: in local data. `waiting`: for the quota, with `on_quota: wait`. */
+/** The phase of a run. `looking_up`: in local data. `waiting`: for the quota, with `on_quota: wait`. */
 export type Phase = 'reading' | 'pricing' | 'buying' | 'looking_up' | 'waiting' | 'writing';
 
-/** What a run has done so far, for the display. Only `record` changes it. */
+/** The progress of a run, for the display. Only `record` changes it. */
 export interface Progress {
   readonly phase: Phase;
   /** Rows read or written in this phase so far. */
@@ -27,18 +27,18 @@ export interface Progress {
   readonly slowedDown: number;
   /** The end of the last such wait, by the steady time; 0 where there was none. */
   readonly slowedUntil: number;
-  /** When the ledger lets calls through again, by the steady time: other runs, or an earlier one, have used the minute; 0 where
-   * there was no such wait. */
+  /** When the ledger allows calls again, by the steady time, after other runs or an earlier one have used the minute; 0 without
+   * such a wait. */
   readonly minuteUsedUntil: number;
   /** When the wait for the quota ends, milliseconds since the epoch; 0 where the run does not wait. */
   readonly waitingUntil: number;
-  /** The credits that quota and reserve left of the period, by the ledger, when this run had spent so many; null before the ledger
-   * was read. */
+  /** The credits left in the period, by the ledger, after quota and reserve, and this run's credits at that time; null before the
+   * ledger was read. */
   readonly ledgerLeft: { readonly credits: number; readonly spent: number } | null;
-  /** Credits that may be spent now before the minute is full: less than the subscription says where the service has said so. Null
+  /** Credits that may be spent now before the minute is full: fewer than the subscription allows if the service reports fewer. Null
    * while nothing is bought. */
   readonly minuteLeft: (() => number) | null;
-  /** Called when the phase changes and when the service asks to slow down: a display that only polls would miss these. */
+  /** Called when the phase changes and when the service asks to slow down: a display that only polls would miss these events. */
   onChange: (() => void) | null;
 }
 
@@ -70,7 +70,7 @@ export function newProgress(): Progress {
   };
 }
 
-/** What each event of a run changes. */
+/** The change of the progress for each event of a run. */
 const EVENTS = {
   phase: enter,
   rowsScanned(progress: Writable, rows: number) {

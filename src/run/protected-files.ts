@@ -12,7 +12,7 @@ import type { Store } from '../store/port.ts';
 import { filesOfStore } from '../store/store-address.ts';
 import type { Job } from './settings/settings.ts';
 
-/** A file that a command reads or keeps, and what it is: `holds an API key of the job`. No output may replace it. */
+/** A file that a command reads or keeps, with a description: `holds an API key of the job`. No output may replace it. */
 export interface ProtectedFile {
   readonly path: string;
   readonly what: string;
@@ -23,14 +23,14 @@ export interface Output {
   readonly path: string;
   /** For messages: `the metrics`. */
   readonly what: string;
-  /** Whether Perilbook wrote the file that is there now. @param path without links */
+  /** Whether Perilbook wrote the existing file. @param path without links */
   readonly isOwn: (path: string) => boolean | Promise<boolean>;
 }
 
 /**
- * Refuses outputs that would replace what must not be lost: a file that the command reads or keeps, a SQLite database, another output
- * and, without `force`, any other file that Perilbook did not write. Files are compared by device and inode with links resolved, and by
- * path where there is no file yet. An empty file holds nothing; devices and pipes are not replaced.
+ * Refuses outputs that would replace a file that the command reads or keeps, a SQLite database, another output or, without `force`,
+ * any other file that Perilbook did not write. Files are compared by device and inode with links resolved; missing files by path.
+ * Empty files, devices and pipes may be written.
  *
  * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS; USAGE for two outputs that are one file
  */
@@ -57,7 +57,7 @@ export async function refuseReplacement(
   }
 }
 
-/** A database holds more than its last output; SQLite keeps changes in files beside it. */
+/** A database is never an output; SQLite keeps changes in files beside it. */
 function databaseKind(path: string): string | null {
   if (isSqliteFile(path)) return 'is a SQLite database';
   return isSqliteFile(path.replace(/-(?:wal|shm|journal)$/, '')) ? 'belongs to a SQLite database' : null;
@@ -82,17 +82,17 @@ export async function filesOfJob(job: Job): Promise<readonly ProtectedFile[]> {
   return paths.flatMap(([what, files]) => files.flatMap((path) => (path == null ? [] : [{ path, what }])));
 }
 
-/** The files of an input. None where its parts cannot be listed: reading them gives the error. */
+/** The files of an input. None if its parts cannot be listed: reading them later gives the error. */
 export async function inputFiles({ input, parts }: Pick<Job, 'input' | 'parts'>): Promise<string[]> {
   if (parts === null) return input === '-' ? [] : [input];
   const { parts: listed } = await listParts(parts.folder, parts.sources).catch(() => ({ parts: [] }));
   return listed.map(({ path }) => path);
 }
 
-/** What the runs of a store have written: paths without links. Needed where a file itself does not tell. */
+/** The outputs that the runs of a store have written: paths without links. Needed if a file's content does not show that Perilbook wrote it. */
 export type WrittenOutputs = () => Promise<ReadonlySet<string>>;
 
-/** An output of rows: known by the columns that Perilbook adds, or as what a run has written. */
+/** An output of rows: recognized by Perilbook's columns, or as an output of a run in the store. */
 export function rowsOutput(path: string, reading: OpenOptions, written: WrittenOutputs): Output {
   const isOwn = async (target: string) => (await isEnriched(target, reading)) || (await written()).has(target);
   return { path, what: 'the output', isOwn };
@@ -102,7 +102,7 @@ export function metricsOutput(path: string): Output {
   return recognizedOutput(path, 'the metrics', /^# HELP perilbook_run_/);
 }
 
-/** An output that is known by how it begins. */
+/** An output that is recognized by its first bytes. */
 export function recognizedOutput(path: string, what: string, start: RegExp): Output {
   return { path, what, isOwn: (target) => start.test(headOf(target)) };
 }
@@ -119,7 +119,7 @@ export async function writtenOutputs(store: Store, { output, parts }: Job): Prom
 }
 
 async function isEnriched(path: string, reading: OpenOptions): Promise<boolean> {
-  // Settings of the input need not suit its output in another format: a sheet, no header line.
+  // Settings of the input, such as a sheet or no header line, may not suit an output in another format.
   for (const options of [reading, {}]) {
     try {
       if (hasPerilbookColumns((await openRowFile(path, options)).columns)) return true;

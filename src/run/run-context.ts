@@ -12,19 +12,19 @@ import { SampleRows } from './sample-rows.ts';
 import type { Job } from './settings/settings.ts';
 import { deadlineOf } from './stop.ts';
 
-/** What a run needs from its caller. */
+/** Effects that a run gets from its caller. */
 export interface Effects {
   readonly clock: Clock;
   readonly random: () => number;
   readonly streams: Streams;
-  /** Called with what the user should know at once. */
+  /** Called with messages that the user should see at once. */
   readonly notice: (message: string) => void;
   /** Called with a line for each request and each answer, for debugging; never with a key. */
   readonly trace?: (line: string) => void;
   /** How many threads read and write the rows beside the main one. Left out: the other cores, for large files. */
   readonly rowThreads?: number;
   /**
-   * Opens the boundaries that a job with `areas.find` needs. Left out where no job has it.
+   * Opens the boundaries that a job with `areas.find` needs. Left out if no job needs it.
    * @throws SERVICE_DATA when they are not here
    */
   readonly openAreas?: (job: Job) => OpenedAreas;
@@ -36,8 +36,8 @@ export interface OpenedAreas extends Disposable {
 }
 
 /**
- * What is the same in all stages of a run: made once, before the scan, and never changed. A stage takes it and what the stage before
- * returned, and returns its own result.
+ * The shared values of all stages of a run: made once, before the scan, and never changed. A stage takes the context and the previous
+ * stage's result, and returns its own result.
  */
 export interface RunContext {
   readonly job: Job;
@@ -51,13 +51,13 @@ export interface RunContext {
   readonly sampleRows: SampleRows;
   /** The approved plan under which the run spends; null where there is none. */
   readonly approved: ApprovedPlan | null;
-  /** The rows are a batch of a run that began earlier: what failed in it is not tried again, since it may have been charged. */
+  /** The rows are a batch of a run that began earlier. Its failed calls are not tried again, since they may have been charged. */
   readonly isContinued: boolean;
-  /** Counts what is done and follows the phase. */
+  /** Counts the work done and holds the phase. */
   readonly progress: Progress;
   /** When `max_minutes` ends the run, by the steady time; null: never. */
   readonly deadline: number | null;
-  /** Ends the run: calls and batches in work are completed, and the output is still written. */
+  /** Ends the run: calls and batches in progress are completed, and the output is still written. */
   readonly interrupt: AbortSignal;
 }
 
@@ -66,7 +66,7 @@ export interface RunOptions extends Pick<RunContext, 'connection' | 'store' | 'e
   readonly interrupt?: AbortSignal;
   readonly approved?: ApprovedPlan | null;
   readonly isContinued?: boolean;
-  /** The time from which freshness is measured. Default: now; of local data, when it was read, since no run begins after its answers. */
+  /** The time at which ages are measured. Default: now; for local data the time of reading, as no answer may be later than the start. */
   readonly asOf?: number;
 }
 

@@ -19,7 +19,7 @@ import { type RunSummary, runSummary } from './summary.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { type Written, writeOutput } from './write/write-output.ts';
 
-/** How a run ended, and why if it stopped early. */
+/** The result of a run, and the reason if it stopped early. */
 export interface RunResult {
   readonly summary: RunSummary;
   readonly state: FinalState;
@@ -29,10 +29,10 @@ export interface RunResult {
 }
 
 /**
- * A run from its input to its output, as the command, the library and the page start it.
+ * Runs a job from its input to its output, for the command, the library and the page.
  *
- * @param options.approve gets the plan before anything is spent, and throws where it may not be
- * @returns how it ended, with the plan; the caller disposes of that
+ * @param options.approve gets the plan before anything is spent, and throws to refuse it
+ * @returns the result, with the plan, which the caller disposes of
  */
 export async function runJob(
   context: RunContext,
@@ -53,8 +53,8 @@ export interface RunJobOptions {
 }
 
 /**
- * Buys what the plan says, as far as budget and quota allow, or looks it up in local data, and writes the output: complete in
- * rows whatever happened. An interrupt stops new calls and batches; those in work end, and the output is still written.
+ * Buys the missing answers of the plan within budget and quota, or looks them up in local data, and writes the output. The output has
+ * all rows, also after a failure. An interrupt stops new calls and batches; calls and batches in progress end, and the output is still written.
  */
 export async function run(
   prepared: Prepared,
@@ -76,7 +76,7 @@ export async function run(
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: result });
     return { summary: result, state, stop, ratings: written.ratings };
   } catch (error) {
-    // Where the store itself failed, this fails too: the first error is the one to report.
+    // If the store failed, this fails too. Report the first error.
     await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null }).catch(() => {});
     throw error;
   }
@@ -99,7 +99,7 @@ export async function startRun(
   });
 }
 
-/** Buys or looks up what the plan lacks, in a run that was started. @returns why it ended early; null where it did not */
+/** Buys or looks up the missing answers, in a started run. @returns why it ended early; null if it did not */
 export async function getAnswers(context: RunContext, plan: Plan, run: number): Promise<Stop | null> {
   const { connection, sampleRows } = context;
   const stopped =
@@ -177,7 +177,7 @@ export function checkPurchase({ plan, connection }: Prepared): void {
   if (connection.kind === 'service') for (const { secret } of connection.keys) requireSendable(secret);
 }
 
-/** How a run ended. */
+/** The final state of a run. */
 export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'>): RunResult['state'] {
   if (stop === null) {
     const isWhole = status.partial + status.failed + status.deferred === 0 && !allLocationsRejected(status);
@@ -187,12 +187,12 @@ export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'
   return FOR_THE_USER.has(stop.reason) ? 'stopped' : 'paused';
 }
 
-/** Locations were checked before they were sent: where the service rejects all of them, the service or its address may be wrong. */
+/** Locations are checked before they are sent. If the service rejects all of them, the service or its address may be wrong. */
 export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
   return rejected > 0 && ok + partial + deferred + failed === 0;
 }
 
-/** Running again makes no sense before the user has changed something. */
+/** The user must correct something before running again. */
 const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
 
 async function write(context: RunContext, plan: Plan, run: number): Promise<Written> {
@@ -207,13 +207,13 @@ function partsLeftStop({ parts }: Written): Stop | null {
   return stopFor('interrupted', `${counted(parts.left, 'part')} not written yet.`);
 }
 
-/** A moved store is reported before every other reason: what was bought may not be found again. */
+/** A moved store comes before every other reason, because the next run may not find the bought answers. */
 async function storeMoved(store: Store, stop: Stop | null): Promise<Stop | null> {
   const moved = await store.moved();
   return moved === null ? stop : storeMovedStop(moved);
 }
 
-/** Repeats no message: a hundred calls may have the same one. */
+/** Prints each message once: a hundred calls may have the same one. */
 function once(notice: (message: string) => void): (message: string) => void {
   const repeated = new Set<string>();
   return (message) => {

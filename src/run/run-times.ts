@@ -2,13 +2,13 @@ import { type Clock, steadyTime } from '../clock.ts';
 import { CLOCKS_APART_MS } from '../contract/billing-period.ts';
 import { dateTime } from '../format-numbers.ts';
 
-/** The service's clock is not believed if it is further off than this. */
+/** The service's clock is ignored if it differs by more than this. */
 const CREDIBLE_MS = 2 * 86_400_000;
 
 /** HTTP dates are whole seconds. */
 const SECOND_MS = 1_000;
 
-/** The time by the service's clock, and at that moment by ours and by the steady one; accurate to `within`. */
+/** One moment by the service's clock, by this machine's and by the steady one; accurate to `within`. */
 interface ServiceTime {
   readonly date: number;
   readonly wall: number;
@@ -26,13 +26,13 @@ export interface Times {
  * The time in a run, by three clocks: this machine's, which may be set at any moment; the run's start and the steady time since;
  * and the service's, by the `Date` of its answers.
  *
- * Billing periods depend on the service's clock, and either clock may be wrong. Where they name different periods:
- * - A call is counted in the later one. So a clock that is an hour slow after an anniversary counts in the new period.
+ * Billing periods depend on the service's clock, and either clock may be wrong. If they are in different periods:
+ * - A call is counted in the later one. So a clock that is an hour slow counts in the new period after an anniversary.
  * - It may be made only if one quota covers it together with the credits of the earlier period and of all later ones. So a wrong
- *   clock, on either side, never lets more be spent than a correct one.
- * - Where the service's clock agrees with one of ours, to the minute, the other one is ignored: it was set, or did not run.
- * - The service's clock is believed while it is within two days of one of ours and runs evenly. After a jump between two answers
- *   it is never believed again.
+ *   clock on either side never allows more spending than a correct one.
+ * - Where the service's clock agrees with one of ours, to the minute, the other one is ignored: it was set, or had stopped.
+ * - The service's clock is used while it is within two days of one of ours and runs evenly. After a jump between two answers
+ *   it is ignored for the rest of the run.
  */
 export class RunTimes {
   readonly #clock: Clock;
@@ -51,8 +51,8 @@ export class RunTimes {
     this.#base = this.#began;
   }
 
-  /** This machine's time, but never less than the run's start and the time since: otherwise what is bought after the clock was set
-   * back would be stale at once, and be bought again. */
+  /** This machine's time, but never earlier than the run's start plus the time since: if the clock is set back, new answers would
+   * otherwise be stale at once and be bought again. */
   now(): number {
     return Math.max(this.#clock.now(), this.#since(this.#began));
   }
@@ -64,7 +64,7 @@ export class RunTimes {
     this.#jumped = false;
   }
 
-  /** Learns the `Date` of an answer to a request that was sent at the steady time `sentAt` and answered at `steady`. */
+  /** Records the `Date` of an answer to a request that was sent at the steady time `sentAt` and answered at `steady`. */
   learn(date: number, sentAt: number, steady: number = steadyTime(this.#clock)): void {
     const wall = this.#clock.now() + steady - steadyTime(this.#clock);
     const within = (steady - sentAt + SECOND_MS) / 2;

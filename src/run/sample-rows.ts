@@ -2,13 +2,13 @@ import type { SampleMark } from '../contract/answer.ts';
 import type { Store } from '../store/port.ts';
 import type { Connection } from './connection-kinds.ts';
 
-/** Everything that the embedded service says is sample data. */
+/** All answers of the embedded service are sample data. */
 const ALL: SampleMark = { until: Number.POSITIVE_INFINITY, still: true };
 const NONE: SampleMark = { until: Number.NEGATIVE_INFINITY, still: false };
 
 /**
- * Which rows are sample data. Only the answers of a service tell that it runs on it, so the mark is read again after the
- * buying. Answers from before the mark are then taken for sample data too: nothing shows that they are not.
+ * Which rows are sample data. Only a service's answers tell that it serves sample data, so the mark is read again after
+ * buying. Answers from before the mark then count as sample data too, because nothing proves that they are real.
  */
 export class SampleRows {
   readonly #isEmbedded: boolean;
@@ -33,7 +33,7 @@ export class SampleRows {
     this.#mark = this.#isEmbedded ? ALL : ((await this.#store.sampleMark(this.#source)) ?? NONE);
   }
 
-  /** Whether some of the output is sample data, as far as it was asked about. */
+  /** Whether one of the rows checked so far is sample data. */
   get any(): boolean {
     return this.#found || this.#mark.still;
   }

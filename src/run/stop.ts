@@ -5,7 +5,7 @@ import type { ClaimLimits } from '../store/port.ts';
 import type { Progress } from './progress.ts';
 import type { Job } from './settings/settings.ts';
 
-/** Why a run stopped buying before everything was bought. */
+/** Why a run stopped buying early. */
 export type StopReason =
   | 'quota'
   /** The limit of the run: the job's budget, the approved plan, or the run's own plan where neither is set. */
@@ -25,7 +25,7 @@ export interface Stop {
   readonly reason: StopReason;
   /** One sentence for the user. */
   readonly message: string;
-  /** When running again makes sense: milliseconds since the epoch, or null where the user has to act first. */
+  /** When to run again: milliseconds since the epoch, or null if the user must act first. */
   readonly resumeAfter: number | null;
 }
 
@@ -39,18 +39,18 @@ export function deadlineOf({ maxMinutes }: Pick<Job, 'maxMinutes'>, clock: Clock
   return maxMinutes === null ? null : steadyTime(clock) + maxMinutes * 60_000;
 }
 
-/** The end of a run that has worked as long as the job allows. */
+/** The stop at the job's time limit. */
 export function timeIsOver({ maxMinutes }: Job): Stop {
   return stopFor('time', `The time of this run is over (${maxMinutes} min).`);
 }
 
-/** The end of a run whose store was moved: nobody would find what it buys. */
+/** The stop after the store was moved: the next run would not find the bought answers. */
 export function storeMovedStop({ message, hint }: PerilbookError): Stop {
   return stopFor('store_moved', `${message}. ${hint}`);
 }
 
-/** The end of a run that may spend no more, in terms of who set the limit: the job's budget, the approved plan, or the plan that
- * the run began with (`--yes`, or a yes on a terminal). */
+/** The stop at a spending limit. Its message names the limit: the job's budget, the approved plan, or the plan that the run began
+ * with (`--yes`, or a yes on a terminal). */
 export function limitReached(
   job: Pick<Job, 'budget'>,
   limits: Pick<ClaimLimits, 'budget' | 'plan'>,

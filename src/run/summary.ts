@@ -13,10 +13,10 @@ import type { Job } from './settings/settings.ts';
 import type { Stop } from './stop.ts';
 import type { Written } from './write/write-output.ts';
 
-/** The plan as `--json` prints it and as the run keeps it: stable names, snake case. */
+/** The plan for `--json` and for the store's record of the run: stable names, snake case. */
 export type PlanSummary = ReturnType<typeof planSummary>;
 
-/** The same of a run. */
+/** A run's result, in the same form. */
 export type RunSummary = ReturnType<typeof runSummary>;
 
 export function planSummary({ job, connection, sampleRows }: RunContext, plan: Plan) {
@@ -29,7 +29,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
   const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
   return {
     rows: scan.rows,
-    /** How many part files there are; null for one file. A run adds what became of them. */
+    /** The number of part files; null for one file. A run adds their results. */
     parts: isPartFiles(rowFile) ? { total: rowFile.parts.length } : null,
     located: scan.located,
     invalid: scan.invalid,
@@ -40,7 +40,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
     unit: rowFile.unit ?? 'line',
     /** The share of rows that may be invalid. */
     max_invalid: job.maxInvalid,
-    /** `part`: the part file of `first_line`, where the input is several. */
+    /** `part`: the part file of `first_line`, if the input has parts. */
     findings: scan.findings.map(({ finding, note, rows, firstLine, part }) => ({
       finding,
       note,
@@ -56,7 +56,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
     cells_cached: plan.cellsCached,
     calls: price.calls,
     credits: price.credits,
-    /** Credits that retries of topics reported unavailable may add at most: what budget and quota leave for them. */
+    /** Most credits for retries of unavailable topics, within budget and quota. */
     credits_retries_at_most: Math.min(
       price.retryCredits,
       Math.max(0, Math.min(plan.limit, plan.available) - plan.reach.credits),
@@ -66,7 +66,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
     credits_limit: plan.limit,
     fits: forecast.fits && price.credits <= Math.min(plan.limit, plan.window),
     minutes: forecast.minutes,
-    /** How long a call takes, in seconds, and whether calls of this source were measured or it is assumed; null without calls. */
+    /** The duration of a call, in seconds, and whether it was measured at this source or is assumed; null without calls. */
     latency:
       price.credits === 0 ? null : { seconds: Math.round(plan.pace.msPerCall) / 1_000, measured: plan.pace.measured },
     periods: forecast.periods,
@@ -79,14 +79,14 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       fewest_calls: wayOf(ways.fewest_calls),
       planned: wayOf(ways.planned),
     },
-    /** What this run buys within its budget, quota and time. `share_of_value` is null in the order of the file. */
+    /** What this run buys within its budget, quota and time. `share_of_value` is null in file order. */
     this_run: {
       credits: plan.reach.credits,
       cells: plan.reach.cells,
       share_of_value: shareOf(plan.reach.value, value),
       minutes: Math.min(forecast.minutes, plan.reach.minutes),
     },
-    /** What the available credits buy, from the leanest tier to the richest; shares of all cells and of all value, 0 to 1. */
+    /** What the available credits buy, from the smallest tier to the largest; shares of all cells and of all value, 0 to 1. */
     shares: plan.shares.map((share) => ({
       tier: share.tier.name,
       cells: share.cells,
@@ -94,8 +94,8 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       share_of_value: shareOf(share.value, value),
     })),
     overage_dollars: ways.planned.overageDollars,
-    /** Credits that buying the requested topics for each row on its own would have cost beyond this plan: for rows that share a
-     * cell, for answers that the store has, for answers that hold for a whole area. */
+    /** Credits that this plan saves, compared with buying the requested topics for each row: by rows that share a cell, by answers
+     * in the store, by answers that hold for a whole area. */
     saved: {
       by_cells: (scan.located - scan.cells.size) * each,
       by_cache: scan.cells.size * each - price.credits - (plan.areas?.saved ?? 0),
@@ -106,7 +106,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       representatives: plan.areas.representatives,
       verified: plan.areas.verified,
       spared: plan.areas.spared,
-      /** Of the cells, those in an area by the boundaries on this machine, and why the others are bought on their own. */
+      /** How many cells are in an area by the boundaries on this machine, and why the others are bought on their own. */
       ...(scan.areaCounts && {
         found: scan.areaCounts.inArea,
         near_border: scan.areaCounts.nearBorder,
@@ -132,27 +132,27 @@ interface RunSummaryParts {
 export function runSummary({ planned, areas, job, run, spent, written, stop }: RunSummaryParts) {
   const { status, value, tiers, cellsComplete, isComplete } = written;
   const located = locatedIn(status);
-  // What one place costs, from the plan: it divides without a rest.
+  // The price of one place, from the plan; an exact division.
   const shared = planned.located - planned.cells;
   const each = shared === 0 ? 0 : planned.saved.by_cells / shared;
   return {
     ...planned,
-    /** Rows at the same place, and an answer for a whole area, save something only where the place has its answers. */
+    /** Rows at the same place and answers for a whole area save credits only if the place has its answers. */
     saved: {
       ...planned.saved,
       by_cells: Math.max(0, status.ok - cellsComplete) * each,
       by_areas: savedByAreas(areas, planned.cells, isComplete),
     },
-    /** What the plan would save of all places: with its credits, the price of each row on its own. */
+    /** The plan's saving over all places. Added to its credits, it gives the price of each row on its own. */
     saved_by_plan: planned.saved,
     run,
     parts: written.parts ?? null,
     credits_spent: spent.charged,
     credits_unknown: spent.unknown + spent.open,
     status,
-    /** Of the located rows, those that are complete: by number and by value (null in the order of the file), 0 to 1. */
+    /** The share of located rows that are complete: by number and by value (null in file order), 0 to 1. */
     complete: { rows: shareOf(status.ok, located) ?? 1, value: shareOf(value.ok, locatedIn(value)) },
-    /** The same for each tier, from the leanest to the richest; empty where the job has one set of topics. */
+    /** The same for each tier, from the smallest to the largest; empty if the job has one set of topics. */
     complete_tiers:
       job.tiers.length < 2
         ? []
@@ -197,7 +197,7 @@ function wayOf(
   };
 }
 
-/** The datasets of a local source, those that the job's topics use, and what none of them answers: topics, and places to look up. */
+/** The datasets of a local source that the job's topics use, and the topics and places that none of them answers. */
 function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan, origin }: Plan) {
   if (connection.kind === 'service') return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
   const { datasets, topics: here, topicsWithoutRecords } = connection.data;
@@ -216,10 +216,10 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
         loaded_at: isoTime(loadedAt),
       })),
     topics_without_data: topics.filter((topic) => !here.has(topic)),
-    /** These are answered, but a count of theirs stays empty: records of their events are not loaded. */
+    /** These topics are answered without a count: records of their events are not loaded. */
     topics_without_records: topics.filter((topic) => counts && topicsWithoutRecords.has(topic)),
     places_without_data: placesWithoutData(connection.data, topics, order, scan.cells),
-    /** These get ratings of their county, because their tract has none here or no outline. */
+    /** These places get the rating of their county, because their tract has no rating or no outline here. */
     places_with_county_ratings:
       origin === null ? 0 : countedCells(scan.cells.size, (cell) => origin.originOf(cell).isOfCounty),
   };

@@ -18,23 +18,23 @@ import type { Buying, CellWork } from './buying.ts';
 import { type Consequence, consequenceOf, type NextStep, type ParsedAnswer, parsedAnswer } from './consequence.ts';
 import { settlementOf } from './settlement.ts';
 
-/** A call to make at a cell, the topics that it is made for, and how often it may be tried. */
+/** A call to make at a cell, the topics to buy with it, and how often it may be tried. */
 export interface CallRequest {
   readonly work: Pick<CellWork, 'number' | 'cell'>;
   readonly call: Call;
   readonly wanted: ClaimRequest['wanted'];
-  /** Of these, what is bought for whole areas. */
+  /** The part of these that is bought for whole areas. */
   readonly areas: NonNullable<ClaimRequest['areas']>;
   readonly policy: RetryPolicy;
 }
 
-/** One member of a union for each kind, so that each can be told from the others. */
+/** One union member per kind, so that TypeScript can narrow it. */
 type OfKind<Kind extends string> = Kind extends string ? { readonly kind: Kind } : never;
 
 /**
- * - `answered`: what the answer says of each topic. `given_up`: after retries, and recorded; `rejected`: the location is.
- * - `replan`: another run answered some of it, or a key or scope was refused: the cell's calls are planned again.
- * - `claimed_elsewhere`: another run is at work at this cell. `stopped`: nothing was bought, the run ends.
+ * - `answered`: has a result for each topic. `given_up`: failed after retries, and is recorded; `rejected`: so is the location.
+ * - `replan`: plan the cell's calls again, because another run answered a topic, or a key or scope was refused.
+ * - `claimed_elsewhere`: another run is buying at this cell. `stopped`: nothing was bought, the run ends.
  */
 export type CallOutcome =
   | { readonly kind: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<ParsedAnswer>> }
@@ -42,7 +42,7 @@ export type CallOutcome =
 
 /**
  * The outcome of one attempt.
- * - `other_account`: this account cannot pay, another one may. `probing`: another call finds out whether the key is accepted.
+ * - `other_account`: this account cannot pay, another one may. `probing`: another call is testing whether the key is accepted.
  */
 type AttemptOutcome =
   | CallOutcome
@@ -50,7 +50,7 @@ type AttemptOutcome =
   | { readonly kind: 'probing'; readonly over: Promise<void> }
   | ({ readonly kind: 'retry' } & Omit<Extract<NextStep, { step: 'retry' }>, 'step'>);
 
-/** An attempt at a call, by the account that was chosen for it. */
+/** An attempt at a call, with the account that pays for it. */
 interface Attempt extends CallRequest {
   readonly tried: Tried;
   readonly account: JobAccount;
@@ -71,8 +71,8 @@ interface ClaimedCall extends Attempt {
 /**
  * Makes one call at one cell, with its retries: claim, send, interpret, settle. Every attempt is a row of its own in the ledger.
  *
- * The account is chosen before the throttle, since each has its own; the key when the throttle lets the call go. With keys chosen
- * before it, each waiting call was refused once: 128 requests and 244 s for one invalid key.
+ * The account is chosen before the throttle, since each account has its own throttle. The key is chosen after it: with keys chosen
+ * before, each waiting call was refused once (128 requests and 244 s for one invalid key).
  *
  * @returns the outcome, and the credits that all attempts may have cost
  */
@@ -163,7 +163,7 @@ async function attemptCall(
   }
 }
 
-/** A store that was moved ends the run. The store decides on all claims of a moment in one transaction. */
+/** A store that was moved ends the run. The store decides on all simultaneous claims in one transaction. */
 async function claimCall(
   { store, limits, health, effects }: Buying,
   { call, work, wanted, areas, account }: Attempt,
@@ -190,7 +190,7 @@ async function sendCall(
   const location = locationOf(work.cell);
   const sentAt = steadyTime(clock);
   record(progress, 'callSent');
-  // Without the signal that stops the run: what was sent may be charged, so its answer is awaited.
+  // Does not pass the signal that stops the run: a sent call may be charged, so its answer is awaited.
   const exchange = await service.client.send({ call, location, key: claimed.key.secret });
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), dateOf(exchange)];
   const headers = exchange.kind === 'response' ? exchange.headers : {};
@@ -209,15 +209,15 @@ async function sendCall(
     random,
   });
   health.slowedDownSince = consequence.slowedDownSince;
-  // With a notice, a cache may have answered, with the date of the answer that it kept.
+  // A notice means that a cache may have answered, with an old date.
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
   await store.settle([settlementOf(buying, claimed, consequence)]);
   const { credits } = consequence.ledger;
   record(progress, 'callSettled', consequence.ledger);
   permit.refund(Math.max(0, permit.credits - credits));
   if (verdict.rate.remaining !== null) {
-    // The ledger subtracts what other runs on this store spend, call by call. Subtracted here too, it would be missing until
-    // the minute's end, and the run that spent least in one minute would be last in the next.
+    // The ledger subtracts the spending of other runs on this store, call by call. If the throttle subtracted it too, these
+    // credits would be missing until the minute's end, and the run that spent least in one minute would be last in the next.
     const remaining = verdict.rate.remaining + claimed.byOthers;
     service.throttles.get(claimed.account.name)!.correct(remaining, verdict.rate.resetMs, permit);
   }
@@ -225,7 +225,7 @@ async function sendCall(
   return { outcome: carryOut(buying, claimed, consequence), credits };
 }
 
-/** Carries out what follows from an attempt, apart from what is stored. */
+/** Carries out the consequence of an attempt, except for storing it. */
 function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence): AttemptOutcome {
   const { payers, health, effects, progress } = buying;
   const { next, answer } = consequence;
@@ -255,7 +255,7 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
   }
 }
 
-/** Stops the run where no account can pay for anything any more. */
+/** Stops the run if no account can pay for another call. */
 function refuseCredits(
   buying: Buying,
   account: JobAccount,
@@ -267,7 +267,7 @@ function refuseCredits(
   if (payers.creditsRefused(account, credits, limit, at)) health.stop(shortageStop(buying, payers.shortage!));
 }
 
-/** The stop for a limit that pays for nothing more. */
+/** The stop at a limit that allows no further call. */
 export function shortageStop({ payers, job, limits, progress }: Buying, limit: 'quota' | 'budget'): Stop {
   return limit === 'quota' ? payers.quotaUsedUp() : limitReached(job, limits, progress);
 }

@@ -21,9 +21,9 @@ import { buyCall, type CallOutcome } from './buy-call.ts';
 import { type Buying, type CellQueue, type CellWork, CreditReservations } from './buying.ts';
 
 /**
- * Cells in work at once, by socket: while one call waits for its answer the next is being claimed. Four, because calls of
- * different prices fill the minute better when a cheap one is among those that wait: with two, a bundle and two singles a cell
- * used 95 % of 300 credits a minute, with four 98 % (bench/throttle.ts).
+ * Cells in progress per socket: while one call waits for its answer, the next is being claimed. Four, because calls of
+ * different prices fill the minute better if a cheap call is among the waiting ones: with a bundle and two singles a cell, two cells
+ * used 95 % of 300 credits a minute, four used 98 % (bench/throttle.ts).
  */
 const CELLS_PER_SOCKET = 4;
 
@@ -33,19 +33,19 @@ const CLAIMED_AGAIN_MS = 1_000;
 export interface CellPurchase {
   /** The numbers of the cells to buy, in order. */
   readonly order: Iterable<number>;
-  /** What is to be bought at a cell now: what it lacks of the tier that it is given. */
+  /** The topics to buy at a cell now: those that it lacks of its tier. */
   readonly topicsOf: (cell: number) => TopicSet;
-  /** What the cells may cost together; those that cost more than what is left are skipped. */
+  /** Most credits for all cells together. A cell that costs more than the rest is skipped. */
   readonly credits: number;
 }
 
 /**
- * - `done`: nothing is left that could be bought. `claimed_elsewhere`: another run is at work here.
+ * - `done`: nothing more can be bought. `claimed_elsewhere`: another run is buying here.
  * - `unaffordable`: the credits do not suffice. `stopped`: the run ends.
  */
 type CellOutcome = 'done' | 'claimed_elsewhere' | 'unaffordable' | 'stopped';
 
-/** How the work at a cell went, and the credits that it may have cost. */
+/** The outcome at a cell, and the credits that it may have cost. */
 interface CellResult {
   readonly outcome: CellOutcome;
   readonly work: CellWork;
@@ -53,8 +53,8 @@ interface CellResult {
 }
 
 /**
- * Buys what cells lack until all is bought or the buying is stopped. Only a bounded number of cells is in work at a time: the
- * throttle keeps everything that waits in memory.
+ * Buys the missing topics of cells until all are bought or the buying is stopped. Only a bounded number of cells is in progress:
+ * the throttle keeps all waiting calls in memory.
  */
 export async function buyCells(
   buying: Buying,
@@ -67,7 +67,7 @@ export async function buyCells(
   const buyNumber = async (number: number): Promise<CellOutcome | null> => {
     const topics = topicsOf(number);
     const { calls, credits: price } = purchaseOf(topics);
-    // One of several accounts that pay for a cell may be empty already: half a cell is not worth the other's credits.
+    // If one of several accounts for a cell is empty, skip the cell: half a cell is not worth the other account's credits.
     if (topics === NO_TOPICS || calls.some((call) => payers.accountFor(call) === null)) return null;
     if (!(await reservations.take(price))) return null;
     let result: CellResult | null = null;
@@ -110,12 +110,12 @@ async function all(workers: readonly Promise<void>[], { health }: Buying): Promi
 const BUNDLES: readonly BundleKind[] = ['standard', 'enterprise'];
 
 /**
- * Buys what one cell lacks, call by call. After every call the rest is priced again: a bundle may have returned more than was
+ * Buys the missing topics of one cell, call by call. After every call the rest is priced again: a bundle may have returned more than
  * expected, another run may have answered, a key may have lost a scope.
  *
- * A topic that a bundle reports as unavailable is bought once more, as a single; never by another bundle. A bundle that was
- * answered here is not bought here again, for any topic; after one that was given up, which may have been charged, neither bundle
- * is.
+ * A topic that a bundle reports as unavailable is bought once more, as a single; never by another bundle. A bundle that was answered
+ * here is not bought here again for any topic. After a bundle that was given up, which may have been charged, no bundle is bought
+ * here again.
  */
 async function buyCell(buying: Buying, begun: CellWork): Promise<CellResult> {
   const { freshness, plan, health } = buying;
@@ -172,7 +172,7 @@ function afterAnswer(
   };
 }
 
-/** The missing topics of a cell that the store has by now, for the cell itself or for its areas. */
+/** The missing topics of a cell that the store now has, for the cell itself or for its areas. */
 async function answeredElsewhere(
   { store, limits, freshness, plan, readCell }: Buying,
   { number, cell, missing, forAreas }: CellWork,

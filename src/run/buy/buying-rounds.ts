@@ -18,19 +18,19 @@ import { type Buying, type BuyingContext, beginBuying, CellQueue } from './buyin
 /*
  * How a run buys, from the outside in:
  * - `buyInRounds`: one billing period after another (`on_quota: wait`), and within a period round after round: a round divides the
- *   credits that are left among the cells, by tier and value, and buys; the next one divides what the last did not need.
+ *   remaining credits among the cells, by tier and value, and buys; the next round divides the credits that were not needed.
  * - `buyCells`: some cells at once, each with its credits reserved; `buyCell` takes the cheapest next call of one cell (`CellWork`).
  * - `buyCall`: one call with its retries. The account is chosen (`Payers`), its throttle gives a permit, the ledger grants a claim, the
  *   client sends, `consequenceOf` decides as plain data what follows, the settlement is written, and `carryOut` does the rest.
- * Two objects change meanwhile: `Payers` (which keys, accounts and prices are left) and `RunHealth` (whether the run goes on).
- * All else is passed in and returned.
+ * Two objects change meanwhile: `Payers` (which keys, accounts and prices are left) and `RunHealth` (whether the run continues).
+ * Everything else is passed in and returned.
  */
 
 /**
- * Buys until nothing is left to buy, or until the end of the credits, the time or the service; with `on_quota: wait` it goes on in the
- * next period.
+ * Buys until everything is bought, or until credits or time are used up or the service fails; with `on_quota: wait` it continues in
+ * the next period.
  *
- * @returns why it stopped early; null where all was bought
+ * @returns why it stopped early; null if everything was bought
  */
 export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal): Promise<Stop | null> {
   const { job, plan, progress, deadline, effects } = context;
@@ -42,7 +42,7 @@ export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal
     const stop = await explained(context, await buyWithinPeriod(context, queue, interrupt));
     if (stop?.reason !== 'quota' || job.onQuota !== 'wait' || stop.resumeAfter === null) return stop;
     periodsWithoutCalls = progress.calls === callsBefore ? periodsWithoutCalls + 1 : 0;
-    // Each account had a new period by now, and none of them paid for anything.
+    // Each account has had a new period, and none of them could pay for a call.
     if (periodsWithoutCalls > job.accounts.length) {
       const message =
         'A whole period does not pay for what is left: the allowance less reserve and what others spend is too small.';
@@ -59,15 +59,15 @@ export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal
   }
 }
 
-/** Explains a quota that ended earlier than the ledger expected, or that pays for no call at all by the ledger: what the ledger has, and
- * what the user can do. */
+/** Explains a quota that ended earlier than the ledger expected, or that covers no call by the ledger: the ledger's figures, and what
+ * the user can do. */
 async function explained({ job, store, effects, progress }: BuyingContext, stop: Stop | null): Promise<Stop | null> {
   if (stop?.reason !== 'quota') return stop;
   const now = effects.times.billing().earliest;
   const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
   const early = states.find(({ spending }) => (spending.exhaustedLeft ?? 0) > 0);
   if (early === undefined) {
-    // The service has refused nothing: a clock that was ahead may have booked the credits in the wrong period.
+    // The service has not refused a call: a clock that was ahead may have booked the credits in the wrong period.
     if (progress.calls > 0 || states.some(({ spending }) => spending.exhaustedAt !== null)) return stop;
     const later = states.reduce((sum, { spending }) => sum + (spending.later ?? 0), 0);
     const why =
@@ -91,7 +91,7 @@ async function buyWithinPeriod(context: BuyingContext, queue: CellQueue, interru
   const tiers = job.tiers.map((tier) => topicSet(tier.topics));
   const buying = await beginBuying(context, interrupt);
   const { payers, health } = buying;
-  // A missing scope may come to light only by the service's 403.
+  // A missing scope may show only by the service's 403.
   const buyable = job.topics.filter((topic) => mayBuy(payers.priceList, topic));
   let replanned: ReadonlySet<string> = new Set();
   using _ = stopInTime(buying);
@@ -122,7 +122,7 @@ function mayBuy({ singles, bundles, standard, enterprise }: PriceList, topic: To
   return singles(topic) || (bundles && (standard.has(topic) || enterprise.has(topic)));
 }
 
-/** The areas whose locations were answered differently in this run, but for those that are planned again already. */
+/** The areas whose locations were answered differently in this run, except for areas that are already planned again. */
 async function contradictingAreas(
   { job, plan, store, limits, freshness, effects }: BuyingContext,
   replanned: ReadonlySet<string>,
@@ -140,7 +140,7 @@ async function contradictingAreas(
 
 const CELLS_PER_READ = 1_000;
 
-/** What the cells of areas lack when each is bought for itself. They are not in the plan: the run's limit decides how far that goes. */
+/** The missing topics of the areas' cells if each cell is bought for itself. The plan lacks them; the run's limit decides how many are bought. */
 async function missingInAreas(
   { job, plan, store, limits, freshness }: BuyingContext,
   inAreas: ReadonlySet<string>,
@@ -157,7 +157,7 @@ async function missingInAreas(
       some.map((number) => cells.cell(number)),
     );
     for (const [index, record] of records.entries()) {
-      // What failed in this run is not tried again: it may have been charged.
+      // Calls that failed in this run are not repeated: they may have been charged.
       const lacking = difference(missingSet(record, job.topics, freshness), failedSet(record, freshness));
       missing.set(some[index]!, lacking);
     }

@@ -28,13 +28,13 @@ import type { Job } from '../settings/settings.ts';
 import { Payers } from './payers.ts';
 import { RunHealth } from './run-health.ts';
 
-/** What stays the same while a run buys. */
+/** The context of buying, which does not change. */
 export interface BuyingContext {
   readonly job: Job;
   readonly plan: Plan;
   readonly store: Store;
   readonly freshness: Freshness;
-  /** The run in the ledger, and what it may spend; the approved plan's credits may be spent by other runs at the same time. */
+  /** The run in the ledger, and its limits. Other runs may spend the approved plan's credits at the same time. */
   readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget' | 'plan'>;
   readonly service: ServiceAccess;
   readonly effects: BuyingEffects;
@@ -42,7 +42,7 @@ export interface BuyingContext {
   readonly deadline: RunContext['deadline'];
 }
 
-/** What a call to the service goes through. */
+/** The parts that a call to the service uses. */
 interface ServiceAccess {
   readonly client: Client;
   /** One for each account, by its name. */
@@ -54,16 +54,16 @@ interface BuyingEffects {
   readonly clock: Clock;
   readonly times: RunTimes;
   readonly random: () => number;
-  /** Called with what the user should know at once: a key refused, a scope missing, a topic down. */
+  /** Called with messages for the user: a key was refused, a scope is missing, a topic is down. */
   readonly notice: (message: string) => void;
 }
 
-/** The buying within one billing period: the context, and what changes while calls are made. */
+/** The buying within one billing period: the context, and the state that calls change. */
 export interface Buying extends BuyingContext {
   readonly payers: Payers;
   readonly health: RunHealth;
   readonly origin: AnswerOrigin;
-  /** Reads what the store has of a cell, together with the cells that others ask for at this moment. */
+  /** Reads a cell from the store, in one query with the cells that are requested at the same moment. */
   readonly readCell: (cell: Cell) => Promise<CellRecord | null>;
 }
 
@@ -80,27 +80,27 @@ export async function beginBuying(context: BuyingContext, interrupt: AbortSignal
   };
 }
 
-/** The work at one cell: what is to be bought there, and what was tried. */
+/** The work at one cell: the topics to buy, and the failed attempts. */
 export interface CellWork {
   readonly number: number;
   readonly cell: Cell;
   /** The topics to buy that were neither answered nor given up. */
   readonly missing: TopicSet;
-  /** The topics that are bought as singles only: a bundle reported them unavailable, or the service had no data on them the last
+  /** The topics to buy as singles only: a bundle reported them unavailable, or the service had no data on them the last
    * time. */
   readonly singlesOnly: TopicSet;
-  /** The topics that the cell is bought for on behalf of its areas. */
+  /** The topics that are bought at this cell for its areas. */
   readonly forAreas: TopicSet;
-  /** The bundles that are not bought here again. */
+  /** The bundles that must not be bought here again. */
   readonly spentBundles: ReadonlySet<BundleKind>;
 }
 
-/** What is left to buy in a run, cell by cell. It begins as a copy of the plan, which never changes. */
+/** The topics left to buy in a run, cell by cell. It begins as a copy of the plan, which never changes. */
 export class CellQueue {
   readonly #plan: Plan;
   readonly #missing: TopicSets;
   #order: CellNumbers;
-  /** Cells that were begun and not finished: another run was at work there, or the credits ran out. */
+  /** Unfinished cells: another run was buying there, or the credits ran out. */
   readonly #begun = new Map<number, CellWork>();
 
   constructor(plan: Plan) {
@@ -123,8 +123,8 @@ export class CellQueue {
     return true;
   }
 
-  /** Begins the work at a cell, or goes on with it, for some of what it lacks. A bundle is not bought for topics that it will
-   * probably not have; a single without data is free. */
+  /** Begins or resumes the work at a cell, for some of its missing topics. A bundle is not bought for topics that it will
+   * probably lack; a single without data is free. */
   begin(number: number, topics: TopicSet, maySingle: (topic: TopicSlug) => boolean): CellWork {
     const hadNoData = topicsIn(this.#plan.hadNoData.get(number) ?? NO_TOPICS);
     const begun = this.#begun.get(number) ?? {
@@ -137,8 +137,8 @@ export class CellQueue {
     return { ...begun, missing: topics };
   }
 
-  /** Ends the work at a cell that was begun for these topics. What was answered or given up is not asked for again in this run; of
-   * a cell that is done, nothing is. */
+  /** Ends the work at a cell for these topics. Answered topics and topics that were given up are not bought again in this run; at a
+   * cell that is done, nothing is. */
   end(work: CellWork, topics: TopicSet, isDone: boolean): void {
     const { number } = work;
     const left = isDone ? NO_TOPICS : work.missing;
@@ -147,7 +147,7 @@ export class CellQueue {
     else this.#begun.set(number, work);
   }
 
-  /** Sets what cells lack, by their numbers; those that the plan did not have are bought last. */
+  /** Sets the missing topics of cells, by their numbers. Cells that were not in the plan are bought last. */
   replan(missing: ReadonlyMap<number, TopicSet>): void {
     const planned = new Set(this.#order);
     const added: number[] = [];
@@ -168,11 +168,11 @@ interface Waiter {
 }
 
 /**
- * The credits that this run may still reserve for cells. A cell is begun only when all of it can be paid: a budget that ends
- * early then leaves complete and untouched cells, not many that lack half their topics.
+ * The credits that this run may still reserve for cells. A cell is begun only if all of it can be paid: a budget that ends
+ * early then leaves complete and untouched cells, not many half-finished ones.
  *
- * The ledger decides about every call; this decides which cell to begin. What a cell did not need (a single that the bundle
- * saved) is returned and goes to the waiting cells in their order: a later cell never overtakes an earlier one.
+ * The ledger decides about every call; this class decides which cell to begin. Credits that a cell did not need (a single that the
+ * bundle saved) go to the waiting cells in their order: a later cell never overtakes an earlier one.
  */
 export class CreditReservations {
   #left: number;
@@ -183,7 +183,7 @@ export class CreditReservations {
     this.#left = credits;
   }
 
-  /** Reserves credits for a cell. Waits while cells in work may still return some; false when they cannot suffice. */
+  /** Reserves credits for a cell. Waits while cells in progress may still return some; false if the credits cannot suffice. */
   async take(credits: number): Promise<boolean> {
     if (this.#waiting.length === 0 && credits <= this.#left) {
       this.#commit(credits);
@@ -193,14 +193,14 @@ export class CreditReservations {
     return new Promise((resolve) => this.#waiting.push({ credits, resolve }));
   }
 
-  /** Ends a cell that was begun: the credits that it did not spend are returned. Overspending (a call tried twice) is taken from the
+  /** Ends a cell and returns its unspent credits. Overspending (a call tried twice) is taken from the
    * rest. */
   end(taken: number, spent: number): void {
     this.#left += taken - spent;
     this.#committed--;
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const suffices = first.credits <= this.#left;
-      // While other cells are in work, more may be returned.
+      // Cells in progress may return more.
       if (!suffices && this.#committed > 0) return;
       this.#waiting.shift();
       if (suffices) this.#commit(first.credits);

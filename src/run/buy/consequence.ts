@@ -13,7 +13,7 @@ import type { Settlement } from '../../store/port.ts';
 import type { StopReason } from '../stop.ts';
 import type { HealthSignal } from './run-health.ts';
 
-/** The call that a verdict is about, and what was tried before. */
+/** The call of a verdict, and the earlier attempts. */
 export interface TriedCall {
   readonly call: Call;
   /** The topics that the call was made for. */
@@ -22,7 +22,7 @@ export interface TriedCall {
   readonly policy: RetryPolicy;
   /** Locations are sent unchecked (`coverage: trust`). */
   readonly isUnchecked: boolean;
-  /** Since when, by the steady time, every call of the run was asked to slow down and none was answered; null where that is not so. */
+  /** The steady time since which the service has asked every call of the run to slow down and answered none; null otherwise. */
   readonly slowedDownSince: number | null;
   /** The steady time at which the answer came. */
   readonly at: number;
@@ -30,30 +30,30 @@ export interface TriedCall {
   readonly random: () => number;
 }
 
-/** What follows from a verdict, as data: decided here and nowhere else, carried out by `buy-call.ts` and `settlement.ts`. */
+/** The consequence of a verdict, as data: decided only here, carried out by `buy-call.ts` and `settlement.ts`. */
 export interface Consequence {
   readonly ledger: LedgerEntry;
-  /** What is stored as answers; null for a call that was not answered. */
+  /** The answers to store; null for a call that was not answered. */
   readonly answer: ReceivedAnswer | null;
-  /** The failure that is stored for each of the call's topics; null where more will be tried, or nothing is known of them. */
+  /** The failure to store for each of the call's topics; null if another attempt follows, or nothing is known about the topics. */
   readonly failure: Pick<TopicFailure, 'reason' | 'note'> | null;
-  /** What was learned of the key. A scope that a firewall's page denied is denied for this run only. */
+  /** The new knowledge about the key. A scope that a firewall's page denied is denied for this run only. */
   readonly key: 'accepted' | 'invalid' | 'scope_denied' | 'scope_denied_in_this_run' | null;
   readonly health: HealthSignal;
   readonly slowedDownSince: number | null;
   readonly next: NextStep;
 }
 
-/** How the ledger counts an attempt. What may have been charged counts with its full price. */
+/** How the ledger counts an attempt. A call that may have been charged counts with its full price. */
 export type LedgerEntry = Pick<Settlement, 'charge' | 'credits' | 'outcome' | 'requestId' | 'exhausted'>;
 
 export interface ReceivedAnswer {
   readonly results: ReadonlyMap<TopicSlug, TopicReading<ParsedAnswer>>;
-  /** When the service says that it answered; null where it does not say. */
+  /** The service's time of the answer; null if it gives none. */
   readonly timestamp: number | null;
   readonly sample: boolean;
-  /** The service's time of the answer may set the run's clocks, and a bundle's topics are what it returns: not so where the service
-   * only said that it has no data. */
+  /** Whether the answer's time may set the run's clocks, and its topics are the bundle's content. False if the service only said that it
+   * has no data. */
   readonly hasContents: boolean;
 }
 
@@ -69,11 +69,11 @@ export type NextStep =
   | { readonly step: 'give_up'; readonly kind: Verdict['kind']; readonly isRejected: boolean; readonly message: string }
   | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
 
-/** The part of a topic's result that is stored: of a bundle of 6 MB, a few kilobytes. */
+/** The stored part of a topic's result: a few kilobytes of a bundle's 6 MB. */
 export interface ParsedAnswer {
   /** In the order of the topic's columns. */
   readonly fields: readonly Field[];
-  /** The result's `details`, where the job keeps them; null where it has none. */
+  /** The result's `details`, if the job keeps them; null if it has none. */
   readonly details?: PackedDetails | null;
 }
 
@@ -84,7 +84,7 @@ interface PackedDetails {
   readonly bytes: number;
 }
 
-/** What is stored of a topic's result. */
+/** The stored part of a topic's result. */
 export function parsedAnswer(
   topic: TopicSlug,
   result: TopicResult,
@@ -95,14 +95,14 @@ export function parsedAnswer(
   return keepDetails ? { fields, details: pack(result.details) } : { fields };
 }
 
-/** Compresses here and not in the store: a transaction must not wait for it. */
+/** Compresses here and not in the store, because a transaction must not wait for it. */
 function pack(details: unknown): PackedDetails | null {
   if (details === undefined || details === null) return null;
   const text = Buffer.from(JSON.stringify(details));
   return { zstd: zstdCompressSync(text), bytes: text.length };
 }
 
-/** Says what follows from what came of a call. */
+/** Decides the consequence of a call's verdict. */
 export function consequenceOf(verdict: Verdict<ParsedAnswer>, context: TriedCall): Consequence {
   const { call, topics, tried, policy, random, at } = context;
   const slowedDownSince =
@@ -169,7 +169,7 @@ function keyLesson(verdict: Verdict): Consequence['key'] {
     case 'unauthenticated':
       return 'invalid';
     case 'forbidden':
-      // A page comes from a firewall: no reason to avoid the scope for a day.
+      // An HTML page comes from a firewall, so the scope is not avoided for a day.
       return verdict.isPage ? 'scope_denied_in_this_run' : 'scope_denied';
     default:
       return null;
@@ -189,7 +189,7 @@ function healthOf(verdict: Verdict<ParsedAnswer>, { call, policy, isUnchecked }:
     case 'no_data':
       return signal('answered', topic(true));
     case 'upstream':
-      // The topic was reported unavailable before: that it still is says nothing new about the service.
+      // The topic was unavailable before, so this result says nothing new about the service.
       if (policy === TOPIC_RETRY_POLICY) return signal('no_news', topic(false));
       return signal(call.kind === 'single' ? 'topic_failed' : 'failed', topic(false));
     case 'transport':

@@ -11,8 +11,8 @@ import type { Job } from '../settings/settings.ts';
 import { type Stop, stopFor } from '../stop.ts';
 
 /**
- * Who pays for calls: the keys, their accounts, and the prices that each account can still pay. Learned from refusals: which keys and
- * scopes the service refuses, and which credits account and budget lack.
+ * The keys and accounts that pay for calls, and the prices that each account can still pay. It learns from refusals which keys and
+ * scopes the service refuses, and when an account or the budget lacks credits.
  */
 export class Payers {
   readonly probes = new KeyProbes();
@@ -36,12 +36,12 @@ export class Payers {
     this.#priceList = priceListOf(job, contents, apiKeys);
   }
 
-  /** What calls cost with the keys that are left. */
+  /** The prices of calls with the remaining keys. */
   get priceList(): PriceList {
     return this.#priceList;
   }
 
-  /** The account that pays for a call: of those with a key for it, one that has the credits. Null where none has. */
+  /** An account with a key for the call and enough credits, which then pays for it; null if there is none. */
   accountFor(call: Call): JobAccount | null {
     for (const accounts of this.#tries) {
       const accountOf = (name: string | null) => accounts.get(this.#accountName(name))!;
@@ -51,13 +51,13 @@ export class Payers {
     return null;
   }
 
-  /** The key of an account for a call; null where it has none any more, or can no longer pay. */
+  /** The key of an account for a call; null if the account has no usable key or can no longer pay. */
   keyOf(account: JobAccount, call: Call): Key | null {
     if (!this.#canPay(account, call)) return null;
     return this.#apiKeys.keyFor(scopeOf(call), (name) => this.#accountName(name) === account.name);
   }
 
-  /** Whether some key may make a call, from whatever account. */
+  /** Whether a key of any account may make a call. */
   hasKeyFor(call: Call): boolean {
     return this.#apiKeys.keyFor(scopeOf(call)) !== null;
   }
@@ -75,8 +75,8 @@ export class Payers {
     this.#reprice();
   }
 
-  /** A call of this price, asked for at that time by the slowest clock, was refused because credits are lacking. Cheaper calls may
-   * still fit. @returns whether no account can pay for anything any more */
+  /** Records that a call of this price was refused for lack of credits, at that time by the slowest clock. Cheaper calls may
+   * still fit. @returns whether no account can pay for any call */
   creditsRefused(account: JobAccount, credits: number, limit: 'quota' | 'budget', at: number): boolean {
     if (limit === 'budget') this.#caps.refusedByBudget(credits);
     else this.#caps.refusedByQuota(account, credits, at);
@@ -84,12 +84,12 @@ export class Payers {
     return this.#job.accounts.every((each) => this.#caps.of(each) < 1);
   }
 
-  /** The limit that refused calls so far; a quota before the budget. */
+  /** The limit that refused calls so far; a quota comes before the budget. */
   get shortage(): 'quota' | 'budget' | null {
     return this.#short;
   }
 
-  /** The stop for a quota that is used up, until the first account's is renewed. */
+  /** The stop for a used-up quota, until the first account's renewal. */
   quotaUsedUp(): Stop {
     const resumeAfter = Math.min(...this.#job.accounts.map((account) => this.#caps.resets(account)));
     return stopFor('quota', 'The quota of this billing period is used up.', resumeAfter);
@@ -117,7 +117,7 @@ export class Payers {
   }
 }
 
-/** The account as one that must not be billed for overage. */
+/** The account without its overage. */
 function withinAllowance(account: JobAccount): JobAccount {
   return { ...account, overageCredits: 0 };
 }
@@ -125,7 +125,7 @@ function withinAllowance(account: JobAccount): JobAccount {
 /** The highest prices that calls may still have, learned from calls that were refused because credits are lacking. */
 class PriceCaps {
   readonly #times: RunTimes;
-  /** By payer: a run may go on past the anniversary of one account while another pays. */
+  /** By payer: a run may continue past the anniversary of one account while another pays. */
   readonly #ofQuota = new Map<string, { readonly cap: number; readonly until: number }>();
   /** A budget is not renewed. */
   #ofBudget = Number.POSITIVE_INFINITY;
@@ -139,7 +139,7 @@ class PriceCaps {
     this.#ofBudget = Math.min(this.#ofBudget, credits - 1);
   }
 
-  /** The account's quota was too small for one that was asked for at that time, by the slowest clock. */
+  /** The account's quota was too small for a call at that time, by the slowest clock. */
   refusedByQuota(account: JobAccount, credits: number, at: number): void {
     const cap = Math.min(this.of(account), credits - 1);
     this.#ofQuota.set(payerId(account), { cap, until: refusalHoldsUntil(account.anniversaryDay, at) });
@@ -153,23 +153,23 @@ class PriceCaps {
     return holds ? Math.min(this.#ofBudget, refused.cap) : this.#ofBudget;
   }
 
-  /** When the quota of an account is renewed, by this machine's clock. After a refusal that is the reset that the refusal waits
-   * for, even where it came while others still paid. */
+  /** When the quota of an account is renewed, by this machine's clock. After a refusal it is the reset that follows the refusal,
+   * even if other accounts paid meanwhile. */
   resets(account: JobAccount): number {
     const until = this.#ofQuota.get(payerId(account))?.until;
     return this.#times.wallAt(until ?? billingPeriod(account.anniversaryDay, this.#times.billing().earliest).end);
   }
 }
 
-/** Identifies a payer: an account limited to its allowance is another one than the same account with its overage. */
+/** Identifies a payer: an account without its overage is a different payer than the same account with it. */
 function payerId({ name, overageCredits }: JobAccount): string {
   return `${name}\n${overageCredits}`;
 }
 
 /**
- * Limits the calls that a refused key can cost. Once the service has refused a key (401 or 403) in this run, one call probes a
- * key for a scope, and the others wait for its result. A service that refused all 38 scopes was asked 4,840 times for 200
- * places; with probes it is asked by the calls in flight, and then once for each scope. A run without refusals never waits.
+ * Limits the number of calls with a refused key. After the first refusal (401 or 403) in this run, one call probes a
+ * key for a scope, and the others wait for its result. Without probes, a service that refused all 38 scopes got 4,840 requests for
+ * 200 places; with probes it gets the calls in flight, and then one per scope. A run without refusals never waits.
  */
 class KeyProbes {
   #isNeeded = false;

@@ -1,34 +1,34 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type Stop, stopFor } from '../stop.ts';
 
-/** What a call says about the service when its retries are over. */
+/** A call's signal about the service's health, after its retries. */
 export interface HealthSignal {
   /**
    * - `answered`. `responsive`: the service refused the call and said why (too fast, another key, another period).
-   * - `refused`: rejected, or refused without a known reason; `location_rejected`: the same for a location that nobody checked.
-   * - `failed`: no usable answer; `topic_failed`: the same where only the single's topic may be at fault.
+   * - `refused`: rejected, or refused without a known reason; `location_rejected`: the same for an unchecked location.
+   * - `failed`: no usable answer; `topic_failed`: the same if only the single's topic may be the cause.
    * - `no_news`: it says nothing about the service.
    */
   readonly service: 'answered' | 'responsive' | 'refused' | 'location_rejected' | 'failed' | 'topic_failed' | 'no_news';
   readonly isPaid: boolean;
-  /** The topic of a single, and whether it was available; null where the call says nothing about one topic. */
+  /** The topic of a single, and whether it was available; null if the call tells nothing about one topic. */
   readonly topic: { readonly slug: TopicSlug; readonly isAvailable: boolean } | null;
 }
 
-/** A circuit breaker: what a run knows about the service's health. Plain data; `recordSignal` makes the next one. */
+/** A circuit breaker: the service's health as plain data. `recordSignal` returns the next state. */
 export interface Breaker {
-  /** Calls that failed in a row, over all calls, since the last that was answered. */
+  /** Calls that failed in a row, since the last answered call. */
   readonly failures: number;
   /** Whether these failures concern the service as a whole; a 5xx on the single of one topic concerns that topic. */
   readonly everywhere: boolean;
-  /** The topics whose singles are among them. */
+  /** The topics of the singles among these calls. */
   readonly failingTopics: ReadonlySet<TopicSlug>;
-  /** Calls that were rejected, or refused without a known reason, as long as none was ever answered. */
+  /** Calls that were rejected, or refused without a known reason, until the first answered call. */
   readonly rejections: number;
   readonly everAnswered: boolean;
-  /** Whether anything was ever paid for, of use or not. */
+  /** Whether any call was charged, useful or not. */
   readonly everPaid: boolean;
-  /** Singles in a row, by topic, that found the topic unavailable. */
+  /** Singles in a row, by topic, whose topic was unavailable. */
   readonly unavailable: ReadonlyMap<TopicSlug, number>;
 }
 
@@ -42,14 +42,14 @@ export const HEALTHY: Breaker = {
   unavailable: new Map(),
 };
 
-/** Eight calls in a row, each given up after its own retries, are not a short disturbance. */
+/** Eight calls in a row that were given up after retries are more than a short disturbance. */
 export const DOWN_AFTER = 8;
-/** A topic that was unavailable five times in a row costs more time than it will return. */
+/** After five failures in a row, more attempts at a topic cost time without result. */
 export const TOPIC_DOWN_AFTER = 5;
 /** Locations are checked before they are bought: if the first 25 are all rejected, the service's address is probably wrong. */
 export const ALL_REJECTED_AFTER = 25;
 
-/** Records a call once, when its retries are over, and not each attempt: a service that restarts breaks all the calls in flight
+/** Records a call once, after its retries, and not each attempt: a service that restarts breaks all calls in flight
  * at the same instant. */
 export function recordSignal(breaker: Breaker, { service, isPaid, topic }: HealthSignal): Breaker {
   const next = { ...breaker, ...afterService(breaker, service, topic?.slug), everPaid: breaker.everPaid || isPaid };
@@ -66,18 +66,18 @@ export function isDown(breaker: Breaker, after = DOWN_AFTER): boolean {
   return breaker.failures >= after && (breaker.everywhere || breaker.failingTopics.size > 1);
 }
 
-/** Every call was given up and none was ever paid for. When nothing is left to buy, a few such calls are as good as eight: a run
- * that buys four cells a night must also say that the service is down. */
+/** Every call was given up and none was charged. At the end of a run, a few such calls suffice: a run that buys four cells a
+ * night must also report that the service is down. */
 export function isUnanswered(breaker: Breaker): boolean {
   return !breaker.everPaid && breaker.failures > 0 && breaker.everywhere;
 }
 
-/** This topic should not be bought as a single again in this run. */
+/** Whether to stop buying this topic as a single in this run. */
 export function isTopicDown(breaker: Breaker, topic: TopicSlug, after = TOPIC_DOWN_AFTER): boolean {
   return (breaker.unavailable.get(topic) ?? 0) >= after;
 }
 
-/** Nothing was ever answered and everything was rejected: the address is wrong, not the locations. */
+/** No call was answered and all were rejected: the address is wrong, not the locations. */
 export function isAllRejected(breaker: Breaker, after = ALL_REJECTED_AFTER): boolean {
   return !breaker.everAnswered && breaker.rejections >= after;
 }
@@ -103,9 +103,9 @@ function afterService(breaker: Breaker, service: HealthSignal['service'], topic?
   }
 }
 
-/** How the run stands: the service's health as its calls show it, and whether the run goes on. */
+/** The service's health by the run's calls, and whether the run continues. */
 export class RunHealth {
-  /** Since when, by the steady time, every call was asked to slow down and none was answered; null where that is not so. */
+  /** The steady time since which the service has asked every call to slow down and answered none; null otherwise. */
   slowedDownSince: number | null = null;
   readonly #topics: readonly TopicSlug[];
   readonly #stopping = new AbortController();
@@ -125,12 +125,12 @@ export class RunHealth {
     return this.#stop;
   }
 
-  /** Aborts when no further call shall begin; calls in flight are completed. */
+  /** Aborts when no further call may begin; calls in flight are completed. */
   get signal(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** Every call was given up, and none was ever paid for. */
+  /** Every call was given up, and none was charged. */
   get isUnanswered(): boolean {
     return isUnanswered(this.#breaker);
   }

@@ -9,24 +9,24 @@ import type { JobAccount } from '../settings/account-settings.ts';
 import type { BuyingContext, CellWork } from './buying.ts';
 import type { Consequence, ReceivedAnswer } from './consequence.ts';
 
-/** A time that the service states is believed if it is not further behind than this, */
+/** A time in the service's answer is used if it is at most this much earlier than ours, */
 const BEHIND_MS = 5 * 60_000;
-/** or ahead: a machine whose clock was set back must not buy again when its clock is right again. */
+/** or this much later: a machine whose clock was set back must not buy again after its clock is corrected. */
 const AHEAD_MS = 2 * 86_400_000;
 
-/** Two answers about one area are compared when they are no further apart than this: between older and newer ones there may be a
+/** Two answers about one area are compared if their times differ by at most this. Between older and newer answers there may be a
  * new release of the index. */
 const COMPARABLE_MS = 30 * 86_400_000;
 
-/** A call that the ledger has granted under a number, as far as its settlement depends on it. */
+/** The parts of a granted call that its settlement needs. */
 interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
   readonly number: number;
   readonly account: Pick<JobAccount, 'anniversaryDay'>;
   readonly work: Pick<CellWork, 'number'>;
 }
 
-/** What is written to the ledger and the store after an attempt: the charge, the answers, and the failures where nothing more will
- * be tried. */
+/** The data written to the ledger and the store after an attempt: the charge, the answers, and the failures if no attempt
+ * follows. */
 export function settlementOf(
   context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
   { call, wanted, account, number, work }: GrantedCall,
@@ -65,7 +65,7 @@ function keptOf(
   const details: KeptDetails[] = [];
   const failures: Settlement['failures'][number][] = [];
   for (const [topic, reading] of results) {
-    // By a clock that is behind, an answer just bought could be older than the job allows: it would be bought again for ever.
+    // With a slow clock, a new answer could be older than the job allows, and would be bought again for ever.
     const asOf = stated >= freshness.freshSince(topic) ? stated : now;
     if (reading.ok) {
       const { fields, details: packed } = reading.result;

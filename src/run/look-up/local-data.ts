@@ -8,28 +8,28 @@ import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../.
 import { hasAirQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
 import { counted } from '../../format-numbers.ts';
 
-/** The agencies' data on this machine, as it was at one moment. */
+/** A description of the agencies' data on this machine at one moment. */
 export interface LocalData {
   readonly file: string;
-  /** Differs after each load and removal of a dataset. */
+  /** Changes with each load and removal of a dataset. */
   readonly version: number;
-  /** The time of all answers from this version: when it was read, and not before any dataset was loaded. */
+  /** The time of all answers from this version: the time of reading, or of the latest load if that is later. */
   readonly asOf: number;
   /** In the order of `perilbook data`. */
   readonly datasets: readonly LoadedDataset[];
-  /** The topics that can be answered, some of them perhaps for some states only. */
+  /** The topics that can be answered, perhaps for some states only. */
   readonly topics: ReadonlySet<TopicSlug>;
-  /** Those of them that are answered without the records of some events. */
+  /** The topics among these that are answered without the records of some events. */
   readonly topicsWithoutRecords: ReadonlySet<TopicSlug>;
   /** The states whose boundaries are loaded, territories included. */
   readonly boundaryStates: readonly string[];
   /** The counties in which some or all places get no natural topic, though their state has data. */
   readonly countiesWithoutRatings: ReadonlySet<string>;
-  /** Where places get the rating of their county; null where none does. */
+  /** Where places get the rating of their county; null if none does. */
   readonly countyRatings: CountyRatings | null;
   /** The air quality of counties is of different years. */
   readonly hasAirQualityYears: boolean;
-  /** Some dataset is made up: then no answer may be taken for real. */
+  /** Some dataset is made up, so no answer counts as real. */
   readonly sample: boolean;
 }
 
@@ -43,7 +43,7 @@ export function readLocalData(file: string, now: number): LocalData | null {
 /** Describes an open data file. To be called within a transaction. */
 export function localDataIn(database: DataDatabase, file: string, now: number): LocalData {
   const { datasets, topics, withoutRecords, countyRatings, sample } = describeData(database);
-  // Where the clock was set back since a load, answers of now would seem older than the data: never fresh.
+  // If the clock was set back after a load, the present time is before that of the data, and answers would never be fresh.
   const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt));
   return {
     file,
@@ -60,14 +60,14 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
   };
 }
 
-/** When the data of a topic was last loaded before a time, its records of events included; 0 where none was. */
+/** When a topic's data, with its records of events, was last loaded before a time; 0 if never. */
 export function loadedSince({ datasets }: LocalData, topic: TopicSlug, before: number): number {
   const names = datasetsOf([topic], true);
   const loads = datasets.filter(({ name, loadedAt }) => names.has(name) && loadedAt <= before);
   return Math.max(0, ...loads.map(({ loadedAt }) => loadedAt));
 }
 
-/** The names of the datasets that topics are answered from; without `counts` no records of events are read. */
+/** The names of the topics' datasets; without `counts`, not those of event records. */
 export function datasetsOf(topics: readonly TopicSlug[], counts: boolean): ReadonlySet<string> {
   return new Set(topics.flatMap((topic) => [...needsOf(topic), ...(counts ? eventDatasetsOf(topic) : [])]));
 }
@@ -76,25 +76,25 @@ export function datasetsOf(topics: readonly TopicSlug[], counts: boolean): Reado
 const MOST_DATASETS = 3;
 const MOST_VINTAGES = 2;
 
-/** What a place's answers come from, where places differ in it. */
+/** The origin of a place's answers, where it differs between places. */
 export interface PlaceOrigin {
-  /** Whether it gets the rating of its county in place of one of its tract. */
+  /** Whether it gets the rating of its county, not of its tract. */
   readonly isOfCounty: boolean;
-  /** The year of its county's air quality; null where the dataset's vintage tells it, or the county has none. */
+  /** The year of its county's air quality; null if the dataset has one year, or the county has none. */
   readonly airQualityYear: number | null;
 }
 
-/** What notes say of where the answers come from. */
+/** The notes on the origin of answers. */
 export interface OriginNotes {
-  /** Of a row with answers to some topics. */
+  /** The note of a row with answers to some topics. */
   readonly noteOf: (topics: readonly TopicSlug[], origin: PlaceOrigin) => string;
-  /** Of a place, by its number. Equal origins are one object. */
+  /** The origin of a place, by its number. Equal origins are one object. */
   readonly originOf: (cell: number) => PlaceOrigin;
 }
 
 const PLAIN: PlaceOrigin = { isOfCounty: false, airQualityYear: null };
 
-/** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only what the topics come from. */
+/** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only the datasets of the topics. */
 export function localNotes(
   { datasets }: LocalData,
   counts: boolean,

@@ -12,27 +12,27 @@ import { sortedCells } from './sorted-cells.ts';
 export interface LookUpOptions {
   /** The most threads; default: one per core. */
   readonly threads?: number;
-  /** The module whose work the threads do; only tests name another. */
+  /** The module that the threads run; only tests name another one. */
   readonly module?: string;
 }
 
-/** One transaction in the store: some 50 ms of work, so that an interrupt is obeyed at once and a kill loses little. */
+/** Cells of one transaction: some 50 ms of work, so that an interrupt takes effect at once and a kill loses little. */
 export const CELLS_PER_BATCH = 1_000;
 
 /** A thread takes some 300 ms to start: fewer batches are not worth another one. */
 const BATCHES_PER_THREAD = 4;
 
-/** The answers of a batch die together: a young generation that holds them copies fewer. */
+/** The answers of a batch die together: if the young generation has room for them, fewer are copied. */
 const YOUNG_MB = 64;
 
 const MODULE = moduleBeside('lookup-task', import.meta.url);
 
 /**
- * Looks up what the plan's cells lack in the local data, on all cores. An interrupt lets the batches in work end; what is stored then is
- * not looked up again.
+ * Looks up the missing topics of the plan's cells in the local data, on all cores. After an interrupt the batches in progress end; the
+ * next run does not look up stored answers again.
  *
- * The threads write into the store one after the other: SQLite lets writers poll for each other's transactions in steps of up to 100 ms,
- * and here the next one is told at once.
+ * The threads take turns writing into the store: SQLite's writers poll for each other's transactions in steps of up to 100 ms, and here
+ * the next thread is notified at once.
  *
  * @returns why it ended early; null when everything was looked up
  * @throws LOCAL_DATA where the data was replaced since the plan, THREAD_FAILED where a thread ended unexpectedly
@@ -51,7 +51,7 @@ export async function lookUp(
     stop ??= INTERRUPTED;
   };
   interrupt.addEventListener('abort', onInterrupt);
-  // After the listener: what shows the progress may abort.
+  // After the listener is set, because the progress display may abort.
   record(progress, 'lookingUp', order.length);
   const over = new AbortController();
   if (deadline !== null) {
@@ -69,7 +69,7 @@ export async function lookUp(
       const cells = next - from;
       await thread.run({ kind: 'look_up', from, to: next });
       const turn = stored.then(() => thread.run({ kind: 'store' }));
-      // One that fails lets the next thread write all the same.
+      // The next thread may write even if this one fails.
       stored = turn.catch(() => {});
       await turn;
       record(progress, 'lookedUp', cells);
@@ -95,7 +95,7 @@ export async function lookUp(
         throw error;
       }),
     );
-    // All of them: a thread that is still writing must not outlive the run.
+    // Waits for all threads: a thread that is still writing must not outlive the run.
     const failed = (await Promise.allSettled(lanes)).find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;
   } finally {

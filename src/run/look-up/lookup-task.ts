@@ -10,7 +10,7 @@ import { openStoreAt } from '../open-store-at.ts';
 import { answersOfPlace, type LookupTerms } from './place-answers.ts';
 import type { SharedCells } from './sorted-cells.ts';
 
-/** What a thread that looks up begins with. */
+/** The start data of a look-up thread. */
 export interface LookupSetup extends LookupTerms {
   readonly dataFile: string;
   /** The version of the data that the plan was made for. */

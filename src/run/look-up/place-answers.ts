@@ -10,7 +10,7 @@ import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
 import type { CellAnswers } from '../../store/port.ts';
 
-/** What is the same for all places of a run. */
+/** Values that are the same for all places of a run. */
 export interface LookupTerms {
   /** The time of the answers. */
   readonly asOf: number;
@@ -20,7 +20,7 @@ export interface LookupTerms {
 
 type CellFailure = CellAnswers['failures'][number];
 
-/** Turns what was found at a place into the answers and failures of its cell. */
+/** Converts the result of a place's look-up into the answers and failures of its cell. */
 export function answersOfPlace(
   cell: Cell,
   topics: readonly TopicSlug[],
@@ -45,15 +45,15 @@ export function answersOfPlace(
   return { cell, answers, failures };
 }
 
-/** What a topic lacks, as far as it decides the words of its note. */
+/** What a topic lacks, as far as its note depends on it. */
 interface Lack {
   readonly cause: Extract<MissingResult, { cause: string }>['cause'];
   readonly states: string;
-  /** The loader of a file that nobody publishes for the states. */
+  /** The loader of a file that is not published for these states. */
   readonly loader: string | null;
 }
 
-/** Where some states can be downloaded and others not, those that can come first. */
+/** States that can be downloaded come first. */
 function lackOf(topic: TopicSlug, { cause, states }: Extract<MissingResult, { cause: string }>): Lack {
   const published = states.filter((state) => manualLoader(topic, state) === null);
   const loader = published.length > 0 ? null : manualLoader(topic, states[0]!);
@@ -69,7 +69,7 @@ function noteOf({ cause, states, loader }: Lack, topics: readonly TopicSlug[]): 
   return notLoaded(topics, states, cause === 'incomplete');
 }
 
-/** A store reads answers of the full width only. What was not counted is empty; the source of such answers says so in its name. */
+/** The store reads only answers with all fields. Fields that were not counted are empty; the name of their source says so. */
 function wholeFields(topic: TopicSlug, result: CountedResult): Field[] {
   const fields = answerFields(topic, result);
   while (fields.length < columnsOf(topic).length) fields.push(null);
@@ -85,7 +85,7 @@ function notCovered(
   if (kind === 'outside_coverage') {
     return failuresOf(topics, 'rejected', 'no area of the local data holds this location', terms);
   }
-  // us-atlas knows the county, in coarse outlines.
+  // us-atlas has the county, in coarse outlines.
   const county = countyAt(locationOf(cell));
   const state = county === null ? '' : stateOf(county.code);
   const note =
@@ -104,17 +104,17 @@ function failuresOf(
   return topics.map((topic) => ({ topic, reason, note, at: now }));
 }
 
-/** What is missing, and the command that gets it. */
+/** A note with the missing data and the command that gets it. */
 function notLoaded(topics: readonly TopicSlug[], states: string, isIncomplete = false): string {
   const of = states === '' ? '' : ` of ${states}`;
   const option = states === '' ? '' : ` --states ${states}`;
   return `${isIncomplete ? 'incomplete' : 'no'} local data${of} (perilbook data get ${topicsText(topics)}${option})`;
 }
 
-/** Most topics that a command names. */
+/** The largest number of topics in a command. */
 const MOST_NAMED = 3;
 
-/** Topics as `data get` takes them: `natural` for all natural topics, `all` for many. */
+/** Topics as arguments of `data get`: `natural` for all natural topics, `all` for many. */
 export function topicsText(topics: readonly TopicSlug[]): string {
   const isNatural = (topic: TopicSlug) => topicOf(topic).category === 'natural';
   const others = NATURAL_SLUGS.every((slug) => topics.includes(slug))

@@ -8,7 +8,8 @@ import { locationOf } from '../../geo/coordinates.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { LocalData, PlaceOrigin } from './local-data.ts';
 
-/** Finds for each place, by its number, whose rating it gets and of which year its air quality is. Equal origins are one object. */
+/** Finds for each place, by its number, whether its rating is its tract's or county's, and the year of its air quality. Equal origins are
+ * one object. */
 export function placeOrigins(
   { file, countyRatings, hasAirQualityYears }: Pick<LocalData, 'file' | 'countyRatings' | 'hasAirQualityYears'>,
   topics: readonly TopicSlug[],
@@ -37,7 +38,7 @@ export function placeOrigins(
   return (cell) => origins[marks[cell]!]!;
 }
 
-/** The number of an origin among those that came before; a new one is added. There are two for each year. */
+/** The number of an origin in the list; adds a new one. There are two for each year. */
 function numberOf(origins: PlaceOrigin[], { isOfCounty, airQualityYear }: PlaceOrigin): number {
   const number = origins.findIndex(
     (origin) => origin.isOfCounty === isOfCounty && origin.airQualityYear === airQualityYear,

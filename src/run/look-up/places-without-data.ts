@@ -20,10 +20,10 @@ export interface StateWithoutData {
 type LocalCoverage = Pick<LocalData, 'datasets' | 'topics' | 'boundaryStates' | 'countiesWithoutRatings'>;
 
 /**
- * The places that a look-up cannot answer, because a dataset is here for other states or counties only, or not for all states that the
- * search reaches; by the place's state, in alphabetical order. A topic without any data is not counted: the plan names it on its own. The
- * counties come from us-atlas, 1 µs a place; a place within some hundred metres of a border may count for the neighbour. Where only some
- * tracts of a county have boundaries, the run tells which places are in the others.
+ * The places that a look-up cannot answer, because a dataset covers only other states or counties, or not all states within the search
+ * radius; by the place's state, in alphabetical order. A topic without any data is not counted: the plan lists it apart. The counties
+ * come from us-atlas, 1 µs a place; a place within some hundred metres of a border may count for the neighbour. If only some tracts of a
+ * county have boundaries, the run reports the places in the other tracts.
  */
 export function placesWithoutData(
   data: LocalCoverage,
@@ -35,7 +35,7 @@ export function placesWithoutData(
     data.datasets.flatMap(({ name, parts }) => parts.map(({ state, reach }) => ({ dataset: name, state, reach }))),
   );
   const boundaries = new Set(data.boundaryStates);
-  // A file of the whole US may lack territories.
+  // A file of the whole US may lack the territories.
   const covers = (name: DatasetName, state: string) =>
     name === 'areas' ? boundaries.has(state) : coverage.covers(name, state);
   const here = topics.filter((topic) => data.topics.has(topic));

@@ -8,7 +8,7 @@ export interface SharedCells {
   readonly missing: Float64Array<SharedArrayBuffer>;
 }
 
-/** Squares of 0.022° by 0.044°: near cells use the same outlines and tiles, which workers keep in memory. */
+/** Squares of 0.022° by 0.044°: cells in a square use the same outlines and tiles, which workers keep in memory. */
 const BITS = 13;
 const SQUARES = 2 ** BITS;
 /** A key of 26 bits and a number of 27 are one exact double. */

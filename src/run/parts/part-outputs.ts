@@ -11,7 +11,7 @@ import type { PartSettings } from '../settings/input-setting.ts';
 import type { Job } from '../settings/settings.ts';
 
 /**
- * Refuses outputs that could not be written, or that would replace what must not be lost, before anything is bought for them. Makes the
+ * Before anything is bought, refuses outputs that cannot be written or that would replace a file that must stay. Makes the
  * folders of part files.
  *
  * @param force replace existing files that Perilbook did not write
@@ -38,7 +38,7 @@ export async function checkOutputs(job: Job, input: RowFile | PartFiles, store: 
   }
 }
 
-/** The files that a run of the job writes its rows to. None where the parts of the input cannot be listed. */
+/** The files that a run of the job writes its rows to. None if the parts of the input cannot be listed. */
 export async function outputFiles(job: Job): Promise<string[]> {
   if (job.parts === null) return [job.output];
   const { folder } = job.parts;
@@ -56,7 +56,7 @@ export async function checkPartFolder(output: string, { sources }: PartSettings)
   }
 }
 
-/** The path without links, as far as it exists. */
+/** The path with the links of its existing part resolved. */
 async function realPathOf(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -66,7 +66,7 @@ async function realPathOf(path: string): Promise<string> {
   }
 }
 
-/** The output of a part has its name, so its format and compression too. */
+/** The output of a part has the part's name, and so its format and compression. */
 export function outputOfPart(folder: string, name: string): string {
   return join(folder, ...name.split('/'));
 }

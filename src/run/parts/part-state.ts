@@ -5,17 +5,17 @@ import type { ListedPart } from '../../rows/parts/list-parts.ts';
 import type { AddedColumn, PlaceSink, WriteRequest } from '../../rows/port.ts';
 import type { PartRecord, WrittenPart } from '../../store/part-store.ts';
 
-/** A change of the output's form that must make every part be written again raises this. */
+/** Increase this after a change of the output's form, so that every part is written again. */
 const FORM = 1;
 
-/** What identifies a file: `make` and rsync go by the same. */
+/** Identifies a file's content, as in `make` and rsync. */
 export type FileState = Pick<WrittenPart, 'size' | 'mtimeMs'>;
 
-/** What a part is to become, besides the file. */
+/** The target state of a part, apart from the file's size and time. */
 export type PartTarget = Pick<WrittenPart, 'basis' | 'fields' | 'reading'>;
 
 /**
- * - `current`: the output is what this run would write, or was written by a run that knew at least as much
+ * - `current`: the output is what this run would write, or comes from a run that had at least the same answers
  * - `held`: another process is writing it
  * - `write`: it is missing, or made from another input, other settings or other answers
  */
@@ -35,7 +35,7 @@ export async function fileState(path: string): Promise<FileState | null> {
   return stats?.isFile() ? { size: stats.size, mtimeMs: Math.floor(stats.mtimeMs) } : null;
 }
 
-/** Identifies what an output is made from, besides the fields of its rows. */
+/** Identifies the basis of an output: everything except the fields of its rows. */
 export function basisOf(
   { size, mtimeMs }: ListedPart,
   {
@@ -61,7 +61,7 @@ export class FieldDigests {
     this.#cells = new Uint32Array(2 * cells);
   }
 
-  /** Takes the fields of all cells, as text of CSV: to make JSON of them took a third of a warm run of parts. */
+  /** Digests the fields of all cells as CSV text: JSON took a third of the time of a warm run of parts. */
   sink(added: readonly AddedColumn[]): PlaceSink {
     let cell = 0;
     return fieldEncoder({ delimiter: ',', encoding: 'utf-8' }, added, false, (bytes, length) => {

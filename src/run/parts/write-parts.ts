@@ -18,38 +18,37 @@ import { basisOf, FieldDigests, fileState, judgePart, type PartTarget } from './
 
 /** How long a claim holds without a sign of life. A process that dies on this machine loses its claims at once. */
 const LEASE_MS = 60_000;
-/** A process that is stopped for less than this keeps its part. */
+/** A process that is suspended for less than this keeps its part. */
 const RENEW_MS = LEASE_MS / 4;
 /** How often a process looks at parts that others are writing. */
 const POLL_MS = 500;
-/** So that the threads have the rows of one while another is synced to the disk and noted in the store. */
+/** Parts in progress at once: threads write one while another is synced to the disk and recorded in the store. */
 const PARTS_AT_ONCE = 2;
 
-/** A part, as far as the scan knows it. */
+/** A part with the scan's results. */
 interface ScannedPart {
   readonly part: PartFile;
   readonly output: string;
   readonly columns: Pick<WriteRequest, 'dropFrom' | 'kept' | 'numbers' | 'decimal' | 'added'>;
   readonly rows: number;
-  /** Gives the number of each row's cell or finding, from its first row on. */
+  /** Returns the number of each row's cell or finding, from the part's first row. */
   readonly places: () => PlacedFields['next'];
-  /** Its pieces, where threads are to write it. */
+  /** Its pieces, if threads write it. */
   readonly inThreads: PlacedFields['inThreads'];
   /** Null until it is known. */
   target: PartTarget | null;
 }
 
 /**
- * The last pass over part files: writes each part whole that is not up to date, together with other processes that share the store.
- * What a part is to contain is judged by digests of its input, of the settings and of its rows' fields, so that a run that changed
- * nothing writes nothing.
+ * The last pass over part files: writes each outdated part whole, together with other processes that share the store. Digests of a
+ * part's input, of the settings and of its rows' fields decide whether it is outdated, so a run without changes writes nothing.
  */
 export async function writeParts(context: RunContext, plan: Plan, files: PartFiles, run: number): Promise<Written> {
   const { job, store, effects } = context;
   const { scan } = plan;
   const folder = await realpath(job.output);
   const names = files.parts.map(({ name }) => name);
-  // Before the answers are read: what is written has all that was bought before this number was given.
+  // Before the answers are read: a written part has all answers that were bought before this number was given.
   const { reading, gone } = await store.startParts(folder, { job: job.name, parts: names });
   for (const name of gone) {
     const old = outputOfPart(job.output, name);
@@ -158,7 +157,7 @@ async function writeAll(context: RunContext, toWrite: PartsToWrite): Promise<{ c
       written++;
       bytes += result.bytes;
     } catch (error) {
-      // Another process has the part now, because this one was stopped for too long: look at it again.
+      // This process was suspended for too long, and another process has the part now: check it again.
       if (lost.signal.aborted && !failed.signal.aborted) return;
       await store.releasePart(ticket).catch(() => {});
       throw error;
@@ -208,7 +207,7 @@ async function writeAll(context: RunContext, toWrite: PartsToWrite): Promise<{ c
     writeInTurn().catch((error: unknown) => failed.abort(error)),
   );
   await Promise.all(lanes);
-  // The first error: the others are told to stop by it.
+  // The first error stops the others.
   failed.signal.throwIfAborted();
   const counts = { total: parts.length, written, up_to_date: parts.length - written - left.size, left: left.size };
   return { counts, bytes };

@@ -10,9 +10,9 @@ export interface AccountState {
   readonly account: JobAccount;
   readonly period: { readonly start: number; readonly end: number };
   readonly spending: PeriodSpending;
-  /** Credits that count as spent by other programs: those that the job expects, or those that were seen. */
+  /** Credits that count as spent by other programs: the job's estimate, or the recorded correction if larger. */
   readonly elsewhere: number;
-  /** Credits left for this job: allowance less reserve less spent; 0 once the service said that the quota is used up. */
+  /** Credits left for this job: allowance less reserve less spent; 0 after the service has reported a used-up quota. */
   readonly available: number;
 }
 
@@ -34,7 +34,7 @@ export function periodLimit(account: JobAccount): number {
   return Math.max(0, account.subscription.creditsPerMonth + account.overageCredits - account.reserve);
 }
 
-/** Credits that are left before the provider bills overage. The reserve is taken from the overage first, then from these. */
+/** Credits that are left before the provider bills overage. The reserve is taken from the overage first, then from the allowance. */
 export function leftOfAllowance({ account, available }: AccountState): number {
   return Math.max(0, available - Math.max(0, account.overageCredits - account.reserve));
 }

@@ -9,7 +9,7 @@ import { shownKeySource } from '../settings/key-shapes.ts';
 /** A key that may be used. Its secret goes into a request header and nowhere else. */
 export interface Key {
   readonly secret: string;
-  /** Identifies the key in the ledger and in messages, without revealing anything of it. */
+  /** Identifies the key in the ledger and in messages without revealing it. */
   readonly fingerprint: string;
   /** The scopes that the job states for it; null where it states none. */
   readonly scopes: ReadonlySet<string> | null;
@@ -17,12 +17,12 @@ export interface Key {
   readonly account?: string | null;
 }
 
-/** The first 12 hex digits of the key's SHA-256. Keys are long and random, so this reveals nothing of them. */
+/** The first 12 hex digits of the key's SHA-256. Keys are long and random, so this does not reveal them. */
 export function fingerprintOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 12);
 }
 
-/** Reads the keys of a job, in order. @throws KEY_MISSING when one is not where the job says */
+/** Reads the keys of a job, in order. @throws KEY_MISSING when a key is not where the job says */
 export function readKeys(
   sources: readonly KeySource[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -70,7 +70,7 @@ function readKeyFile(file: string): string {
   }
 }
 
-/** The keys in the order of the job, and what was learned of them: a 401 makes a key invalid, a 403 denies it one scope. */
+/** The keys in the order of the job, with their refusals: a 401 makes a key invalid, a 403 denies it one scope. */
 export class ApiKeys {
   readonly #keys: readonly Key[];
   readonly #invalid = new Set<Key>();
@@ -81,7 +81,7 @@ export class ApiKeys {
     this.#denied = denied;
   }
 
-  /** The keys with what earlier runs learned of them. */
+  /** The keys with the refusals that earlier runs recorded. */
   static async open(keys: readonly Key[], store: Store, source: number): Promise<ApiKeys> {
     const denied = new Map<Key, Set<Scope>>();
     for (const key of keys) denied.set(key, new Set(await store.refusedScopes(source, key.fingerprint)));
@@ -89,8 +89,8 @@ export class ApiKeys {
   }
 
   /**
-   * The first key that may make calls of a scope, as far as is known, and whose account can pay. Of several accounts, the one
-   * whose key has the fewest scopes: a key for everything is kept for what only it may buy.
+   * The first key that is not denied a scope and whose account can pay. With several accounts, the key with the fewest
+   * scopes: a key with all scopes is saved for the calls that need it.
    */
   keyFor(scope: Scope, canPay: (account: string | null) => boolean = () => true): Key | null {
     let best: Key | null = null;

@@ -6,10 +6,10 @@ import { total } from '../../store/admission.ts';
 import type { Store } from '../../store/port.ts';
 import { type Output, recognizedOutput } from '../protected-files.ts';
 
-/** The content of a plan file: enough to see whether a run is the one that was approved. */
+/** The content of a plan file: enough to check that a run is the approved one. */
 const planFile = z.strictObject({
   perilbook_plan: z.literal(1),
-  /** Names this approval: all runs under it spend within it together. */
+  /** Identifies this approval: all runs under it share its credits. */
   id: z.string(),
   job: z.string(),
   made_at: z.iso.datetime(),
@@ -49,7 +49,7 @@ export function readPlan(file: string): ApprovedPlan {
   throw new PerilbookError('PLAN_MISMATCH', `${file} is not a plan of this version`, hint, { file });
 }
 
-/** What runs under an approved plan have left to spend. */
+/** The credits left for runs under an approved plan. */
 export async function creditsLeft(approved: ApprovedPlan, store: Store): Promise<number> {
   return Math.max(0, approved.credits_at_most - total(await store.planSpending(approved.id)));
 }

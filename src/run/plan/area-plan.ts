@@ -24,7 +24,7 @@ const LEVELS: readonly AreaLevel[] = ['tract', 'county'];
 
 const AREAS_PER_READ = 2_000;
 
-/** What the store has of areas, by their names (`tract 06037106111`). */
+/** The stored areas, by their names (`tract 06037106111`). */
 export type StoredAreas = ReadonlyMap<string, StoredArea>;
 
 /** How many cells one answer for a whole area saves. */
@@ -33,9 +33,9 @@ export interface AreaPlan {
   readonly representatives: number;
   /** Cells that are bought although their area has an answer, to compare the two. */
   readonly verified: number;
-  /** Cells for which some topic is not bought, because their area has the answer. */
+  /** Cells with a topic that is not bought, because their area has the answer. */
   readonly spared: number;
-  /** The topics that a cell is bought for on behalf of its areas, by the cell's number. */
+  /** The topics that are bought at a cell for its areas, by the cell's number. */
   readonly represents: ReadonlyMap<number, TopicSet>;
 }
 
@@ -44,7 +44,7 @@ function areaTopics(job: Job, level: AreaLevel): TopicSet {
   return topicSet(job.topics.filter((topic) => topicOf(topic).area === level && areaSuffices(topic, job.counts)));
 }
 
-/** Reads what the store has of all areas that the rows name. */
+/** Reads all areas that the rows name from the store. */
 export async function readStoredAreas(areas: AreaTable, store: Store, source: number): Promise<StoredAreas> {
   const stored = new Map<string, StoredArea>();
   for (let from = 0; from < areas.names.length; from += AREAS_PER_READ) {
@@ -66,12 +66,11 @@ interface AreaPlanRequest {
 }
 
 /**
- * Plans which cells are bought for their areas. The first cell of an area in the order of spending is bought for all of them;
- * the others lack only the topics that differ from place to place. Nothing is bought for an area that the store has a fresh
- * answer for. A share of the spared cells (`areas.verify`) is bought all the same. An area with contradicting answers spares
- * no cell.
+ * Plans which cells are bought for their areas. The first cell of an area in the order of spending is bought for all its cells;
+ * the others lack only the topics that differ from place to place. An area with a fresh answer in the store buys nothing. A
+ * share of the spared cells (`areas.verify`) is bought anyway. An area with contradicting answers spares no cell.
  *
- * @returns the plan, and what the cells lack under it
+ * @returns the plan, and the missing topics of the cells under it
  */
 export function spareByAreas(request: AreaPlanRequest): { readonly plan: AreaPlan; readonly missing: TopicSets } {
   const { job, scan, stored, order, freshness } = request;
@@ -119,7 +118,7 @@ function isChosen(lat7: number, lng7: number, share: number): boolean {
   return mixed / 2 ** 32 < share;
 }
 
-/** The answers for a cell that also hold for its areas, for the settlement of a call. */
+/** The answers of a call that also hold for the cell's areas, for its settlement. */
 export function areasToSettle(
   areas: AreaTable,
   cell: number,
@@ -147,7 +146,7 @@ export function areasToClaim(
   });
 }
 
-/** Of the topics that a cell is bought for on behalf of its areas, those that another run has bought meanwhile. */
+/** The topics to buy at a cell for its areas that another run has bought meanwhile. */
 export async function answeredMeanwhile(
   areas: AreaTable,
   cell: number,
@@ -166,7 +165,7 @@ export async function answeredMeanwhile(
   return answered;
 }
 
-/** A cell's record with the answers of its areas: only for topics without a fresh answer of the cell's own, and only of areas whose
+/** A cell's record with the answers of its areas: only for topics without a fresh answer of its own, and only from areas whose
  * answers agree. */
 export function withAreas(
   record: CellRecord,

@@ -5,8 +5,8 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { WantedAnswer } from '../../store/port.ts';
 import type { Job } from '../settings/settings.ts';
 
-/** Which answers are fresh in a run. Everything is measured from the run's start, so that a long run does not find its own first
- * answers stale. */
+/** Which answers are fresh in a run. Ages are measured at the run's start, so that the first answers of a long run
+ * do not become stale during it. */
 export interface Freshness {
   readonly startedAt: number;
   /** The time since which answers to a topic are fresh. */
@@ -15,7 +15,7 @@ export interface Freshness {
   readonly rejectedSince: number;
 }
 
-/** @param loadedSince when a topic's local data was last loaded: older answers are of other data */
+/** @param loadedSince when a topic's local data was last loaded: older answers are from older data */
 export function freshnessOf(
   job: Job,
   startedAt: number,
@@ -65,12 +65,12 @@ export function failedSet(record: CellRecord | null, { startedAt }: Freshness): 
   return topicSet([...(record?.failures ?? [])].flatMap(([topic, { at }]) => (at >= startedAt ? [topic] : [])));
 }
 
-/** The topics for which the service had no data at a cell, at any time. */
+/** The topics for which the service has ever reported no data at a cell. */
 export function noDataSet({ answers }: CellRecord): TopicSet {
   return topicSet([...answers.values()].filter(({ fields }) => isNoData(fields)).map(({ topic }) => topic));
 }
 
-/** What a row of the job's output needs of each topic. */
+/** The answers that a row of the job's output needs. */
 export function wantedAnswers({ topics, counts }: Job, { freshSince }: Freshness): WantedAnswer[] {
   return topics.map((topic) => ({
     topic,

@@ -7,7 +7,7 @@ import { redactorOf } from '../../fetch/redact.ts';
 /** Bits of a file's mode that let the group or others read or change it. */
 const FOR_OTHERS = 0o077;
 
-/** A sentence for each key file that others on this machine can read, with the command that protects it. */
+/** A sentence for each key file that other users of this machine can read, with the command that protects it. */
 export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): string[] {
   // Windows has no such bits.
   if (platform() === 'win32') return [];

@@ -30,31 +30,31 @@ import { failedSet, missingSet, noDataSet, wantedAnswers } from './freshness.ts'
 import { priceListOf, scopeNotes } from './price-list.ts';
 import { type CellNumbers, type Reach, reachedBy, reachOf, type TierShare } from './reach.ts';
 
-/** Few enough that records die young: those of 2,000 cells outlived two small collections, and the heap grew by 300 MB. */
+/** Cells per read. Records of 2,000 cells outlived two garbage collections, and the heap grew by 300 MB. */
 const CELLS_PER_READ = 500;
 
-/** The priced list of calls that a run would make, and what it may spend. It never changes: a run keeps its own `CellQueue`. */
+/** The priced calls of a run, and its spending limits. It never changes: a run keeps its own `CellQueue`. */
 export interface Plan {
   readonly scan: Scan;
-  /** What notes say of where answers come from; null for a service. */
+  /** The notes on the origin of answers; null for a service. */
   readonly origin: OriginNotes | null;
-  /** What calls return, by what the store knows of bundles and keys. */
+  /** The content of calls, by the store's records of bundles and keys. */
   readonly priceList: PriceList;
-  /** The cells that lack nothing, as they were read, for the pass that writes. */
+  /** The complete cells that were read, for the last pass. */
   readonly complete: CellCache;
-  /** The topics of the richest tier that each cell lacks. */
+  /** The missing topics of the largest tier, by cell. */
   readonly missing: ReadonlyTopicSets;
   /** Of these, the topics for which the service had no data when it was last asked, by the cell's number. */
   readonly hadNoData: ReadonlyMap<number, TopicSet>;
   readonly cellsCached: number;
-  /** What buying by areas saves; null where the job does not ask for it. */
+  /** The saving by areas; null if the job does not use areas. */
   readonly areas: (AreaPlan & AreaSavings) | null;
   /** The cells that lack something, in the order in which credits are spent on them. */
   readonly order: CellNumbers;
-  /** What all cells in the richest tier cost, bought as the job says. */
+  /** The price of all cells in the largest tier, with the job's choice of calls. */
   readonly price: Price;
   readonly ways: Ways;
-  /** What the available credits buy. */
+  /** The places that the available credits buy. */
   readonly shares: readonly TierShare[];
   /** What this run buys within its budget, quota and time; with `on_quota: wait`, the later periods included. */
   readonly reach: Reach;
@@ -65,11 +65,11 @@ export interface Plan {
   readonly available: number;
   /** Most credits that the run may spend: the budget, or the price with its retries; never more than was approved. */
   readonly limit: number;
-  /** What is left of the approved plan; null where there is none. */
+  /** The rest of the approved plan; null if there is none. */
   readonly approvedCredits: number | null;
-  /** How fast the calls of `price` are made, where no limit of credits holds them up. */
+  /** The speed of the calls of `price` without a credit limit. */
   readonly pace: CallPace;
-  /** Most credits that the minute limits and the calls let through in the run's time; infinite where it has no end. */
+  /** Most credits that the minute limits and the speed of calls allow in the run's time; infinite without a time limit. */
   readonly window: number;
   readonly scopeNotes: readonly string[];
 }
@@ -77,7 +77,7 @@ export interface Plan {
 interface AreaSavings {
   /** Credits, once every cell has its answers. */
   readonly saved: number;
-  /** The part of one cell. */
+  /** The saving at one cell. */
   readonly savedAt: (cell: number) => number;
 }
 
@@ -85,13 +85,13 @@ interface AreaSavings {
 export type Ways = Readonly<Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>>;
 
 export interface PlanOptions {
-  /** Gets each cell that lacks nothing, instead of the cache of the pass that writes. Null: nobody needs the fields. */
+  /** Gets each complete cell, instead of the last pass's cache. Null: the fields are not needed. */
   readonly onComplete?: ((cell: number, complete: CompleteCell) => void) | null;
-  /** Left out: it is made from the scan. */
+  /** Default: made from the scan. */
   readonly origin?: OriginNotes | null;
 }
 
-/** Prices what the store lacks. Reads the store, spends nothing. */
+/** Prices the missing answers. Reads the store, spends nothing. */
 export async function makePlan(context: RunContext, scan: Scan, options: PlanOptions): Promise<Plan> {
   const { job, connection, store, source, apiKeys, freshness, approved, sampleRows } = context;
   const isLocal = connection.kind === 'local';
@@ -181,7 +181,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   };
 }
 
-/** Finding what each place's answers come from takes a pass over the cells, where places differ in it. */
+/** If origins differ between places, finding them takes a pass over the cells. */
 function originOf({ job, connection }: RunContext, { cells }: Scan): OriginNotes | null {
   if (connection.kind !== 'local') return null;
   return localNotes(connection.data, job.counts, placeOrigins(connection.data, job.topics, cells));
@@ -197,8 +197,8 @@ function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): 
   }));
 }
 
-/** In the time that is left: the credits of the first minute, which may be spent at once, and those of each minute that follows; or what the
- * calls take time for. */
+/** Most credits in the remaining time: the first minute's credits, which may be spent at once, plus those of each later minute; or
+ * fewer if the calls are slower. */
 function windowCredits({ job, deadline, effects }: RunContext, { msPerCredit }: CallPace): number {
   if (deadline === null) return Number.POSITIVE_INFINITY;
   const leftMs = deadline - steadyTime(effects.clock);
@@ -212,7 +212,7 @@ function spendingOrder(job: Job, { cells }: Scan, missing: ReadonlyTopicSets): U
   const order = new Uint32Array(cells.size).map((_, cell) => cell).filter((cell) => missing.get(cell) !== NO_TOPICS);
   if (job.orderBy.kind === 'file') return order;
   const sign = job.orderBy.kind === 'column' && job.orderBy.direction === 'asc' ? 1 : -1;
-  // Equal values in the order of the file, so that two runs spend alike.
+  // Equal values stay in file order, so that two runs buy in the same order.
   return order.sort((a, b) => sign * (cells.value(a) - cells.value(b)) || a - b);
 }
 
@@ -244,7 +244,7 @@ async function findMissing(
     const without = intersection(lacks, noDataSet(record));
     if (without !== NO_TOPICS) hadNoData.set(cell, without);
   };
-  // Of a cell that is not in the store.
+  // The missing topics of a cell that is not in the store.
   const all = missingSet(null, job.topics, freshness);
   for (let cell = 0; cell < cells.size; cell++) missing.set(cell, all);
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {

@@ -6,7 +6,7 @@ import type { BundleContents } from '../../store/port.ts';
 import type { Job } from '../settings/settings.ts';
 import type { ApiKeys } from './api-keys.ts';
 
-/** What calls return in this run: the bundles as they were last seen, the endpoints that the keys may call. */
+/** The calls of this run: the last seen contents of the bundles, and the endpoints that the keys may call. */
 export function priceListOf(job: Job, contents: BundleContents, apiKeys: ApiKeys): PriceList {
   const may = (scope: Scope): boolean => apiKeys.keyFor(scope) !== null;
   const priceList: PriceList = {
@@ -29,7 +29,7 @@ function seenOr(seen: readonly TopicSlug[] | null, assumed: ReadonlySet<TopicSlu
   return seen === null ? assumed : new Set(seen);
 }
 
-/** The endpoints that the keys may not call, and what that means for the plan. */
+/** The endpoints that the keys may not call, and the effect on the plan. */
 export function scopeNotes(job: Job, priceList: PriceList, price: Price): string[] {
   const notes: string[] = [];
   const noSingle = job.topics.filter((topic) => !priceList.singles(topic));

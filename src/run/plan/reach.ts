@@ -21,7 +21,7 @@ export interface TierRequest {
   readonly msPerCredit: number;
 }
 
-/** What a number of credits buys. */
+/** The places that a number of credits buys. */
 export interface Reach {
   readonly credits: number;
   /** Cells that get something. */
@@ -33,7 +33,7 @@ export interface Reach {
   readonly shares: readonly TierShare[];
 }
 
-/** How many cells, and how much of the value in units, have or will have a tier. */
+/** The number and the value (in units) of the cells that have or will have a tier. */
 export interface TierShare {
   readonly tier: Tier;
   readonly cells: number;
@@ -51,12 +51,12 @@ export function allocateTiers(
   return allocate(order, cells.size, tiers.length, price, credits);
 }
 
-/** What so many credits buy. */
+/** The reach of a number of credits. */
 export function reachOf(request: TierRequest, credits: number): Reach {
   return reachedBy(request, allocateTiers(request, credits));
 }
 
-/** What an allocation buys. */
+/** The reach of an allocation. */
 export function reachedBy(request: TierRequest, { tiers, credits }: Allocation): Reach {
   let bought = 0;
   let value = 0;
@@ -75,7 +75,7 @@ function sharesOf({ job, cells, missing }: TierRequest, allocated: Uint8Array): 
   const tiers = job.tiers.map((tier) => topicSet(tier.topics));
   const shares = job.tiers.map((tier) => ({ tier, cells: 0, value: 0 }));
   for (let cell = 0; cell < cells.size; cell++) {
-    // A cell that was bought earlier may have more than this run gives it.
+    // A cell may already have a larger tier than this run buys.
     let has = allocated[cell]!;
     while (has < tiers.length && intersection(missing.get(cell), tiers[has]!) === NO_TOPICS) has++;
     if (has === 0) continue;

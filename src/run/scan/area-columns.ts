@@ -3,7 +3,7 @@ import { composedTract, countyCode, countyOfTract, isTractAlone, tractCode } fro
 import type { AreaSettings } from '../settings/settings.ts';
 import { columnByName } from './column-by-name.ts';
 
-/** The positions of area codes among the fields that are read. OED names an area by a scheme and a name. */
+/** The positions of area codes among the fields read. OED names an area by a scheme and a name. */
 export interface AreaColumns {
   /** One column with the whole code, or three: state, county and the tract's own. */
   readonly tract: number | readonly [state: number, county: number, tract: number] | null;
@@ -45,7 +45,7 @@ export function findAreaColumns(
   return { read, columns };
 }
 
-/** `STATE,COUNTY,TRACT` names three columns, where there is no column of that name. */
+/** `STATE,COUNTY,TRACT` names three columns, unless a column has that name. */
 function tractColumns(
   setting: string | null,
   names: readonly string[],

@@ -5,8 +5,8 @@ const NONE = 0;
 const CONFLICT = -1;
 
 /**
- * The areas of the cells, by their rows. A cell whose rows name different areas of one level (on a border, or with a wrong
- * code) has none: it is bought on its own.
+ * The areas of the cells, by their rows. If a cell's rows name different areas of one level (on a border, or by a wrong
+ * code), it has no area and is bought on its own.
  */
 export class AreaTable {
   readonly #names: string[] = [];

@@ -19,7 +19,7 @@ export class CellTable {
   #slots = new Uint32Array(2 * FIRST_CAPACITY);
   #size = 0;
   #decimals = 0;
-  /** The number that was asked for last. */
+  /** The last requested number. */
   #asked = -1;
 
   get size(): number {
@@ -51,7 +51,7 @@ export class CellTable {
     return number;
   }
 
-  /** The number of a cell that was added; -1 for one that was not. Cells in the order of the file are found without the slots. */
+  /** The number of an added cell, else -1. Lookups in file order do not need the slots. */
   numberOf({ lat7, lng7 }: Cell): number {
     const next = this.#asked + 1;
     const isNext = next < this.#size && this.#keys[2 * next] === lat7 && this.#keys[2 * next + 1] === lng7;
@@ -81,7 +81,7 @@ export class CellTable {
     for (let cell = 0; cell < this.#size; cell++) this.#values[cell] = wholeUnits(this.#values[cell]!, this.#decimals);
   }
 
-  /** A unit of value is 10^-decimals of what the file's numbers are in. */
+  /** A unit of value is 10^-decimals of the file's unit. */
   get decimals(): number {
     return this.#decimals;
   }
@@ -127,7 +127,7 @@ export class CellTable {
   }
 }
 
-/** An array with the content of a shorter one. */
+/** A longer array with the same content. */
 export function grown<A extends Int32Array | Uint32Array | Float64Array>(old: A, next: A): A {
   next.set(old);
   return next;

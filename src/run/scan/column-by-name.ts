@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import { didYouMean } from '../../nearest-name.ts';
 
-/** The column that a setting names: as the file writes it, else in other capitals. @throws INPUT_COLUMNS */
+/** The column that a setting names: by its exact name, else without regard to case. @throws INPUT_COLUMNS */
 export function columnByName(columns: readonly string[], name: string, setting: string, file: string): number {
   const exact = columns.indexOf(name);
   const index = exact >= 0 ? exact : columns.findIndex((column) => column.toLowerCase() === name.toLowerCase());

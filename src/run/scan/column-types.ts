@@ -1,7 +1,7 @@
 import type { AddedColumn } from '../../rows/port.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout } from './layout.ts';
 
-/** What all texts of a column seen so far are. */
+/** The type of all texts of a column so far. */
 export interface ColumnType {
   isNumber: boolean;
   /** A whole number of 32 bits. */
@@ -12,9 +12,9 @@ export interface ColumnType {
   hasDecimalComma: boolean;
 }
 
-/** A number that every format writes alike. Leading zeros make it a code. */
+/** A number that every format writes in the same way. A text with leading zeros is a code. */
 const PLAIN_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-/** A double may not keep more digits. */
+/** A double keeps no more digits. */
 const DIGITS_KEPT = 15;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/;
 
@@ -32,7 +32,7 @@ function noteText(type: ColumnType, text: string): void {
   if (type.isTime && !TIME.test(text)) type.isTime = false;
 }
 
-/** Notes what stands before the decimals of a coordinate. */
+/** Notes the decimal separator of a coordinate. */
 function noteDecimalMark(type: ColumnType, text: string): void {
   if (!type.hasDecimalPoint && /\d\.\d/.test(text)) type.hasDecimalPoint = true;
   else if (!type.hasDecimalComma && /\d,\d/.test(text)) type.hasDecimalComma = true;
@@ -50,7 +50,7 @@ function typeKept(wanted: AddedColumn['type'], { isNumber, isCount, isTime }: Co
   return fits ? wanted : 'text';
 }
 
-/** The types of the columns that a scan reads, and of those kept from an earlier run. */
+/** The types of the columns that a scan reads, and of the columns kept from an earlier run. */
 export class ColumnTypes {
   /** The columns to read: the layout's, then the kept ones. */
   readonly columns: readonly number[];
@@ -68,7 +68,7 @@ export class ColumnTypes {
     for (let at = 0; at < FIRST_VALUE; at++) noteDecimalMark(this.types[at]!, fields[at] ?? '');
   }
 
-  /** As `note`, for a column's number whose text is a plain decimal. */
+  /** As `note`, for a number whose text is a plain decimal. */
   noteDecimal(at: number, value: number): void {
     const type = this.types[at]!;
     type.hasAny = true;
@@ -78,7 +78,7 @@ export class ColumnTypes {
     type.hasDecimalPoint = true;
   }
 
-  /** Adds what was seen in other rows. */
+  /** Adds the types of other rows. */
   add(others: readonly ColumnType[]): void {
     for (const [at, type] of this.types.entries()) {
       const { isNumber, isCount, isTime, hasAny, hasDecimalPoint, hasDecimalComma } = others[at]!;
@@ -98,7 +98,7 @@ export class ColumnTypes {
     return new Set(measured.filter((_, at) => this.types[at]!.isNumber && this.types[at]!.hasAny));
   }
 
-  /** A comma where a coordinate has one and none has a point. In a column with both coordinates a comma stands between them. */
+  /** A comma if some coordinate has a comma and none has a point. In a column with both coordinates, a comma separates them. */
   decimal(): 'point' | 'comma' {
     const coordinates = this.#layout.isPair ? [] : this.types.slice(0, FIRST_VALUE);
     const hasComma = coordinates.some(({ hasDecimalComma }) => hasDecimalComma);

@@ -13,24 +13,24 @@ export function currencyOf(field: string | undefined): string {
 
 /** The located rows of a currency. */
 export interface ScannedCurrency {
-  /** '' for rows that name none. */
+  /** '' for rows without a currency. */
   readonly code: string;
   readonly rows: number;
-  /** The values by cell, in what the file's numbers are in. Null for the currency of the first row: it has what the others leave of each
+  /** The values by cell, in the file's unit. Null for the currency of the first row, which has the rest of each
    * cell's value. */
   readonly values: ReadonlyMap<number, number> | null;
 }
 
 /** The currencies of a file's values, of its located rows. */
 export interface ValueCurrencies {
-  /** Counts a row. @returns whether it names another currency than the first row that names one */
+  /** Counts a row. @returns whether its currency differs from the first one */
   add(field: string | undefined, cell: number, value: number): boolean;
-  /** The currency of the first row that names one; null while none has. */
+  /** The currency of the first row with one; null so far. */
   readonly code: string | null;
   readonly all: readonly ScannedCurrency[];
 }
 
-/** A file has a few; more are texts of another kind, and counted as one. */
+/** A file has few currencies. If there are more, the column holds other texts, and they count as one. */
 const MOST_CODES = 50;
 
 export function valueCurrencies(): ValueCurrencies {
@@ -41,7 +41,7 @@ export function valueCurrencies(): ValueCurrencies {
   let current: ReturnType<typeof byCode.get>;
   return {
     add(field, cell, value) {
-      // Neighbours mostly have the same text.
+      // Neighbouring rows mostly have the same text.
       if (field !== seen || current === undefined) {
         seen = field;
         const named = currencyOf(field);

@@ -13,7 +13,7 @@ import { columnByName } from './column-by-name.ts';
 import { currencyColumn } from './currency.ts';
 import { valueColumns } from './value.ts';
 
-/** Which columns of the input hold what. */
+/** The roles of the input's columns. */
 export interface Layout {
   /** The columns that each pass reads: latitude, longitude, the value columns (summed), the area codes, the currency. */
   readonly columns: readonly number[];
@@ -26,9 +26,9 @@ export interface Layout {
   readonly id: number | null;
   /** Latitude and longitude are in one column, which is read twice. */
   readonly isPair: boolean;
-  /** A point is added to each row: of GeoParquet, or of GeoJSON that is made from another format. */
+  /** The output gets a point in each row: GeoParquet, or GeoJSON made from another format. */
   readonly hasPoints: boolean;
-  /** Notes for the user: where there was a choice of columns, which sheet is read. */
+  /** Notes for the user: the chosen columns and the sheet. */
   readonly notes: readonly string[];
   /** The first column that an earlier run of Perilbook added, or null. */
   readonly dropFrom: number | null;
@@ -109,7 +109,7 @@ function becomesGeojson({ format }: RowSource, { output, parts }: Job): boolean 
   return parts === null && format !== 'geojson' && formatOfOutput(output) === 'geojson';
 }
 
-/** Only Parquet has a form for points that other programs know. @throws OUTPUT_UNWRITABLE */
+/** Only Parquet has a standard form for points. @throws OUTPUT_UNWRITABLE */
 function refuseOtherThanParquet({ format }: RowSource, { geoparquet, output }: Job): void {
   if (!geoparquet || (formatOfOutput(output) ?? format) === 'parquet') return;
   throw new PerilbookError(
@@ -144,7 +144,7 @@ function isLocation(lat: string, lng: string): boolean {
   );
 }
 
-/** Findings of numbers that are a location, but not one in the US. */
+/** Findings of numbers that are a location outside the US. */
 const ELSEWHERE: ReadonlySet<LocationFinding> = new Set(['swapped', 'sign_lost', 'outside_us']);
 
 /** The columns of an earlier run whose topics are not in this job. */
@@ -171,7 +171,7 @@ function locationColumns(rowFile: RowSource, names: readonly string[], { locatio
       line === null
         ? error.hint
         : `Line ${line} looks like the column names: add --header-line ${line} (header_line: ${line} in the job file).`;
-    // The locations may be in another sheet.
+    // The locations may be on another sheet.
     const hints = [hint, rowFile.note].filter((words) => words != null).join(' ');
     const context = line === null ? error.context : { ...error.context, header_line: line };
     throw new PerilbookError('INPUT_COLUMNS', error.message, hints, context, error);

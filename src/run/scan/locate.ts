@@ -23,7 +23,7 @@ export function locate(
   const read = (isUs: IsUs) => (isPair ? readPair(lat, coordinates, isUs) : readTexts(lat, lng, coordinates, isUs));
   const checked = read(isCovered);
   const trusted = checked.parsed.ok || coverage === 'check' ? checked : read(() => true);
-  // Report the finding of the coverage check: "exchanged" must mean that the other way round is in the US.
+  // Report the finding of the coverage check: "exchanged" must mean that the exchanged location is in the US.
   const { parsed, isLenient } = trusted.parsed.ok ? trusted : checked;
   return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision), isLenient } as const) : parsed;
 }
@@ -50,7 +50,7 @@ function readPair(text: string, coordinates: Job['coordinates'], isUs: IsUs): Re
   return orLenient(strict, halves && parseLenient(...halves, isUs), coordinates);
 }
 
-/** In a strict job the note suggests lenient parsing if that would work. */
+/** In a strict job, the note suggests lenient parsing if it can read the location. */
 function orLenient(
   strict: Extract<ParsedLocation, { ok: false }>,
   lenient: ParsedLocation | null,

@@ -55,7 +55,7 @@ export class RowPlaces implements Disposable {
     this.#add(~number);
   }
 
-  /** Reads from some row on, `count` rows a call: the number of a cell, or `cells` plus the number of a finding.
+  /** Returns a reader that begins at `row` and reads `count` rows per call: the number of a cell, or `cells` plus the number of a finding.
    * @throws INPUT_UNREADABLE for more rows than were added */
   placesFrom(cells: number, row = 0): (count: number) => Int32Array<ArrayBuffer> {
     let next = row;

@@ -28,7 +28,7 @@ export const LOOKED_UP_FINDINGS = [
   'areas_differ',
 ] as const;
 
-/** A problem of some rows, with their location (then they are not looked up) or with another field. */
+/** A problem of some rows: with their location (these rows are not looked up) or with another field. */
 export interface Finding {
   readonly finding: LocationFinding | 'unreadable' | (typeof LOOKED_UP_FINDINGS)[number];
   readonly note: string;
@@ -39,8 +39,8 @@ export interface Finding {
   readonly part?: string;
 }
 
-/** The result of the first pass over the input. Its memory grows with the number of cells, not of rows: the cells of the
- * rows beyond the first millions are in a file. */
+/** The result of the first pass over the input. Its memory grows with the number of cells, not of rows: after the first
+ * millions of rows, the row's cell numbers go into a file. */
 export interface Scan extends Disposable {
   /** The input, which later passes read again. */
   readonly rowFile: RowFile | PartFiles;
@@ -49,26 +49,26 @@ export interface Scan extends Disposable {
   readonly invalid: number;
   readonly outsideUs: number;
   readonly findings: readonly Finding[];
-  /** The currency code of the values, as the file names it; null where it does not. */
+  /** The currency code of the values in the file; null if there is none. */
   readonly currency: string | null;
-  /** Empty where no column names one. */
+  /** Empty without a currency column. */
   readonly currencies: readonly ScannedCurrency[];
   readonly cells: CellTable;
   readonly areas: AreaTable;
-  /** What the boundaries say about the cells; null where the job does not find areas by them. */
+  /** How many cells the boundaries put in an area; null if the job does not find areas by boundaries. */
   readonly areaCounts: AreaCounts | null;
   /** The cell or finding of each row. Disposing of the scan closes it. */
   readonly places: RowPlaces;
   /** How many rows each part file has, by its name; a part without rows is not among them. */
   readonly partRows: ReadonlyMap<string, number>;
-  /** The pieces of the input, and how many threads have read them: as many can write them. Null where this thread alone has read. */
+  /** The pieces of the input, and the number of threads that read them and can write them. Null if only this thread has read. */
   readonly inThreads: { readonly threads: number; readonly pieces: readonly RowPiece[] } | null;
   readonly layout: Layout;
   /** The columns that the job uses with a number in every row. */
   readonly numbers: ReadonlySet<number>;
-  /** What stands before the decimals of the coordinates. */
+  /** The decimal separator of the coordinates. */
   readonly decimal: 'point' | 'comma';
-  /** The columns of an earlier run that stay, with their types. */
+  /** The kept columns of an earlier run, with their types. */
   readonly kept: readonly KeptColumn[];
 }
 
@@ -76,7 +76,7 @@ export interface Scan extends Disposable {
  * @param rowFile the rows, where they are not in the job's input file
  * @throws INPUT_*, SERVICE_DATA where the boundaries are not here */
 export async function scan({ job, connection, effects, progress }: RunContext, rowFile?: RowFile): Promise<Scan> {
-  // Local answers cost nothing: areas spare none of them.
+  // Local answers are free, so areas save nothing.
   const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
   using boundaries = openAreas(scannedFor, effects);
   const input = rowFile ?? (await openJobInput(job, effects.streams));
@@ -165,7 +165,7 @@ export async function scanRows(
     if (areas.record(cell, 'county', county) && agrees) return;
     addFinding('areas_differ', 'Rows at the same place name different areas, so the place is bought on its own.', row);
   };
-  // What the first row of a currency or of a cell's area says decides on later ones: these are read in one thread.
+  // The first row with a currency or of a cell's area decides on later rows, so one thread reads these files.
   const inPieces = hasAreas || layout.currency !== null ? undefined : rowFile.inPieces;
   const isLarge = inPieces !== undefined && inPieces.size >= 1 && inPieces.pieces.length > 1;
   const count = threads ?? (isLarge ? threadsOfMachine() : 0);
@@ -192,7 +192,7 @@ export async function scanRows(
     }
   } else {
     for await (const batch of rowFile.read(types.columns, FIRST_VALUE)) {
-      // A batch is of one part.
+      // All rows of a batch are of one part.
       countPart(batch[0], batch.length);
       for (const row of batch) scanRow(row);
       onRows(rows);

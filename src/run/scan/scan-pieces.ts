@@ -6,7 +6,7 @@ import { inOrder, ThreadPool } from '../../threads/thread-pool.ts';
 import type { Job } from '../settings/settings.ts';
 import { type PieceScan, type ScannedPiece, scanPiece } from './scanned-rows.ts';
 
-/** What each thread that scans is started with. */
+/** The start data of a scanning thread. */
 interface ScanThreadSetup extends PieceScan {
   readonly files: readonly string[];
   readonly reading: Job['reading'];
@@ -24,11 +24,11 @@ export async function* scanInThreads(
   const setup = { ...scan, files, reading, coverage: sharedCoverage() };
   await using work = pool.begin(import.meta.url, setup, pieceScanner(open, scan));
   yield* inFileOrder(pieces, 3 * (threads + 1), (piece) => work.run(piece));
-  // The threads have opened the files themselves: they were the same before and are now.
+  // The threads open the files themselves. The file states before and after must be equal.
   await assertSame();
 }
 
-/** Makes a function that scans pieces. Of several files the last one stays open: the pieces come file by file. */
+/** Makes a function that scans pieces. With several files, only the last one stays open, because pieces come file by file. */
 function pieceScanner(
   open: (file: number) => Promise<PieceReader>,
   scan: PieceScan,
@@ -49,15 +49,15 @@ export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = ({ fi
   };
 };
 
-/** What was read of a piece, and what its rows' lines lack. */
+/** The scanned piece, and the number of lines to add to its rows' lines. */
 interface OrderedPiece<Read> {
   readonly read: Read;
   readonly linesBefore: number;
 }
 
 /**
- * The pieces of files, one after the other. A guess that turns out wrong is read again from where the piece before ended: so the
- * rows are those of a reading from the first to the last, whatever the guesses were.
+ * Yields the pieces of files in order. A piece with a wrongly guessed start is read again from the end of the previous piece, so the
+ * rows are always those of a sequential reading.
  */
 export async function* inFileOrder<Read extends { readonly piece: RowPiece }>(
   pieces: readonly RowPiece[],
@@ -68,7 +68,7 @@ export async function* inFileOrder<Read extends { readonly piece: RowPiece }>(
   // A wrong guess may also fail: in the middle of a quoted field the rest of the file can look like one record.
   const orNull = (piece: RowPiece) => (piece.isGuess ? read(piece).catch(() => null) : read(piece));
   for await (const [piece, guessed] of inOrder(pieces, atOnce, orNull)) {
-    // The first of a file.
+    // The first piece of a file.
     if (!piece.isGuess) [from, line] = [piece.from, piece.line];
     const isRight = guessed !== null && guessed.piece.from === from;
     const scanned = isRight ? guessed : await read({ ...piece, from, isGuess: false, line });

@@ -8,7 +8,7 @@ import { FIRST_VALUE, type Layout } from './layout.ts';
 import { type LocateSettings, locate } from './locate.ts';
 import { parseValue } from './value.ts';
 
-/** What a scan notes of a row, by the row alone. */
+/** The scan's result for one row, which depends on this row alone. */
 export interface ScannedRow {
   readonly located:
     | { readonly ok: true; readonly cell: Cell; readonly isLenient: boolean }
@@ -34,14 +34,14 @@ export function rowValue(row: Row, layout: Layout): { readonly value: number; re
   return { value, readable };
 }
 
-/** The value of a row; null where no value column has a number: not known is not zero. */
+/** The value of a row; null if no value column has a number, because unknown is not zero. */
 export function valueIfAny(row: Row, layout: Layout): number | null {
   const texts = row.fields.slice(FIRST_VALUE, FIRST_VALUE + layout.values);
   const hasNumber = texts.some((text) => text.trim() !== '' && parseValue(text) !== null);
   return hasNumber ? rowValue(row, layout).value : null;
 }
 
-/** The rows of a piece as a message carries them. Most rows have a cell and nothing else: these are in `cells` alone. */
+/** The rows of a piece in a message between threads. Most rows have only a cell, which is in `cells`. */
 export interface ScannedPiece {
   readonly piece: RowPiece;
   /** Latitude and longitude of each row's cell; 0 for a row without one. */
@@ -53,7 +53,7 @@ export interface ScannedPiece {
   readonly types: readonly ColumnType[];
 }
 
-/** What threads scan pieces with. */
+/** The settings and columns with which threads scan pieces. */
 export interface PieceScan {
   readonly settings: LocateSettings;
   readonly layout: Layout;
@@ -80,7 +80,7 @@ async function allOf<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (bat
   }
 }
 
-/** Whether the text of a number is a plain decimal: then the text is not needed. */
+/** Whether the text of a number is a plain decimal, so that the text is not needed. */
 const isPlain = (value: number): boolean => Math.abs(value) < 1_000 && Math.abs(value) >= 1e-6;
 
 /** Gathers the rows of a piece. */
@@ -109,7 +109,7 @@ class PieceRows {
     this.#makeRoom(count);
     for (let index = 0; index < count; index++) {
       const location = { lat: lats[index] ?? Number.NaN, lng: lngs[index] ?? Number.NaN };
-      // Neither is 0, so that it is no missing place. All others are checked by their texts.
+      // Neither is 0, so it is no missing location. Other rows are checked by their texts.
       if (!(isPlain(location.lat) && isPlain(location.lng) && isCovered(location))) {
         this.#addRow(rowAt(index));
         continue;

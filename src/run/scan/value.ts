@@ -2,7 +2,7 @@ import { PerilbookError } from '../../errors.ts';
 import type { OrderBy } from '../settings/settings.ts';
 import { columnByName } from './column-by-name.ts';
 
-/** OED's total insured values of a location, and AIR CEDE's names for them. Those present are summed. */
+/** OED's total insured values of a location, and AIR CEDE's names for them. The present columns are summed. */
 const TIV_COLUMNS = [
   'buildingtiv',
   'othertiv',
@@ -35,7 +35,7 @@ export function valueColumns(names: readonly string[], orderBy: OrderBy, file: s
   );
 }
 
-/** Names of columns that hold a value as a rule, the likeliest first. A year may follow: the newest is taken. */
+/** Names of columns that usually hold a value, the likeliest first. A year may follow; the newest year is taken. */
 const LIKELY_VALUES = [
   /^(?:tiv|total_?insured_?value)$/,
   /^(?:tiv|total_?insured_?value)_?\d{2,4}$/,
@@ -72,11 +72,11 @@ export function parseValue(text: string): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** More decimals than a file of money has: values may be shares, or millions of dollars. */
+/** More decimals than amounts of money have, because values may be shares or millions of dollars. */
 const MOST_DECIMALS = 6;
 const CENTS = 2;
 
-/** Up to this total, a unit is finer than a cent: a thousandth of what a double counts, so that a sum of some rows rounds to its unit. */
+/** Up to this total, a unit is finer than a cent: a thousandth of a double's exact range, so that sums of rows round to a unit. */
 const FINE_TOTAL = 1e13;
 
 /**
@@ -84,7 +84,7 @@ const FINE_TOTAL = 1e13;
  * units are exact up to 2^53 of them (90 trillion dollars in cents). Rejected: sums of doubles, by which all of the value was
  * 99.99999999999987 % of it; one unit for all files, because a column of values below 0.01 would be all zeros.
  *
- * @param total the sum of the absolute values, in what the file's numbers are in
+ * @param total the sum of the absolute values, in the file's unit
  */
 export function decimalsFor(total: number): number {
   let decimals = MOST_DECIMALS;
@@ -97,7 +97,7 @@ export function wholeUnits(value: number, decimals: number): number {
   return Math.round(value * 10 ** decimals);
 }
 
-/** The value of so many units, in what the file's numbers are in. */
+/** The value of a number of units, in the file's unit. */
 export function valueOfUnits(units: number, decimals: number): number {
   return units / 10 ** decimals;
 }

@@ -7,7 +7,7 @@ import type { JobFile } from './job-file.ts';
 import { definedOnly } from './merge-settings.ts';
 import { topicsOf } from './topic-choice.ts';
 
-/** Where a key is, and its scopes (null: found out by trying). */
+/** Where a key is, and its scopes (null: learned from refusals). */
 export interface KeySource {
   readonly env?: string;
   readonly file?: string;
@@ -16,13 +16,13 @@ export interface KeySource {
   readonly account?: string | null;
 }
 
-/** `sample` with `isDefault` was not chosen by the user: local data is used in its place where it is here. */
+/** `sample` with `isDefault` was not chosen by the user: local data is used instead if it is here. */
 export type ServiceSettings =
   | { readonly kind: 'local' }
   | { readonly kind: 'sample'; readonly isDefault: boolean }
   | { readonly kind: 'remote'; readonly baseUrl: string; readonly keys: readonly KeySource[] };
 
-/** An account at the provider, and how far the job may spend it. */
+/** An account at the provider, and the job's limits for it. */
 export interface JobAccount extends AccountTerms {
   readonly name: string;
 }
@@ -90,12 +90,12 @@ function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscripti
   return name === 'professional' ? `embedded-${name}` : `embedded-${creditsPerMonth}-${creditsPerMinute}`;
 }
 
-/** Whether an account is one of the embedded service. Its name says nothing to people: call it the sample account. */
+/** Whether an account belongs to the embedded service. Messages call it the sample account, because its name means nothing to users. */
 export function isSampleAccount(name: string): boolean {
   return /^embedded(-|$)/.test(name);
 }
 
-/** The account that the job's own settings describe. */
+/** The account of the job's own settings. */
 export function accountOf(given: AccountSettings, service: ServiceSettings): JobAccount {
   const subscription = subscriptionOf(given.subscription);
   return {
@@ -131,7 +131,7 @@ export function accountsOf(
     accounts.set(name, {
       ...before,
       subscription,
-      // The ceiling is in dollars, so another rate means another number of credits.
+      // The ceiling is in dollars, so it needs the rate of the account's own subscription.
       overageCredits: name === own.name ? overageCreditsOf(overages, subscription) : 0,
       ...(key.anniversary_day === undefined ? {} : { anniversaryDay: key.anniversary_day }),
       ...(key.reserve === undefined ? {} : { reserve: key.reserve }),

@@ -3,7 +3,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 /** A time such as `90s`, `30m`, `12h`, `30d`. */
 export const DURATION = /^(\d+(?:\.\d+)?)\s*([smhd])$/;
 
-/** Milliseconds of a duration, or null when the text is none. */
+/** Milliseconds of a duration, or null if the text is no duration. */
 export function durationMs(text: string): number | null {
   const [, amount, unit] = DURATION.exec(text.trim()) ?? [];
   return amount === undefined || unit === undefined ? null : Number(amount) * UNIT_MS[unit]!;

@@ -2,12 +2,12 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from '../../contract/service-address.ts';
 
-/** What a run tells when it has ended: a program gets the summary on its standard input, or a webhook gets it as a POST. */
+/** The receiver of a run's summary: a program gets it on its standard input, a webhook as a POST. */
 export type FinishHook =
   | { readonly kind: 'command'; readonly command: readonly string[] }
   | { readonly kind: 'webhook'; readonly url: string; readonly secret: SecretSource | null };
 
-/** Where the secret is that signs the requests. Never the secret itself: job files are kept in source control. */
+/** The variable or file with the secret that signs the requests. Never the secret itself: job files are kept in source control. */
 interface SecretSource {
   readonly env?: string | undefined;
   readonly file?: string | undefined;
@@ -70,7 +70,7 @@ export function finishHookOf(given: z.infer<typeof onFinishSchema> | undefined, 
   return { kind: 'webhook', url, secret: secret === undefined ? null : { env: secret.env, file } };
 }
 
-/** A program that is named by a path gets its place; the system looks for others in PATH. */
+/** Resolves the path of a program; the system looks for a plain name in PATH. */
 export function commandIn([program = '', ...args]: readonly string[], resolvePath: (path: string) => string): string[] {
   if (!program.includes('/')) return [program, ...args];
   const resolved = resolvePath(program);

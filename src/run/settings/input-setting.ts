@@ -4,7 +4,7 @@ import { PerilbookError } from '../../errors.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import { isPattern, patternFolder } from '../../rows/parts/list-parts.ts';
 
-/** An input that is several files, its parts. */
+/** An input of several files, its parts. */
 export interface PartSettings {
   /** The folder that the names of the parts are relative to. */
   readonly folder: string;
@@ -13,7 +13,7 @@ export interface PartSettings {
 }
 
 export interface InputSettings {
-  /** A file, a folder or a pattern; of several, the folder that all of them are in. `-` for standard input. */
+  /** A file, a folder or a pattern; for several of them, their common folder. `-` for standard input. */
   readonly input: string;
   /** The file to write, or the folder of the written parts. */
   readonly output: string;
@@ -21,7 +21,7 @@ export interface InputSettings {
   readonly parts: PartSettings | null;
 }
 
-/** Decides whether an input is one file or parts, and where the output goes. @throws USAGE */
+/** Decides whether an input is one file or parts, and the path of the output. @throws USAGE */
 export function inputOf(
   given: string | readonly string[],
   output: string | undefined,
@@ -56,7 +56,7 @@ export function inputOf(
   };
 }
 
-/** The name of a job without one. */
+/** The name of a job that has none. */
 export function nameOfInput({ input, parts }: InputSettings): string {
   if (input === '-') return 'stdin';
   const named = parts?.folder ?? input;
@@ -81,7 +81,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Missing or not accessible: the error comes where it is opened.
+    // Missing or not accessible: opening it later reports the error.
     return false;
   }
 }
@@ -89,7 +89,7 @@ function isFolder(path: string): boolean {
 /** A file may be called `a[1].csv`. */
 const isPatternOfFiles = (path: string) => isPattern(path) && !existsSync(path);
 
-/** The folder that a source's parts are in. */
+/** The folder of a source's parts. */
 function folderOf(source: string): string {
   if (isPatternOfFiles(source)) return patternFolder(source);
   return isFolder(source) ? source : dirname(source);

@@ -32,13 +32,13 @@ export function jobFileJsonSchema(): SettingsSchema {
   };
 }
 
-/** Settings that were checked; they are usable if there are no issues. */
+/** Checked settings; usable if there are no issues. */
 export interface CheckedSettings {
   readonly settings: JobFile;
   readonly issues: readonly SettingIssue[];
 }
 
-/** Checks settings, as a job file, an option or a program gives them. */
+/** Checks the settings of a job file, an option or a program. */
 export function checkSettings(given: unknown): CheckedSettings {
   const checked = jobFileSchema.safeParse(given, { error: issueText });
   if (checked.success) return { settings: checked.data, issues: [] };

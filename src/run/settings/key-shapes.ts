@@ -11,39 +11,39 @@ const KEY_WITHIN = new RegExp(`(?<!${OF_TOKEN})(?:${KEY_SHAPE})`);
 /** An address with a user, password, query or fragment. */
 const LOADED_ADDRESS = /https?:\/\/\S*[@?#]/i;
 
-/** The name of a variable, as it is usual. */
+/** The usual form of a variable's name. */
 const VARIABLE = /^(?=.{1,64}$)[A-Z_][A-Z0-9]{0,15}(?:_[A-Z0-9]{0,15})*$/;
 
 /** Unlike the name of a file, which is short, has an extension, or has no number. */
 const LONG_WORD = /^(?=.*\d)[\w+=~-]{20,}$/;
 
-/** Settings that name keys and secrets: people type the key itself at any place in them. */
+/** Settings that name keys and secrets: people type the key itself anywhere in them. */
 const KEY_SETTINGS: readonly PropertyKey[] = ['service', 'on_finish'];
 
 /** Names of settings in which people write a key instead of its file. */
 const KEY_NAME = /key|token|secret|password|credential/i;
 
-/** Whether a text looks like a key itself: then no message repeats it. */
+/** Whether a text looks like a key, which no message may repeat. */
 export function looksLikeKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** Whether a line seems to hold a key: then no message shows it. */
+/** Whether a line seems to hold a key, so that no message may show it. */
 export function holdsKey(line: string): boolean {
   return KEY_WITHIN.test(line) || LOADED_ADDRESS.test(line);
 }
 
-/** Whether a setting of this name would hold a key. */
+/** Whether a setting with this name would hold a key. */
 export function namesKey(name: string): boolean {
   return KEY_NAME.test(name);
 }
 
-/** Whether a key may stand below a setting: then no message repeats a name, a value or a line from there. */
+/** Whether a key may be in or below a setting, so that no message may repeat a name, a value or a line of it. */
 export function mayHoldKey(path: readonly PropertyKey[]): boolean {
   return path.some((name) => KEY_SETTINGS.includes(name));
 }
 
-/** How a message names the place of a key; null where the name looks like the key itself, typed in its place. */
+/** A key's variable or file for messages; null if its name looks like a key. */
 export function shownKeySource({ env, file }: { readonly env?: string; readonly file?: string }): string | null {
   if (env !== undefined) return VARIABLE.test(env) && !looksLikeKey(env) ? env : null;
   const name = basename(file!);

@@ -8,7 +8,7 @@ export function definedOnly<T extends object>(object: T): { [K in keyof T]: Excl
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Overrides settings with stronger ones; `location`, `areas` and `service` are merged by their parts. */
+/** Overrides settings with stronger ones; merges `location`, `areas` and `service` part by part. */
 export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   const merged: JobFile = { ...weak, ...definedOnly(strong) };
   if (weak.location && strong.location) merged.location = mergeLocations(weak.location, strong.location);

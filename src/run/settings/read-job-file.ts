@@ -11,7 +11,7 @@ import { checkSettings, type JobFile } from './job-file.ts';
 import { holdsKey, KEY_HINT, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 import type { SettingIssue } from './setting-issues.ts';
 
-/** Loaded for a job file alone: its 72 modules take 15 ms of each start. */
+/** Loaded only for a job file: its 72 modules take 15 ms to load. */
 const yaml = () => createRequire(import.meta.url)('yaml') as typeof Yaml;
 
 /** An error in a job file. */
@@ -20,9 +20,9 @@ export interface JobProblem {
   /** In characters, from 1. */
   readonly column: number;
   readonly message: string;
-  /** The line of the file with a caret below the place; '' if it seems to contain a key. */
+  /** The line of the file with a caret below the error; '' if the line seems to contain a key. */
   readonly shown: string;
-  /** There seems to be a key at this place. */
+  /** The error's text may be a key. */
   readonly isSecret: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface JobProblem {
 export interface CheckedJobFile {
   readonly content: JobFile;
   readonly problems: readonly JobProblem[];
-  /** The place of a setting, for errors that are found later; the first line if the file does not set it. */
+  /** An error at a setting, for later checks; at the first line if the file does not have the setting. */
   readonly problemAt: (path: readonly PropertyKey[], message: string) => JobProblem;
 }
 
@@ -39,7 +39,7 @@ export function readJobFile(path: string, file: string): JobFile {
   return parseJobFile(readJobText(path, file), file);
 }
 
-/** The most bytes of a job file, for a list of some ten thousand part files. The messages of a longer one could fill the memory. */
+/** The most bytes of a job file: room for a list of some ten thousand part files. Messages about a longer file could fill the memory. */
 const MOST_BYTES = 1_000_000;
 
 /** The text of a job file. @throws JOB_FILE */
@@ -68,7 +68,7 @@ export function readJobText(path: string, file: string): string {
   }
 }
 
-/** The content of a job file, checked. `file` is for messages. @throws JOB_FILE with the first error */
+/** The checked content of a job file. `file` is its name in messages. @throws JOB_FILE with the first error */
 export function parseJobFile(text: string, file: string): JobFile {
   const { content, problems } = checkJobText(text);
   const [first, ...others] = problems;
@@ -109,7 +109,7 @@ export function checkJobText(text: string): CheckedJobFile {
   try {
     given = document.toJS() ?? {};
   } catch (error) {
-    // The library refuses aliases that expand without end.
+    // The YAML library refuses aliases that expand without end.
     if (!(error instanceof ReferenceError)) throw error;
     return { content: {}, problems: [at(0, 'it has too many aliases (*); write the values themselves')], problemAt };
   }
@@ -126,18 +126,18 @@ export function checkJobText(text: string): CheckedJobFile {
   return { content, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column), problemAt };
 }
 
-/** The first problem of each line: what follows on the line is a consequence. */
+/** The first problem of each line: later ones on the line follow from it. */
 function firstOfLines(problems: readonly JobProblem[]): JobProblem[] {
   return [...Map.groupBy(problems, ({ line }) => line).values()].map(([first]) => first!);
 }
 
-/** Whether a text is in the place of a key source: then it is most likely the key. */
+/** Whether a text stands where a key source belongs: then it is most likely the key. */
 function isScalarKey(document: Document.Parsed, path: readonly PropertyKey[]): boolean {
   const isKeySource = path.at(-1) === 'api_keys' || path.at(-2) === 'api_keys';
   return isKeySource && yaml().isScalar(document.getIn(path, true));
 }
 
-/** The lines on which a key may stand: those of the settings that name keys, and of misspelt ones. */
+/** The lines that may contain a key: the lines of settings that name keys, and of misspelt settings. */
 function keyLines(document: Document.Parsed, lines: Yaml.LineCounter): (line: number) => boolean {
   const { isScalar, visit } = yaml();
   const ranges: [from: number, to: number][] = [];
@@ -148,12 +148,12 @@ function keyLines(document: Document.Parsed, lines: Yaml.LineCounter): (line: nu
       ranges.push([lines.linePos(key.range[0]).line, lines.linePos(end).line]);
     },
   });
-  // Where the YAML is broken, nobody can tell where the setting ends.
+  // In broken YAML the end of the setting is unknown.
   const last = document.errors.length > 0 ? Number.POSITIVE_INFINITY : null;
   return (line) => ranges.some(([from, to]) => line >= from && line <= (last ?? to));
 }
 
-/** Of a longer line only the part around the place is shown. */
+/** A longer line is cut to the part around the error. */
 const SHOWN_LETTERS = 100;
 
 function shownLine(text: string, line: number, column: number): string {
@@ -167,7 +167,7 @@ function shownLine(text: string, line: number, column: number): string {
   return `\n    ${part}\n    ${' '.repeat(textWidth(part.slice(0, at - from).replaceAll('\t', ' ')))}^`;
 }
 
-/** The offset of a setting. An unknown one is shown at its name: its value may begin lines below. */
+/** The offset of a setting. An unknown setting's offset is that of its name: its value may begin lines below. */
 function offsetOf(document: Document.Parsed, { path, isName }: SettingIssue): number {
   for (let length = path.length; length > 0; length--) {
     const node = isName

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { nearestName } from '../../nearest-name.ts';
 import { holdsKey, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 
-/** The JSON Schema of the settings, as far as it is read here. */
+/** The parts of the settings' JSON Schema that this module reads. */
 export interface SettingsSchema {
   readonly properties?: Readonly<Record<string, SettingsSchema>>;
   readonly items?: SettingsSchema;
@@ -25,7 +25,7 @@ export interface SettingIssue {
 type Issue = z.core.$ZodIssue;
 type SettingPath = readonly PropertyKey[];
 
-/** What zod calls the types of values. */
+/** The types of values, by zod's names. */
 const TYPES: Readonly<Record<string, string>> = {
   int: 'a whole number',
   number: 'a number',
@@ -36,7 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** What is wrong with a value, where its schema does not say it: zod asks for it (`error`). '' for a union, whose branches say it. */
+/** The message for a wrong value whose schema has none: zod calls it (`error`). '' for a union, whose branches have messages. */
 export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_union':
@@ -57,13 +57,13 @@ export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** The only exact length is that of a delimiter. */
+/** Only a delimiter has an exact length. */
 const ONE_CHARACTER = 'must be exactly one character';
 
-/** zod's issues of `given` in terms of the job file, with the nearest known name. */
+/** zod's issues of `given` in terms of the job file, with the nearest valid name. */
 export function issuesOf(issues: readonly Issue[], given: unknown, schema: SettingsSchema): SettingIssue[] {
   const all = issues.flatMap((issue) => issuesFor(issue, given, schema));
-  // If a name is misspelt, that the right one is missing is no error of its own.
+  // A missing setting is no extra error if its name is misspelt.
   const misspelt = all.filter(({ isName }) => isName);
   const follows = (issue: SettingIssue) =>
     !issue.isName && misspelt.some(({ path }) => path.length === issue.path.length + 1 && startsWith(path, issue.path));
@@ -72,7 +72,7 @@ export function issuesOf(issues: readonly Issue[], given: unknown, schema: Setti
 
 const startsWith = (path: SettingPath, start: SettingPath) => start.every((key, index) => path[index] === key);
 
-/** A name that people expect (`key`, `api_key`), and not a key. */
+/** A setting name that people expect (`key`, `api_key`), not a key. */
 const PLAIN_NAME = /^[a-z]{2,8}([-_][a-z]{2,8})?$/i;
 
 function unknownSetting(path: SettingPath, name: string, schema: SettingsSchema): SettingIssue {
@@ -107,7 +107,7 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
       return ofUnion(issue, given, schema);
     case 'invalid_type': {
       if (value === undefined) return [{ path, message: 'missing value' }];
-      // For 1.5 zod expects a whole number.
+      // zod reports 1.5 as a wrong type: it expects a whole number.
       const isNumber = String(issue.expected) === 'int' && typeof value === 'number';
       return [{ path, message: isNumber ? message : `${message}, found ${valueText(path, value)}` }];
     }
@@ -118,7 +118,7 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
   }
 }
 
-/** Of a union, the branch that matched farthest has the useful message; for a word, the branches that are words. */
+/** In a union, the branch that matched farthest has the useful message; for a word, the branches with words. */
 function ofUnion(
   issue: Extract<Issue, { code: 'invalid_union' }>,
   given: unknown,
@@ -157,13 +157,13 @@ function noSuchValue(path: SettingPath, value: unknown, words: readonly string[]
   return `${isHidden ? 'this value' : shown(value)} is not ${choice}${near ? `; did you mean ${near}?` : ''}`;
 }
 
-/** A value as messages show it: never one that looks like a key. */
+/** A value for messages: never text that looks like a key. */
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'empty';
   return holdsKey(text) ? 'this value' : text;
 }
 
-/** The value that is there in place of another type. */
+/** The actual value, where another type is expected. */
 function valueText(path: SettingPath, value: unknown): string {
   if (typeof value === 'string') return mayHoldKey(path) ? 'a text' : shown(value);
   if (typeof value === 'number') return Number.isNaN(value) ? 'no number' : 'a number';

@@ -8,7 +8,7 @@ import { onFinishSchema } from './finish-hook.ts';
 import { looksLikeKey } from './key-shapes.ts';
 import { TOPIC_NAMES } from './topic-choice.ts';
 
-/* The schemas of which setting-table.ts makes those of its settings. `meta` describes for editors what zod checks by a function. */
+/* The building blocks of the schemas in setting-table.ts. `meta` describes a check by a function for editors. */
 
 const SCOPE_NAMES: readonly string[] = ['bundle', ...TOPIC_NAMES];
 
@@ -40,7 +40,7 @@ const scope = z
   .check((context) => {
     if (SCOPE_NAMES.includes(context.value)) return;
     const near = didYouMean(context.value, SCOPE_NAMES);
-    // A key may have been typed in place of a scope.
+    // The scope may be a mistyped key.
     const message = near === '' ? 'unknown scope (a topic or bundle)' : noTopic(context.value, SCOPE_NAMES);
     context.issues.push({ code: 'custom', input: context.value, message });
   })
@@ -59,7 +59,7 @@ const subscription = z.union([
   }),
 ]);
 
-/** Where a key is. Never the key itself: job files are kept in source control. */
+/** The variable or file of a key. Never the key itself: job files are kept in source control. */
 const apiKey = z
   .strictObject({
     env: text.optional().describe('environment variable with the key'),
@@ -171,7 +171,7 @@ const units = z
 
 const currency = z.string().regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 code such as USD' });
 
-/** What the lines of the table choose from. */
+/** The building blocks for the table. */
 export const SCHEMAS = {
   text,
   credits,

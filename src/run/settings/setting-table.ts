@@ -20,13 +20,13 @@ export interface SettingFlag {
   /** Default: text. A share is `5 %` or 0.05, a list has commas. */
   readonly type?: 'number' | 'switch' | 'share' | 'list';
   readonly alias?: string;
-  /** The environment variable that gives the same. */
+  /** The environment variable with the same meaning. */
   readonly env?: string;
-  /** Where it differs from the setting's. */
+  /** Help text, if it differs from the setting's. */
   readonly help?: string;
-  /** Among the ten options that most people need: help shows the others with `--all`. */
+  /** One of the ten most used options; help shows the others with `--all`. */
   readonly isFrequent?: true;
-  /** It may contain a secret: messages do not repeat its value. */
+  /** The value may be a secret, so messages do not repeat it. */
   readonly isHidden?: true;
   /** The setting's value; default: the value of the option. Undefined: it sets nothing. */
   readonly value?: (given: Given) => unknown;
@@ -37,7 +37,7 @@ interface Setting {
   readonly group: SettingGroup;
   /** For `--help`, the reference and editors. Its default is added where it is a word or a number. */
   readonly help: string;
-  /** Called when a job is read: help and completion do not wait for zod. */
+  /** Called when a job is read, so that help and completion need not load zod. */
   readonly schema: (schemas: typeof SCHEMAS) => z.ZodType;
   /** Applied last, after flags, environment and job file. */
   readonly default?: Given;
@@ -53,9 +53,9 @@ export const listOf = (given: Given): string[] =>
     .filter(Boolean);
 
 /**
- * All settings of a job, each with all that is known of it: the job file's schema, the command's options and their help,
- * `jobs/job.schema.json`, the reference pages and the completion are made from this table. What a setting means stands where it is used:
- * a job has each setting under its name in camel case (`Job`), but for those that `makeJob` resolves.
+ * All settings of a job. The job file's schema, the command's options and their help, `jobs/job.schema.json`, the reference pages and
+ * the completion are made from this table. A job has each setting under its name in camel case (`Job`), except for those that
+ * `makeJob` resolves.
  */
 export const SETTINGS = {
   input: {
@@ -412,7 +412,7 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
-/** The lines of the table, whatever they say. */
+/** The lines of the table, without the types of their values. */
 export const SETTING_LIST = Object.entries(SETTINGS) as readonly (readonly [name: SettingName, setting: Setting])[];
 
 type Defaults = {
@@ -427,10 +427,10 @@ export const DEFAULTS = Object.fromEntries(
   SETTING_LIST.flatMap(([name, setting]) => (setting.default === undefined ? [] : [[name, setting.default]])),
 ) as Defaults;
 
-/** One answer in a hundred is enough to find a wrong area column early. */
+/** One answer in a hundred is enough to detect a wrong area column early. */
 export const DEFAULT_VERIFY = 0.01;
 
-/** What a setting means, with its default. */
+/** The description of a setting, with its default. */
 export function helpOf({ help, default: value, flags = {} }: Setting): string {
   if (typeof value === 'boolean' || value === undefined || value === '') return help;
   const isShare = Object.values(flags).some(({ type }) => type === 'share');

@@ -16,7 +16,7 @@ import { areaParts, definedOnly, mergeJobFiles } from './merge-settings.ts';
 import { DEFAULT_VERIFY, DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
 import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
 
-/** The output of a job that only buys: a run writes its rows to where they vanish. */
+/** The output of a job that only buys: a run writes its rows to the null device. */
 export const NO_OUTPUT = devNull;
 
 /** Settings that `makeJob` resolves. */
@@ -36,12 +36,12 @@ type PlainSettings = {
     | (K extends keyof typeof DEFAULTS ? never : null);
 };
 
-/** A job with all settings resolved. The table of settings says what the plain ones mean (`SETTINGS`). */
+/** A job with all settings resolved. `SETTINGS` describes the plain ones. */
 export interface Job extends PlainSettings {
   readonly name: string;
   /** The file with its settings; null where there is none. */
   readonly jobFile: string | null;
-  /** A file, `-` for standard input, or what stands for several files: a folder or a pattern. */
+  /** A file, `-` for standard input, or a folder or a pattern for several files. */
   readonly input: string;
   /** The file to write, or the folder of the written parts. */
   readonly output: string;
@@ -50,20 +50,20 @@ export interface Job extends PlainSettings {
   /** In contract order. */
   readonly topics: readonly TopicSlug[];
   readonly location: { readonly lat?: string; readonly lng?: string; readonly column?: string };
-  /** What is not to be detected from the input's content. */
+  /** The settings that override the detection of the input's format. */
   readonly reading: OpenOptions;
   readonly service: ServiceSettings;
   /** The file of the agencies' data on this machine; it may not exist. */
   readonly dataFile: string;
-  /** Topic sets from the leanest to the richest, each with all topics of the leaner ones. One set when none are named. */
+  /** Topic sets from the smallest to the largest, each with all topics of the smaller ones. One set if the job names none. */
   readonly tiers: readonly Tier[];
   readonly orderBy: OrderBy;
-  /** How a row's census tract or county is known, to buy one answer per area; null: one per cell. */
+  /** How to find a row's census tract or county, to buy one answer per area; null: one per cell. */
   readonly areas: AreaSettings | null;
   /** How long an answer is fresh, in milliseconds; null: forever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
-  /** What is told when a run has ended; null: nothing. */
+  /** The hook after a run; null: none. */
   readonly onFinish: FinishHook | null;
   /** The file for the figures of a run; null: none. */
   readonly metrics: string | null;
@@ -75,10 +75,10 @@ export interface Job extends PlainSettings {
   readonly accounts: readonly JobAccount[];
 }
 
-/** Where a row's area comes from, and the share of spared answers that is bought anyway, to verify. */
+/** The source of a row's area, and the share of spared answers that is bought anyway, to verify. */
 export interface AreaSettings {
-  /** Find the area of this level by the boundaries on this machine; then no column is read. Left out otherwise: an approved plan
-   * lists these settings, and those made before this one existed stay valid. */
+  /** Find the area of this level by the boundaries on this machine, and read no column. Absent otherwise: an approved plan
+   * lists these settings, and plans from before this setting stay valid. */
   readonly find?: 'tract' | 'county';
   readonly tract: string | null;
   readonly county: string | null;
@@ -87,7 +87,7 @@ export interface AreaSettings {
   readonly verify: number;
 }
 
-/** `file`: in the order of the rows. Else by the value of a cell: the sum over its rows of OED's TIV columns, or of one. */
+/** `file`: in the order of the rows. Else by the value of a cell: the sum over its rows of OED's TIV columns, or of one column. */
 export type OrderBy =
   | { readonly kind: 'file' }
   | { readonly kind: 'tiv' }
@@ -98,12 +98,12 @@ export interface JobFolders {
   /** The folder in which Perilbook keeps its data (`$XDG_DATA_HOME/perilbook`). */
   readonly dataFolder: string;
   readonly workingFolder: string;
-  /** The file that the settings are from. */
+  /** The file with the settings. */
   readonly jobFile?: string | undefined;
 }
 
 /**
- * Makes a job from its settings, the strongest first (flags, environment, job file), and the defaults. Paths of a job file
+ * Makes a job from layers of settings, the strongest first (flags, environment, job file), and the defaults. Paths of a job file
  * are relative to it, all others to the working folder.
  *
  * @throws JOB_FILE, USAGE when a setting without a default is missing

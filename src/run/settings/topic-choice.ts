@@ -8,9 +8,9 @@ export type TopicName = TopicSlug | (typeof TOPIC_GROUPS)[number];
 
 export const TOPIC_NAMES: readonly string[] = [...TOPIC_GROUPS, ...TOPIC_SLUGS];
 
-/** A set of topics that a cell may get. */
+/** A tier: a set of topics for a cell. */
 export interface Tier {
-  /** As the job names it. */
+  /** The name in the job. */
   readonly name: string;
   readonly topics: readonly TopicSlug[];
 }
@@ -22,7 +22,7 @@ export function topicsOf(names: string | readonly string[]): TopicSlug[] {
   return TOPICS.filter(isChosen).map(({ slug }) => slug);
 }
 
-/** The job lists them from the richest to the leanest; what a leaner one has, every richer one has too. */
+/** The job lists the tiers from the largest to the smallest; a larger tier has all topics of the smaller ones. */
 export function tiersOf(sets: readonly (string | readonly string[])[]): Tier[] {
   const leanestFirst = [...sets].reverse();
   return leanestFirst.map((set, index) => ({

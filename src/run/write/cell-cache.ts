@@ -7,7 +7,7 @@ import type { OriginNotes, PlaceOrigin } from '../look-up/local-data.ts';
 import { grown } from '../scan/cell-table.ts';
 import type { Job } from '../settings/settings.ts';
 
-/** The fields of cells that lack none; their note says what their answers come from. */
+/** Makes the fields of complete cells, whose note states the origin of their answers. */
 export function completeCellFields(
   { topics, counts }: Pick<Job, 'topics' | 'counts'>,
   isSample: (oldest: number) => boolean,
@@ -29,16 +29,16 @@ export function completeCellFields(
   };
 }
 
-/** Makes the fields of a cell: packed, they take a fraction of the memory. */
+/** Makes a cell's fields from packed ones, which take a fraction of the memory. */
 export type CellFields = () => readonly Field[];
 
-/** Some 250 bytes a cell of 18 natural topics, and 400 more for what a writer of CSV keeps of it. */
+/** Most cells kept. A cell with 18 natural topics takes some 250 bytes here and 400 more in a writer of CSV. */
 const MOST_CELLS = 250_000;
 
 const BLOCK_BYTES = 2 ** 20;
 
 /**
- * Cells that were read once, by their numbers, from the plan to the pass that writes the rows. Those beyond the limit are read
+ * Keeps the cells that the plan has read for the pass that writes the rows, by number. Cells beyond the limit are read
  * from the store again for each batch of rows (some 20 µs each).
  *
  * The fields of complete cells stay packed, in blocks of a mebibyte. Rejected: a buffer and a function for each cell, which took a
@@ -51,10 +51,10 @@ export class CellCache {
   readonly #blocks: Buffer[] = [];
   /** How much of the last block is used. */
   #used = BLOCK_BYTES;
-  /** Where the packed fields of a cell are, counted over all blocks, plus one; 0 where they are not. */
+  /** The offset of each cell's packed fields over all blocks, plus one; 0 without packed fields. */
   #offsets = new Uint32Array(1024);
   #times = new Float64Array(1024);
-  /** How the packed fields are read; null before the first of them. */
+  /** The form of the packed fields; null before the first cell. */
   #form: { readonly width: number; readonly packer: FieldUnpacker } | null = null;
   #size = 0;
 
@@ -67,7 +67,7 @@ export class CellCache {
     return (this.#offsets[cell] ?? 0) > 0 || this.#made.has(cell);
   }
 
-  /** The fields of a cell that it has. */
+  /** The fields of a cell in the cache. */
   fields(cell: number): readonly Field[] {
     const offset = (this.#offsets[cell] ?? 0) - 1;
     if (offset < 0) return this.#made.get(cell)!();
@@ -76,13 +76,13 @@ export class CellCache {
     return this.#completeOf(cell).of(this.#times[cell]!, packer.unpack(block, offset % BLOCK_BYTES, width));
   }
 
-  /** Gives the same fields to a sink, which takes half the time. */
+  /** Puts the same fields into a sink, which takes half the time. */
   putFields(cell: number, sink: PlaceSink): void {
     const complete = this.#completeOf(cell);
     const offset = (this.#offsets[cell] ?? 0) - 1;
     const block = this.#blocks[Math.floor(offset / BLOCK_BYTES)];
     const from = offset % BLOCK_BYTES;
-    // The note comes before the fields, and names the topics that have no data.
+    // The note comes before the fields, but depends on them: it names the topics without data.
     if (!block || this.#form!.packer.hasNull(block, from, complete.firsts)) {
       putFields(sink, this.fields(cell));
       return;
@@ -91,9 +91,9 @@ export class CellCache {
     this.#form!.packer.put(block, from, this.#form!.width, sink);
   }
 
-  /** Gives its memory back: who asks for a cell later reads it from the store. */
+  /** Frees the cache; later reads go to the store. */
   release(): void {
-    // Detached, the memory is free at once: 45 MB of 182,000 cells.
+    // Detaching frees the memory at once: 45 MB for 182,000 cells.
     for (const { buffer } of this.#blocks.splice(0)) (buffer as ArrayBuffer).transfer(0);
     this.#used = BLOCK_BYTES;
     this.#size = 0;

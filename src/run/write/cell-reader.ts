@@ -9,14 +9,14 @@ import type { Plan } from '../plan/planning.ts';
 import type { RunContext } from '../run-context.ts';
 import { type CellCache, type CellFields, completeCellFields } from './cell-cache.ts';
 
-/** So many cells are read and written together. */
+/** How many cells are read and written together. */
 export const CELLS_PER_READ = 250;
 
 export type CellReader = (numbers: readonly number[]) => Promise<CellFields[]>;
 
 /**
- * Makes a function that reads cells from the store, by their numbers, and gives their fields; `onCell` gets each of them, with an
- * empty record for a cell that is complete: reading that as a record takes three times as long.
+ * Makes a function that reads cells from the store, by their numbers, and returns their fields. `onCell` gets each cell; a complete
+ * cell has an empty record, because reading its record takes three times as long.
  */
 export async function cellReader(
   { job, store, source, sampleRows, freshness }: RunContext,
@@ -45,7 +45,7 @@ export async function cellReader(
       const number = numbers[index]!;
       if (record !== null && 'fields' in record) {
         onCell(number, EMPTY_RECORD, 'ok');
-        // Packed until they are written: the fields of all cells as arrays took half a second of garbage collection.
+        // Packed until they are written: arrays of all cells' fields took half a second of garbage collection.
         return () => completeOf(number).of(record.asOf, record.fields());
       }
       const fields = fieldsOf(record ?? EMPTY_RECORD, number);
@@ -54,8 +54,8 @@ export async function cellReader(
   };
 }
 
-/** Gives the fields of some cells to a sink, in the order asked: those that are not in the cache are read.
- * @param end gives the fields that follow those of a cell, and ends its place
+/** Puts the fields of some cells into a sink, in the given order. Cells that are not in the cache are read.
+ * @param end puts the fields after a cell's own, and ends its place
  * @returns the cells that were read, with their fields */
 export async function putCells(
   numbers: readonly number[],

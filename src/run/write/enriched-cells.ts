@@ -19,8 +19,8 @@ export interface EnrichedCell extends CellOfInput {
   readonly fields: readonly Field[];
 }
 
-/** Cells of the input as the output shows them now, in batches. Buys nothing, writes nothing. Those that the caller has already are left
- * out. */
+/** Cells of the input with their present fields of the output, in batches. Buys nothing, writes nothing. Skips the cells that the caller
+ * already has. */
 export async function* enrichedCells(
   prepared: Prepared,
   isSkipped: (cell: number) => boolean = () => false,
@@ -49,7 +49,7 @@ export function cellOfInput(cells: CellTable, number: number): CellOfInput {
   };
 }
 
-/** Where the cells lie, in the order of the file. */
+/** The locations of the cells, in file order. */
 export function* locationsOf(cells: CellTable): Generator<Location> {
   for (let number = 0; number < cells.size; number++) yield locationOf(cells.cell(number));
 }

@@ -24,8 +24,8 @@ export interface TopicRatings {
 }
 
 /**
- * Counts ratings while fields go by to a writer: when they have been written, most of them are no longer in memory, and reading them
- * again would double the time of writing.
+ * Counts ratings while the fields pass to a writer. After writing, most fields are no longer in memory, and reading them again would
+ * double the time.
  */
 export function ratingCounter(job: Pick<Job, 'topics' | 'counts'>, cells: CellTable) {
   const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);

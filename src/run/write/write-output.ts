@@ -22,17 +22,17 @@ type StatusCounts = Record<RowStatus, number>;
 
 export interface Written extends WriteResult {
   readonly status: StatusCounts;
-  /** The value of the located rows by status, in units (`CellTable`); all 0 in the order of the file. */
+  /** The value of the located rows by status, in units (`CellTable`); all 0 in file order. */
   readonly value: StatusCounts;
   /** Places all of whose rows are `ok`. */
   readonly cellsComplete: number;
   /** Whether all rows of a place are `ok`. */
   readonly isComplete: (cell: number) => boolean;
-  /** What is complete at least up to each of the job's tiers, the leanest first. */
+  /** The sums of the cells that are complete up to each tier, the smallest first. */
   readonly tiers: readonly TierReached[];
   /** The rows by their highest ratings, for the natural topics. */
   readonly ratings: readonly TopicRatings[];
-  /** What became of the part files; left out for one file. */
+  /** The results of the part files; absent for one file. */
   readonly parts?: PartCounts;
 }
 
@@ -40,7 +40,7 @@ export interface PartCounts {
   readonly total: number;
   /** Written by this run. */
   readonly written: number;
-  /** Had this content already: an earlier run wrote them, or another process meanwhile. */
+  /** Already had this content, from an earlier run or from another process. */
   readonly up_to_date: number;
   /** Being written by another process when this run was interrupted. */
   readonly left: number;
@@ -51,7 +51,7 @@ interface TierReached {
   readonly value: number;
 }
 
-/** The fields that are added to rows, and what became of the rows in all. */
+/** The added fields of rows, and the sums over all rows. */
 export interface OutputFields {
   readonly give: PlacedFields['give'];
   sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete' | 'ratings'>;
@@ -59,7 +59,7 @@ export interface OutputFields {
 
 /**
  * The last pass: streams the input once more, joins each row with the store, writes. A pure function of input, store and
- * job (with the time of the run), so a resumed run writes what an undisturbed one would have written.
+ * job (with the time of the run), so a resumed run writes the same as an undisturbed one.
  */
 export async function writeOutput(context: RunContext, plan: Plan, rowFile: RowFile): Promise<Written> {
   const { job, progress } = context;
@@ -89,19 +89,19 @@ export async function writeOutput(context: RunContext, plan: Plan, rowFile: RowF
   return { ...result, ...fields.sums() };
 }
 
-/** The threads that write what threads have scanned; null for none. */
+/** The threads that write the pieces that threads have scanned; null for none. */
 export function openWriteThreads({ inThreads }: Scan): ThreadPool | null {
   return inThreads && new ThreadPool({ threads: inThreads.threads, purpose: 'wrote rows' });
 }
 
-/** The columns that change in the output. */
+/** The columns to add, keep and drop in the output. */
 export function addedTo({ layout, kept, numbers, decimal }: Scan, job: Job) {
   const { topics, prefix, counts, types } = job;
   const added = [...addedColumns(topics, prefix, counts), ...(layout.hasPoints ? [geometryColumn(prefix)] : [])];
   return { dropFrom: layout.dropFrom, kept, numbers, types, decimal: job.decimal ?? decimal, added };
 }
 
-/** Reads the cells that the plan has not read.
+/** Makes the fields of all rows; reads the cells that the plan has not read.
  * @param sink gets the fields of each cell and of each finding, in the order of their numbers */
 export async function outputFields(context: RunContext, plan: Plan, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
   const { job, freshness } = context;
@@ -116,7 +116,7 @@ export async function outputFields(context: RunContext, plan: Plan, sink: PlaceS
     bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
   );
   const { counting, ratings } = ratingCounter(job, cells);
-  /** The point that was looked up, where the output has points, follows the other fields; rows without a location have none. */
+  /** If the output has points, the point that was looked up follows the other fields; null for rows without a location. */
   const ending = (to: PlaceSink) => (number: number) => {
     if (scan.layout.hasPoints) to.put(number < cells.size ? pointOf(cells, number) : null);
     to.endPlace();
@@ -156,15 +156,15 @@ function pointOf(cells: Scan['cells'], number: number): string {
   return pointText(lat, lng);
 }
 
-/** What became of each cell. */
+/** The outcome of each cell. */
 interface CellStates {
   /** The index of its status among all. */
   readonly statuses: Uint8Array;
-  /** How many of the job's tiers are complete, from the leanest. */
+  /** How many of the job's tiers are complete, from the smallest. */
   readonly tiers: Uint8Array;
 }
 
-/** Notes how each cell ended, and fills the cache with those that the plan has not read. */
+/** Records the outcome of each cell, and fills the cache with the cells that the plan has not read. */
 async function readStates(
   states: CellStates,
   tierCount: number,
@@ -188,7 +188,7 @@ const range = (from: number, to: number): number[] => Array.from({ length: to - 
 
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 
-/** A leaner tier's topics are among those of every richer one (src/run/settings/topic-choice.ts). */
+/** A smaller tier's topics are among those of every larger one (src/run/settings/topic-choice.ts). */
 function tiersReached(status: RowStatus, record: CellRecord, { tiers }: Job, freshness: Freshness): number {
   if (status === 'ok') return tiers.length;
   if (status === 'rejected' || tiers.length < 2) return 0;
