@@ -54,7 +54,7 @@ export function postgresDialect(now: () => string = () => SERVER_NOW): EngineDia
     list: (parameter, type) => `(SELECT CAST(value AS ${type}) FROM json_array_elements_text(${parameter}))`,
     // Keys never change, so rows that refer to these may still be inserted.
     forUpdate: 'FOR NO KEY UPDATE',
-    // A lock of the table itself would ask for more rights than to insert.
+    // A lock of the table itself needs more rights than inserting.
     lockInserts: (table) => [
       { sql: `SELECT pg_advisory_xact_lock('${table}'::regclass::oid::integer, 1)`, values: [] },
     ],

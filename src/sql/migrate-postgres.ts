@@ -3,7 +3,7 @@ import { PerilbookError } from '../errors.ts';
 import type { PostgresLocation } from './postgres-address.ts';
 import type { PostgresPool, Session } from './postgres-pool.ts';
 
-/** Any number that other programs of the database are unlikely to lock. */
+/** A number that other programs of the database are unlikely to lock. */
 const MIGRATION_LOCK = 7_374_551;
 
 /**
@@ -46,7 +46,7 @@ export async function migratePostgres(
     try {
       await session.rows('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
       const quoted = `"${schema}"`;
-      // IF NOT EXISTS asks for the right to create it all the same.
+      // IF NOT EXISTS needs the right to create the schema even if it exists.
       const [existing] = await session.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
       if (!existing) await session.rows(`CREATE SCHEMA ${quoted}`);
       await session.rows(`CREATE TABLE IF NOT EXISTS ${quoted}.schema_version (version integer NOT NULL)`);

@@ -1,25 +1,25 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/** An open SQLite file. Whoever opens it closes it, with `using` or `close()`. */
+/** An open SQLite file. The opener closes it, with `using` or `close()`. */
 export type SqliteDatabase = Database.Database & Disposable;
 
-/** How one kind of SQLite file is opened and brought up to its newest version. */
+/** How to open one kind of SQLite file and bring it up to its newest version. */
 export interface DatabaseFormat {
-  /** Folder of numbered SQL files. The first makes the whole schema; a database's `user_version` is the number of the last that has run. */
+  /** Folder of numbered SQL files. The first makes the whole schema; a database's `user_version` is the number of the last file that was run. */
   readonly migrations: URL;
-  /** What a migration does beyond its SQL, in the same transaction; by the name of its file. */
+  /** The work of a migration beyond its SQL, in the same transaction; by the name of its file. */
   readonly steps?: Readonly<Record<string, (database: Database.Database) => void>>;
   readonly pragmas: readonly string[];
   /** Longest wait for another process's transaction, in milliseconds. */
   readonly busyTimeoutMs: number;
-  /** Makes the error for a file that cannot be brought to the version `known`: it is of a later program, or from before the first step. */
+  /** Makes the error for a file that cannot be brought to the version `supported`: it is from a later program, or from before the first step. */
   readonly otherVersion: (version: number, supported: number) => Error;
 }
 
 /**
  * Opens a SQLite file in WAL mode, makes it when there is none, and runs the migrations that it lacks, all in one
- * transaction: a process that is killed leaves the version that was there.
+ * transaction: a killed process leaves the old version.
  */
 export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase {
   return opened(new Database(file, { timeout: format.busyTimeoutMs }), (database) => {
@@ -56,7 +56,7 @@ function switchToWal(database: Database.Database, timeoutMs: number): void {
   }
 }
 
-/** Opens a file so that this process cannot write it. Only a file that is missing or of an older version is written first. */
+/** Opens a file so that this process cannot write it. A missing file or a file of an older version is written first. */
 export function openSqliteReadOnly(file: string, format: DatabaseFormat): SqliteDatabase {
   const options = { timeout: format.busyTimeoutMs, readonly: true };
   if (!isNewest(file, format)) openSqlite(file, format).close();
@@ -131,7 +131,7 @@ function versionOf(database: Database.Database): number {
 
 const HEADER = 'SQLite format 3\0';
 
-/** Whether a file is a SQLite database, by its first bytes. False where there is none, or none that may be read. */
+/** Whether a file is a SQLite database, by its first bytes. False if it does not exist or may not be read. */
 export function isSqliteFile(path: string): boolean {
   // Opening a pipe would wait for its writer.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { PoolConfig } from 'pg';
 import { type ErrorCode, PerilbookError } from '../errors.ts';
 
-/** What is kept in a database, and how errors name it. */
+/** The content of a database, and its name in errors. */
 export interface DatabaseUse {
   /** With no article: "store". */
   readonly name: string;
@@ -13,11 +13,11 @@ export interface DatabaseUse {
   readonly unusable: ErrorCode;
   readonly unreachable: ErrorCode;
   readonly tooNew: ErrorCode;
-  /** The end of a hint: what the user does once the server works again. */
+  /** The end of a hint: what to do when the server works again. */
   readonly thenAgain: string;
 }
 
-/** Where a database is, and what is kept in it. */
+/** The address of a database, and its content. */
 export interface PostgresLocation {
   readonly use: DatabaseUse;
   /** For messages. */
@@ -60,8 +60,8 @@ export function refusePassword(text: string, { name, unusable }: DatabaseUse): v
 /**
  * Reads an address: `postgres://user@host:port/database?schema=…&sslmode=…&sslrootcert=…&password_file=…`.
  *
- * TLS with a verified certificate is the default for any host but this one: answers are paid for, and whoever reads along could
- * take them, or the password.
+ * TLS with a verified certificate is the default for other hosts: without it, others on the network could read paid answers and
+ * the password.
  *
  * @throws the error `unusable` of its use
  */
@@ -115,7 +115,7 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
       port: socket === null || url.port ? Number(url.port || 5432) : 5432,
       ...(url.username ? { user: decodeURIComponent(url.username) } : {}),
       ...(url.pathname.length > 1 ? { database: decodeURIComponent(url.pathname.slice(1)) } : {}),
-      // Read at each connection: a password that is replaced needs no restart. Else pg reads PGPASSWORD and ~/.pgpass.
+      // Read at each connection, so that a new password needs no restart. Without this file, pg reads PGPASSWORD and ~/.pgpass.
       ...(passwordFile === null ? {} : { password: () => readPassword(passwordFile) }),
       ssl: mode === 'disable' ? false : { rejectUnauthorized: mode === 'verify-full', ...ca },
     },

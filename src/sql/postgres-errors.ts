@@ -1,18 +1,18 @@
 import { PerilbookError } from '../errors.ts';
 import type { PostgresLocation } from './postgres-address.ts';
 
-/** What an error of PostgreSQL's or of the connection means for the operation that met it. */
+/** The meaning of an error of PostgreSQL or of the connection for the operation. */
 type ErrorMeaning =
-  /** The connection or the server went away: it may be back soon. */
+  /** The connection or the server was lost, and may be back soon. */
   | 'lost'
-  /** Another transaction was in the way: the same again, at once. */
+  /** Another transaction was in conflict: repeat at once. */
   | 'conflict'
   | 'final';
 
 const LOST = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ENOTFOUND'],
   // The administrator or a crash ended the session; the server starts or stops; too many sessions; the idle transaction was ended
-  // (this process stood still).
+  // (this process was suspended).
   ...['57P01', '57P02', '57P03', '57P05', '53300', '25P03'],
   // A server that was a standby a moment ago is not writable yet.
   '25006',
@@ -20,7 +20,7 @@ const LOST = new Set([
 /** Serialization failure, deadlock, a lock that could not be taken, a statement that took too long. */
 const CONFLICTS = new Set(['40001', '40P01', '55P03', '57014']);
 
-/** What `pg` says, without a code, of a connection that ended. */
+/** Messages of `pg`, without a code, for a connection that ended. */
 const ENDED =
   /Connection terminated|connection error and is not queryable|Query read timeout|timeout expired|timeout exceeded when/;
 
@@ -30,7 +30,7 @@ export function meaningOf(error: unknown): ErrorMeaning {
   return LOST.has(code) || code.startsWith('08') || ENDED.test(message) ? 'lost' : 'final';
 }
 
-/** What the server's codes mean to a user, by their beginnings; the rest (a constraint, a mistake in a statement) are bugs.
+/** The meaning of the server's codes for the user, by prefix. All others (a constraint, a mistake in a statement) are bugs.
  * AGAIN and OPTION stand for
  * those of the database's use. */
 const REASONS: readonly (readonly [code: string, what: string, hint: string])[] = [
@@ -51,7 +51,7 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
 /** Codes of Node and OpenSSL for a certificate that does not prove the server. */
 const CERTIFICATE = /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)|does not support SSL/;
 
-/** An error as the user can act on it; one that is not the server's or the connection's as it is. */
+/** Converts an error of the server or the connection into one that the user can act on; returns any other unchanged. */
 export function asPostgresError({ use, address }: PostgresLocation, error: unknown): unknown {
   if (error instanceof PerilbookError || !(error instanceof Error)) return error;
   const { code = '' } = error as { code?: string };

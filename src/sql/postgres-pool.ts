@@ -16,15 +16,15 @@ export interface Transaction extends Session {
   last(sql: string, values?: readonly unknown[]): void;
 }
 
-/** How a pool behaves. */
+/** The options of a pool. */
 interface PoolSettings {
-  /** How long an operation waits for a server that is away, in milliseconds. */
+  /** How long an operation waits for an unreachable server, in milliseconds. */
   readonly patienceMs: number;
   /** Longest wait for a connection, in milliseconds. */
   readonly connectMs: number;
   /** Longest wait for the answer to a statement, in milliseconds. */
   readonly statementMs: number;
-  /** The server ends a transaction whose client says nothing for so long (it was stopped, or the network is cut): it may hold
+  /** The server ends a transaction whose client is silent for so long (suspended, or disconnected), because it may hold
    * the lock of an account, for which all others wait. In milliseconds. */
   readonly silentClientMs: number;
   /** Shown by pg_stat_activity. */
@@ -37,11 +37,10 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 const MOST_CONFLICTS = 50;
 
-/** Most connections: two transactions that follow one another, and what else is asked meanwhile. */
+/** Most connections: for two consecutive transactions, and reads meanwhile. */
 const CONNECTIONS = 4;
-/** Rows are looked up by their index whatever the statistics say: PostgreSQL keeps the plan that a prepared statement gets in its first
- * executions, and for the tables of a new schema that is to read all rows. Claims of 50 took 10 ms at first and 141 after 8 s. Such
- * small statements gain nothing from jit. */
+/** Forces look-ups by index: PostgreSQL keeps the plan of a prepared statement's first executions, which for the empty tables of a new
+ * schema reads all rows. Claims of 50 took 10 ms at first and 141 ms after 8 s. Such small statements gain nothing from jit. */
 const PLANS = {
   jit: 'off',
   enable_hashjoin: 'off',
@@ -53,9 +52,9 @@ const INT8 = 20;
 const NUMERIC = 1700;
 
 /**
- * A pool of connections on which work is repeated until the server has done it.
+ * A pool of connections that repeats work until the server has done it.
  *
- * Statements are pipelined: those that are sent together take one round trip. A transaction whose COMMIT was not answered may
+ * Statements are pipelined: statements sent together take one round trip. A transaction whose COMMIT was not answered may
  * have been done or not. It therefore inserts a row with a number of its own first; the next attempt inserts the same row, which
  * waits for the end of the old transaction, and fails if that was committed. `txid_status` was rejected: after a failover to a
  * standby it may tell of another transaction.
@@ -65,7 +64,7 @@ export class PostgresPool implements AsyncDisposable {
   readonly #location: PostgresLocation;
   readonly #patienceMs: number;
   readonly #clock: Clock;
-  /** Transactions whose ends are known: their rows are no longer needed. */
+  /** Transactions with a known outcome: their rows are no longer needed. */
   #finished: string[] = [];
 
   constructor(location: PostgresLocation, clock: Clock, settings: PoolSettings) {
@@ -93,7 +92,7 @@ export class PostgresPool implements AsyncDisposable {
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => {
       client.on('error', () => {});
-      // What was committed must be on the disk before a call is sent. `remote_apply` and the like are kept: they promise more.
+      // What was committed must be on the disk before a call is sent. `remote_apply` and similar settings stay, because they promise more.
       client
         .query(
           `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')`,
@@ -102,7 +101,7 @@ export class PostgresPool implements AsyncDisposable {
     });
   }
 
-  /** Reads, again if need be: `work` must not write, or only what may be written twice. */
+  /** Reads, repeatedly if needed: `work` must not write, except for writes that may be repeated. */
   read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#repeated(() =>
       this.#withClient((client) =>
@@ -111,11 +110,11 @@ export class PostgresPool implements AsyncDisposable {
     );
   }
 
-  /** Does all of `work` exactly once, or throws. `work` runs again when the server did not do it; then what it returned before
-   * counts no longer. @throws the errors of the database's use; after `unreachable`, it may have been done */
+  /** Does all of `work` exactly once, or throws. `work` runs again if the server did not commit it; the earlier result
+   * is then dropped. @throws the errors of the database's use; after `unreachable`, it may have been done */
   async transact<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const id = randomUUID();
-    // Of the latest attempt whose COMMIT was sent and not answered.
+    // The latest attempt whose COMMIT was sent and not answered.
     let unanswered: { readonly result: T } | null = null;
     const result = await this.#repeated(() =>
       this.#withClient(async (client) => {
@@ -139,7 +138,7 @@ export class PostgresPool implements AsyncDisposable {
         };
         let isCommitSent = false;
         try {
-          // The first attempt cannot have been done already, so it does not wait to know.
+          // The first attempt cannot have been committed before, so it need not wait for the check.
           if (unanswered !== null) {
             const isNew = (await begun)[1].rowCount === 1;
             if (!isNew) {
@@ -158,12 +157,12 @@ export class PostgresPool implements AsyncDisposable {
           this.#finished = this.#finished.filter((old) => !finished.includes(old));
           return result;
         } catch (error) {
-          // Where the server answered, it did nothing; only a lost connection leaves that open.
-          // What waits on a lost connection would only wait longer; it is closed.
+          // If the server answered, it committed nothing; only a lost connection leaves that open.
+          // Close a lost connection: statements on it would only wait longer.
           if (meaningOf(error) === 'lost') throw error;
           if (isCommitSent) unanswered = null;
           const [beginning] = await Promise.allSettled([begun, ...lasts, client.query('ROLLBACK')]);
-          // What was sent behind a statement that failed fails as well, and may be waited for first.
+          // Statements sent after a failed one fail too, and may be awaited first.
           throw beginning.status === 'rejected' ? beginning.reason : error;
         }
       }),
@@ -216,7 +215,7 @@ function prepared(text: string, values: readonly unknown[]): QueryConfig {
   return { name: createHash('sha256').update(text).digest('hex').slice(0, 32), text, values: [...values] };
 }
 
-/** Runs work on a pool of PostgreSQL: the statements of a step take one round trip, and those that nobody reads none. */
+/** Runs work on a pool of PostgreSQL: the statements of a step take one round trip, and statements without a reader none. */
 export function postgresDriver(pool: PostgresPool, dialect: EngineDialect): SqlDatabase {
   return {
     dialect,

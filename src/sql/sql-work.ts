@@ -20,10 +20,10 @@
  * - INSERT … SELECT … ON CONFLICT needs WHERE true before ON CONFLICT, and an alias for the old row: INSERT INTO periods AS old.
  * - RETURNING and SELECT without ORDER BY promise no order: match rows by key.
  * - There is no boolean: 0 and 1.
- * - A table that is joined with `records` comes behind it, by LEFT JOIN: a JOIN may be turned round, and reads all of the table.
+ * - A table joined with `records` comes after it, by LEFT JOIN: the planner may reverse a JOIN and read all of the table.
  */
 
-/** What both databases take as a parameter. */
+/** A parameter for both databases. */
 export type SqlValue = string | number | Buffer | null;
 
 declare const rowType: unique symbol;
@@ -48,7 +48,7 @@ export type SqlWork<T> = Generator<SqlStep, T, readonly (readonly object[])[]>;
 /** The type of a column of rows that are given to a statement. */
 type RecordType = 'integer' | 'bigint' | 'double precision' | 'text' | 'blob';
 
-/** All that differs between the SQL of SQLite and of PostgreSQL (`dialects.ts`). */
+/** The differences between the SQL of SQLite and of PostgreSQL (`dialects.ts`). */
 export interface EngineDialect {
   readonly engine: 'sqlite' | 'postgres';
   /** A table of the rows that a parameter holds as JSON (`toJson`), for FROM and JOIN; without blobs. A member that a row lacks is NULL. */
@@ -63,9 +63,9 @@ export interface EngineDialect {
     columns: Readonly<Record<string, RecordType>>,
     sql: (table: string) => string,
   ): readonly SqlStatement<Row>[];
-  /** The members of a parameter that is a JSON array, behind IN. */
+  /** The members of a parameter that is a JSON array, for use after IN. */
   list(parameter: string, type: 'bigint' | 'text'): string;
-  /** Behind a SELECT: locks its rows until the end of the transaction. SQLite needs no lock, as it has one writer. */
+  /** At the end of a SELECT: locks its rows until the end of the transaction. SQLite needs no lock, as it has one writer. */
   readonly forUpdate: string;
   /** Statements that let one transaction at a time insert into a table. */
   lockInserts(table: string): readonly SqlStatement[];
@@ -73,7 +73,7 @@ export interface EngineDialect {
   /** The time in milliseconds, as an SQL expression; later statements of a transaction see a later time. PostgreSQL: by the server's clock,
    * which all machines share. SQLite: by the clock that the driver was given. */
   readonly now: string;
-  /** New numbers for rows, one a row (`number`), that nobody else gets. @param highest for SQLite: the number before, as an SQL
+  /** New numbers for rows, one per row (`number`), that no other transaction gets. @param highest for SQLite: the number before, as an SQL
    * expression, e.g. `(SELECT max(id) FROM calls)` */
   newNumbers(table: string, column: string, highest: string, count: number): SqlStatement<{ readonly number: number }>;
 }
@@ -82,11 +82,11 @@ export interface EngineDialect {
 export interface SqlDatabase {
   readonly dialect: EngineDialect;
   /** Does work that writes nothing. On SQLite all of it sees one state of the database, on PostgreSQL each statement the latest. It
-   * may be done again, from its beginning, after the server was away. */
+   * may be repeated from its beginning after the server was unreachable. */
   read<T>(work: () => SqlWork<T>): Promise<T>;
-  /** Does all of the work exactly once, in one transaction, or throws. It may be begun again when the server did not do it; then
-   * what it returned before counts no longer. SQLite: BEGIN IMMEDIATE, so nobody else writes meanwhile. PostgreSQL: READ COMMITTED, so
-   * lock what is read to be changed (`dialect.forUpdate`), always in the same order. */
+  /** Does all of the work exactly once, in one transaction, or throws. It may be repeated if the server did not commit it; the
+   * earlier result is then dropped. SQLite: BEGIN IMMEDIATE, so no other process writes meanwhile. PostgreSQL: READ COMMITTED, so
+   * lock rows that are read to be changed (`dialect.forUpdate`), always in the same order. */
   transact<T>(work: () => SqlWork<T>): Promise<T>;
 }
 
@@ -105,7 +105,7 @@ export function* read<Statements extends readonly SqlStatement[]>(
   return (yield { statements, isRead: true }) as unknown as RowsOf<Statements>;
 }
 
-/** Statements, and what is made of their rows. */
+/** Statements, and the function that converts their rows. */
 export interface SqlReading<T> {
   readonly statements: readonly SqlStatement[];
   take(rows: readonly (readonly object[])[]): T;
@@ -119,7 +119,7 @@ type ResultsOf<Readings extends readonly SqlReading<unknown>[]> = {
   [At in keyof Readings]: Readings[At] extends SqlReading<infer T> ? T : never;
 };
 
-/** Several readings as one, in their order. */
+/** Combines several readings, in their order. */
 export function together<Readings extends readonly SqlReading<unknown>[]>(
   ...readings: Readings
 ): SqlReading<ResultsOf<Readings>> {
@@ -144,7 +144,7 @@ export function* readTogether<Readings extends readonly SqlReading<unknown>[]>(
   return take(yield { statements, isRead: true });
 }
 
-/** Sends statements whose rows nobody needs: PostgreSQL gets them together with what follows, at the end of the work with COMMIT. All of the
+/** Sends statements without a result: PostgreSQL gets them together with the next ones, at the end of the work with COMMIT. All of the
  * transaction is undone if one fails. */
 export function* write(...statements: readonly SqlStatement[]): SqlWork<void> {
   if (statements.length > 0) yield { statements, isRead: false };
@@ -158,7 +158,7 @@ export function toJson(rows: readonly object[]): string {
   return JSON.stringify(rows, (_, value) => (typeof value === 'string' ? storable(value) : value));
 }
 
-/** A text as both databases can keep it. */
+/** A text that both databases can store. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }

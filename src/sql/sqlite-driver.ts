@@ -3,7 +3,7 @@ import { type Clock, steadyTime } from '../clock.ts';
 import { SQLITE } from './dialects.ts';
 import type { SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
 
-/** A SQLite file on which work is done, at once too: nothing has to be waited for. */
+/** A SQLite file that runs work, also synchronously. */
 export interface SqliteDriver extends SqlDatabase {
   readNow<T>(work: () => SqlWork<T>): T;
   transactNow<T>(work: () => SqlWork<T>): T;
@@ -19,8 +19,8 @@ interface PreparedSql {
  * Runs work on a SQLite file: synchronously, so that nothing else that uses the handle can join its transaction. Statements are
  * prepared once.
  *
- * @param clock what `dialect.now` tells, and the SQL function `steady_ms()`: its steady time
- * @param asError makes of SQLite's errors what the caller can act on
+ * @param clock for `dialect.now` and for the SQL function `steady_ms()`, its steady time
+ * @param asError converts SQLite's errors into errors for the caller
  */
 export function sqliteDriver(
   database: Database.Database,
@@ -35,8 +35,8 @@ export function sqliteDriver(
     let prepared = cache.get(sql);
     if (prepared === undefined) {
       const indexes: number[] = [];
-      // better-sqlite3 takes no array for numbered parameters. In a subselect, as SQLite else plans some statements anew at each execution
-      // (a range with ORDER BY, a LEFT JOIN): 19 µs instead of 2.
+      // better-sqlite3 takes no array for numbered parameters. In a subselect, because SQLite otherwise plans some statements again at each
+      // execution (a range with ORDER BY, a LEFT JOIN): 19 µs instead of 2.
       const text = sql.replace(/\$(\d+)/g, (_, number: string) => {
         indexes.push(Number(number) - 1);
         return '(SELECT ?)';

@@ -11,13 +11,13 @@ export interface LedgerTime {
   readonly time: () => string;
 }
 
-/** The accounts that a transaction has locked, and the time then. */
+/** The accounts that a transaction has locked, and the time of the lock. */
 interface LockedAccounts {
   /** The date. */
   readonly now: number;
   /** The ledger's time for an account: never before that of its newest settlement. */
   timeOf(account: string): number;
-  /** The statement that keeps how far behind the clock was; none where it was not. */
+  /** The statement that stores by how much the clock was set back; none if it was not. */
   readonly setBack: readonly SqlStatement[];
 }
 
@@ -30,11 +30,11 @@ export function accountLock({ database: { dialect } }: LedgerTime, accounts: str
 }
 
 /**
- * Locks accounts until the end of the transaction. Statements that are sent behind these see all that the owners of the lock before had
- * committed.
+ * Locks accounts until the end of the transaction. Statements after these see everything that earlier owners of the lock
+ * have committed.
  *
- * The server's clock may be set back by its administrator's NTP service: the sums of the minute rely on it that who settles later is
- * not earlier in time, so the account's time goes on from where it was.
+ * The server's clock may be set back by its administrator's NTP service: the sums of the minute need
+ * settlement times that never decrease, so the account's time continues from its last value.
  */
 export function lockAccounts(ledger: LedgerTime, accounts: Iterable<string>): SqlReading<LockedAccounts> {
   const { dialect } = ledger.database;

@@ -5,11 +5,11 @@ import type { RecentCalls } from './recent-calls.ts';
  * paced by its throttle and not by refused claims. */
 export const MINUTE_MARGIN_MS = 100;
 
-/** What the ledger says at the moment of a claim. */
+/** The ledger's figures at the moment of a claim. */
 export interface Usage {
   readonly period: PeriodSpending;
   readonly run: Spending;
-  /** What all runs under the run's approved plan have spent; null where it has none. */
+  /** The spending of all runs under the run's approved plan; null without a plan. */
   readonly underPlan?: Spending | null;
   /** Credits of calls in flight. */
   readonly inFlight: number;
@@ -27,7 +27,7 @@ export interface AdmissionLimits {
 }
 
 /**
- * Whether `credits` more may be spent now: null when they may, else why not.
+ * Whether `credits` more may be spent now: null if allowed, else the reason.
  *
  * A call takes part in the minute from its claim until a minute after it settled: the service charges somewhere between
  * the two, so no 60 s at the service can hold more than the limit. Credits whose charge is unknown count as spent.
@@ -50,13 +50,13 @@ export function refusal(
     inWindow -= call.credits;
     if (inWindow + credits <= limits.creditsPerMinute) return { outcome: 'wait', ms: Math.max(1, ms) };
   }
-  // The minute is full of calls in flight, and nobody knows when they settle.
+  // The minute is full of calls in flight, which settle at an unknown time.
   return { outcome: 'wait', ms: IN_FLIGHT_WAIT_MS };
 }
 
 const IN_FLIGHT_WAIT_MS = 250;
 
-/** Credits of the last minute that other runs than this one have spent, or have in flight. */
+/** Credits that other runs spent in the last minute or have in flight. */
 export function byOthers({ recent, inFlight, run }: Usage, number: number): number {
   return recent.credits - recent.creditsOf(number) + Math.max(0, inFlight - run.open);
 }
@@ -70,8 +70,8 @@ export function periodLeft(
 }
 
 /**
- * Credits of the period that count as spent by others. What others are expected to spend in a whole period includes what
- * they were seen to have spent so far, so the two are not added: of the expected, only what is not yet seen is to come.
+ * Credits of the period that count as spent by others. Their expected spending in a whole period includes the recorded
+ * spending so far, so the two are not added: only the difference is still to come.
  */
 export function elsewhere({ correction }: PeriodSpending, expected = 0): number {
   const seen = correction?.elsewhere ?? 0;

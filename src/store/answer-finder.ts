@@ -2,7 +2,7 @@ import { damagedCell, HEADER_BYTES, uint16, uint32 } from './packed-answers.ts';
 import { skipFields } from './packed-fields.ts';
 import type { WantedAnswer } from './port.ts';
 
-/** An answer that is looked for in the bytes of cells. */
+/** An answer to find in the bytes of cells. */
 interface SoughtAnswer extends WantedAnswer {
   /** The number of the topic's slug; -1 where the store has no answer to it. */
   readonly slug: number;
@@ -10,7 +10,7 @@ interface SoughtAnswer extends WantedAnswer {
   readonly width: number | null;
 }
 
-/** Where the wanted fields of each sought answer are, in the cell that was searched last. */
+/** The positions of each sought answer's wanted fields, in the last searched cell. */
 interface AnswerPositions {
   readonly froms: Int32Array;
   readonly tos: Int32Array;
@@ -20,7 +20,7 @@ interface AnswerPositions {
   asOf: number;
 }
 
-/** Makes a search for answers. It reads 18 answers in 0.4 µs: no object for each answer (`nextAnswer` took twice the time). */
+/** Makes a search for answers. It reads 18 answers in 0.4 µs, because it makes no object per answer (`nextAnswer` took twice as long). */
 export function answerFinder(sought: readonly SoughtAnswer[]) {
   const indexOf = new Int16Array(Math.max(0, ...sought.map(({ slug }) => slug)) + 1).fill(-1);
   for (const [index, { slug }] of sought.entries()) if (slug >= 0) indexOf[slug] = index;
@@ -38,7 +38,7 @@ export function answerFinder(sought: readonly SoughtAnswer[]) {
     let oldest = Number.POSITIVE_INFINITY;
     for (let at = 0; at !== end; ) {
       const from = at + HEADER_BYTES;
-      // A header that is cut off is damage: as an end it would make the answer missing, and bought again.
+      // A truncated header is damage. Read as the end, it would drop a paid answer, which would be bought again.
       if (from > end) throw damagedCell();
       const header = at;
       const to = from + uint32(bytes, header + 9);

@@ -2,8 +2,8 @@ import type { Answer, Field } from '../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
 import type { AreaAnswers, AreaWanted, StoredArea } from './port.ts';
 
-/** What is stored of an area: its answers as JSON. Areas are few, and read once a run; the answers hold the shared part of an
- * answer, which is as wide as it is. */
+/** The stored row of an area: its answers as JSON. Areas are few, and read once a run. The answers have only the fields that are
+ * the same in the whole area. */
 export interface AreaRow {
   readonly answers: string;
   readonly mismatchedAt: number | null;
@@ -11,11 +11,11 @@ export interface AreaRow {
 
 type JsonAnswers = Record<string, [asOf: number, fields: Field[]]>;
 
-/** How long a mismatch counts. A new release of the index between two answers of an area causes one too, and would cost a call
- * for each of its locations for ever; a wrong area column causes one again. Natural answers stay fresh for a year as well. */
+/** How long a mismatch counts. A new release of the index between two answers of an area causes a mismatch too. Without an end, it
+ * would cost a call for each of its locations for ever; a wrong area column causes a new mismatch. Natural answers stay fresh as long. */
 const MARK_HOLDS_MS = 365 * 24 * 60 * 60_000;
 
-/** Slugs that this version does not know are left out, not refused. */
+/** Skips slugs that this version does not have. */
 function answersOf(json: string): Map<TopicSlug, Answer> {
   const answers = new Map<TopicSlug, Answer>();
   for (const [topic, [asOf, fields]] of Object.entries(JSON.parse(json) as JsonAnswers)) {
@@ -24,7 +24,7 @@ function answersOf(json: string): Map<TopicSlug, Answer> {
   return answers;
 }
 
-/** When two answers of the area last differed, if that still counts. */
+/** When two answers of the area last differed; null if that no longer counts. */
 function markOf({ mismatchedAt }: AreaRow, now: number): number | null {
   return mismatchedAt !== null && Math.abs(now - mismatchedAt) < MARK_HOLDS_MS ? mismatchedAt : null;
 }
@@ -40,8 +40,8 @@ export function isAreaAnswered(stored: StoredArea | null | undefined, wanted: Ar
 }
 
 /**
- * What to store of an area after one of its locations was answered. Where the area has a comparable answer that differs, it is
- * marked: one answer does not hold for all of its locations.
+ * The row of an area after an answer at one of its locations. If a comparable answer of the area differs, the area is marked:
+ * one answer does not hold for all of its locations.
  */
 export function mergedArea(
   row: AreaRow | undefined,
@@ -53,7 +53,7 @@ export function mergedArea(
   for (const answer of answers) {
     const before = merged.get(answer.topic);
     const differs = before !== undefined && JSON.stringify(before.fields) !== JSON.stringify(answer.fields);
-    // The answer's time too: where the clock was set back, a mark of now would look old.
+    // Not before the answer's time: if the clock was set back, a mark with the present time would look old.
     if (differs && before.asOf >= comparableSince) mismatchedAt = Math.max(now, answer.asOf);
     merged.set(answer.topic, answer);
   }

@@ -7,17 +7,17 @@ import type { CompleteCell, WantedAnswer } from './port.ts';
 
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
 
-/** What is stored of a cell: its answers packed, its failures as JSON. */
+/** The stored row of a cell: its answers packed, its failures as JSON. */
 export interface PackedCell {
   readonly answers: Buffer;
   readonly failures: string | null;
 }
 
-/** How many fields an answer to a topic has; null where it is not known. An answer of another width was written by a
- * version with other columns: it is not read, and so bought again. */
+/** The number of fields of a topic's answer; null if unknown. An answer with another number was written by a version with other
+ * columns: it is not read, and so bought again. */
 export type WidthOf = (topic: TopicSlug) => number | null;
 
-/** Takes what a job wants of a cell. */
+/** Picks the answers that a job wants from a cell. */
 export interface AnswerPicker {
   /** Whether the cell has all wanted answers, none of them too old. */
   readonly has: (bytes: Buffer) => boolean;
@@ -27,7 +27,7 @@ export interface AnswerPicker {
 
 export type AnswerReader = ReturnType<typeof cellReader>;
 
-/** Unpacks the answers of cells. Knows nothing of the database that keeps them. */
+/** Unpacks the answers of cells. Independent of the database. */
 export function cellReader(texts: Texts, widthOf: WidthOf) {
   const packer = new FieldPacker(texts);
   const span = newAnswerSpan();
@@ -37,7 +37,7 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
     span.to = 0;
     while (nextAnswer(bytes, span)) {
       const topic = texts.textOf(span.slug);
-      // Slugs that this version does not know are left out, not refused.
+      // Skips slugs that this version does not have.
       if (!isTopicSlug(topic)) continue;
       const width = widthOf(topic);
       if (width !== null && span.width !== width) continue;
@@ -47,7 +47,7 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
     return { answers, failures: unpackFailures(failures) };
   }
 
-  /** Makes what takes the wanted fields out of cells' bytes. */
+  /** Makes the picker of the wanted fields in cells' bytes. */
   function picker(wanted: readonly WantedAnswer[]): AnswerPicker {
     const sought = wanted.map((answer) => ({
       ...answer,
@@ -89,7 +89,7 @@ export function packAnswers(answers: readonly Answer[], packer: FieldPacker, num
   return Buffer.from(packed);
 }
 
-/** What to store of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes no
+/** The row of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes no
  * answer. @param packed the answers, as `packAnswers` gives them */
 export function mergedCell(
   stored: PackedCell | undefined,
@@ -125,7 +125,7 @@ function mergedAnswers(stored: Buffer, packed: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Stored failures without rejections; null where none are left. Those that cannot be parsed stay: reading reports them. */
+/** Stored failures without rejections; null if none are left. Failures that cannot be parsed stay: reading them reports the damage. */
 export function withoutRejections(failures: string): string | null {
   let parsed: PackedFailures;
   try {

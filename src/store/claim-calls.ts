@@ -23,14 +23,14 @@ import { giveUpCalls } from './settle-calls.ts';
 import { areasOf } from './stored-areas.ts';
 import { cellRecords, type StoredCells } from './stored-cells.ts';
 
-/** What claims are decided by, besides the rows. */
+/** The context of claims, apart from the rows. */
 export interface ClaimTable extends LedgerTime, StoredCells {
   readonly owner: Owner;
-  /** The calls of the last minute by account, of which only new ones are read. */
+  /** The calls of the last minute by account. Only new ones are read. */
   readonly windows: Map<string, RecentCalls>;
 }
 
-/** One request, and the limits that it is decided under. */
+/** One request and its limits. */
 export interface AskedClaim {
   readonly terms: ClaimLimits;
   readonly request: ClaimRequest;
@@ -45,9 +45,9 @@ interface CallInFlight {
 }
 
 /**
- * Decides on requests in order, in one transaction: read all that they depend on under the locks of their accounts and sources,
- * decide in memory by the rules of admission.ts, write what was granted. Two round trips for any number of requests, against one
- * for each statement of each request.
+ * Decides on requests in order, in one transaction: reads all rows that they depend on, under the locks of their accounts and sources,
+ * decides in memory by the rules of admission.ts, and writes the granted calls. Two round trips for any number of requests. Rejected:
+ * one round trip for each statement of each request.
  */
 export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): SqlWork<Claim[]> {
   const { database, owner, windows } = table;
@@ -108,7 +108,7 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
     yield* write(...dialect.eachRow(granted, 'new', GRANTED, INSERT_CALLS), ...addToSums(database, calls, 1));
   }
   yield* write(...dialect.eachRow(areaClaims, 'new', AREA_CLAIMS, INSERT_AREA_CLAIMS));
-  // They count calls that are unknown in this transaction alone, until it is committed.
+  // The windows include calls that this transaction has settled as unknown. They would be wrong if it is not committed.
   if (dead.length > 0) windows.clear();
   return claims;
 }
@@ -126,7 +126,7 @@ const INSERT_AREA_CLAIMS = (table: string) =>
   `INSERT INTO area_claims (call, source, area, topics) SELECT call, source, area, topics FROM ${table}`;
 const AREA_CLAIMS = { call: 'bigint', source: 'integer', area: 'text', topics: 'bigint' } as const;
 
-/** Two accounts may want the same cell, and runs under one plan may spend several accounts. */
+/** Two accounts may claim the same cell, and runs under one plan may use several accounts. */
 function lockedSources({ dialect }: SqlDatabase, asked: readonly AskedClaim[]): SqlReading<unknown> {
   if (dialect.forUpdate === '') return { statements: [], take: () => [] };
   const sources = JSON.stringify([...new Set(asked.map(({ terms }) => terms.source))]);
@@ -137,7 +137,7 @@ function lockedSources({ dialect }: SqlDatabase, asked: readonly AskedClaim[]): 
 type OpenAtCell = CallInFlight & { readonly lat7: number; readonly lng7: number };
 type OpenAtArea = CallInFlight & { readonly area: string; readonly topics: TopicSet };
 
-/** Reads all that the requests depend on. */
+/** Reads all rows that the requests depend on. */
 function aroundCalls(table: ClaimTable, asked: readonly AskedClaim[]) {
   const bySource = [...Map.groupBy(asked.keys(), (number) => asked[number]!.terms.source)];
   const reading = together(
@@ -168,8 +168,8 @@ function aroundCalls(table: ClaimTable, asked: readonly AskedClaim[]) {
   };
 }
 
-/** What requests for cells of one source depend on. Calls in flight before the answers: one that is settled in between is seen in one of
- * both. */
+/** The rows that requests for cells of one source depend on. Reads calls in flight before answers: a call that settles in between
+ * then appears in at least one of them. */
 function aroundSource(table: ClaimTable, source: number, requests: readonly ClaimRequest[]) {
   const { dialect } = table.database;
   const asked = requests.map(({ cell }) => cell);
@@ -200,13 +200,13 @@ function aroundSource(table: ClaimTable, source: number, requests: readonly Clai
         cells: stored,
         areas: storedAreas,
         openCalls: [...atCells, ...atAreas],
-        /** Counts a call that this transaction grants: the next request may be of another run. */
+        /** Counts a call that this transaction grants, because the next request may be of another run. */
         grant(call: CallInFlight, { cell, areas: wanted = [] }: ClaimRequest): void {
           const key = `${cell.lat7} ${cell.lng7}`;
           byCell.set(key, [...(byCell.get(key) ?? []), { ...call, lat7: cell.lat7, lng7: cell.lng7 }]);
           for (const inArea of wanted) atAreas.push({ ...call, area: inArea.area, topics: topicsOf(inArea) });
         },
-        /** Whether another running run buys at the cell, or for one of its areas. */
+        /** Whether another run is buying at the cell, or for one of its areas. */
         isAtWork(run: number, { cell, areas: wanted = [] }: ClaimRequest): boolean {
           const isOthers = (call: CallInFlight) => call.run !== run;
           if ((byCell.get(`${cell.lat7} ${cell.lng7}`) ?? []).some(isOthers)) return true;

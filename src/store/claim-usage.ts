@@ -11,7 +11,7 @@ type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 const PERIOD_COLUMNS = `account, period_start AS start, charged, unknown, open, exhausted_at AS "exhaustedAt",
   exhausted_left AS "exhaustedLeft", elsewhere, corrected_at AS "correctedAt"`;
 
-/** What an account has spent in the period that begins at `start`, and in later ones. */
+/** An account's spending in the period that begins at `start`, and in later ones. */
 export function* periodSpendingOf(account: string, start: number): SqlWork<PeriodSpending> {
   const [periods] = yield* read(
     statement<StoredPeriod>(`SELECT ${PERIOD_COLUMNS} FROM periods WHERE account = $1`, [account]),
@@ -30,9 +30,9 @@ function spendingOf(periods: readonly StoredPeriod[], start: number): PeriodSpen
 }
 
 /**
- * Reads the sums that claims are decided by, under the locks of their accounts; `spend` counts what the transaction itself grants.
+ * Reads the sums for decisions on claims, under the locks of the accounts; `spend` adds the calls that the transaction grants.
  *
- * @param windows the calls of the last minute by account, of which only new ones are read
+ * @param windows the calls of the last minute by account; only new ones are read
  */
 export function usageOf(
   { dialect }: SqlDatabase,
@@ -51,7 +51,7 @@ export function usageOf(
         JSON.stringify([...new Set(terms.map(({ run }) => run))]),
       ]),
       ...plans.map((plan) => planSums(plan)),
-      // The account's time is not before its newest settlement, so that nothing older is within the minute.
+      // The account's time is not before its newest settlement, so no older call is within the minute.
       ...accounts.map((account) =>
         statement(
           `SELECT run, credits, settled_at AS "settledAt" FROM calls
@@ -78,7 +78,7 @@ export function usageOf(
 
 type ClaimUsage = ReturnType<typeof usageFrom>;
 
-/** The rows that usage is made of. */
+/** The rows of an account's usage. */
 interface UsageRows {
   readonly periods: readonly StoredPeriod[];
   readonly runs: readonly ({ readonly id: number } & Spending)[];
@@ -92,7 +92,7 @@ function usageFrom(windows: Map<string, RecentCalls>, { periods, runs, underPlan
   const periodsOf = (account: string) => ofAccount.get(account) ?? [];
 
   return {
-    /** @param since calls that settled then or before are not of the minute */
+    /** @param since calls that settled then or before are outside the minute */
     of({ account, run, period, countedSince, plan }: ClaimLimits, since: number): Usage {
       const recent = windows.get(account)!;
       recent.forget(since);

@@ -26,7 +26,7 @@ import { partStore } from './stored-parts.ts';
 import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './stored-runs.ts';
 import { TextTable } from './text-table.ts';
 
-/** A database that a store is opened on. */
+/** The database of a store. */
 interface StoreSettings extends LedgerTime {
   /** For messages: the file, or the address. */
   readonly name: string;
@@ -34,7 +34,7 @@ interface StoreSettings extends LedgerTime {
   readonly widthOf: WidthOf;
 }
 
-/** What each database does in its own way. */
+/** The operations that differ between the engines. */
 interface OpenedDatabase {
   moved(): PerilbookError | null;
   bytes(): Promise<number>;
@@ -69,8 +69,8 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
   const ask = <T>(work: () => SqlWork<T>) => database.read(work);
   const change = <T>(work: () => SqlWork<T>) => database.transact(work);
 
-  // One transaction after the other: what is asked while one is under way is decided together in the next. So the number of claims a
-  // second does not depend on how far the server is.
+  // Runs one transaction after the other. Requests that arrive during a transaction are decided together in the next one, so the
+  // number of claims a second does not depend on the distance to the server.
   const claims = inBatches<{ terms: ClaimLimits; requests: readonly ClaimRequest[] }, Claim[]>(
     async (groups) => {
       const asked = groups.flatMap(({ terms, requests }) => requests.map((request) => ({ terms, request })));
@@ -87,7 +87,7 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     { most: MOST_TOGETHER, atOnce: 1 },
   );
 
-  /** All cells, page by page: no transaction stays open while somebody reads. */
+  /** All cells, page by page, so that no transaction stays open while the caller works. */
   async function* pages(): AsyncGenerator<readonly CellOfStore[]> {
     const page = (after: number) => ask(() => cellPage(tables, after));
     for (let rows = await page(0); rows.length > 0; rows = await page(rows.at(-1)!.id)) yield rows;

@@ -2,15 +2,15 @@ import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 
-/** Notices that the file of an open store was deleted, moved or replaced. */
+/** Detects that the file of an open store was deleted, moved or replaced. */
 export interface FileWatch {
-  /** The error to stop with when the file was deleted, moved or replaced; null while it is in its place. */
+  /** The error if the file was deleted, moved or replaced; null while it is unchanged. */
   moved(): PerilbookError | null;
 }
 
 /**
- * Remembers which file was just opened. A process can write to an open file after it was deleted or renamed: the next run
- * would not find what is bought then, and buy it again. A check is one `stat` of about 2 µs; a durable transaction takes
+ * Remembers the opened file. A process can write to an open file after it was deleted or renamed: the next run
+ * would not find the answers bought after that, and would buy them again. A check is one `stat` of about 2 µs; a durable transaction takes
  * milliseconds.
  *
  * The file must not be opened a second time for the check: closing that handle would drop SQLite's locks (POSIX).
@@ -52,7 +52,7 @@ function movedError(message: string, hint: string, file: string): PerilbookError
   return new PerilbookError('STORE_MOVED', message, hint, { file });
 }
 
-/** Where an open file is now: Linux lists the open files of a process; elsewhere its old folder is searched. */
+/** The present path of an open file: Linux lists the open files of a process; elsewhere its old folder is searched. */
 function whereabouts(file: string, isOpened: (stats: Stats | undefined) => boolean): string {
   for (const folder of ['/proc/self/fd', '/dev/fd', dirname(file)]) {
     for (const name of entriesOf(folder)) {

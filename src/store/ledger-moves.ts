@@ -2,7 +2,7 @@ import { type SqlDatabase, type SqlStatement, type SqlWork, statement, write } f
 import { accountLock, type LedgerTime } from './account-locks.ts';
 import type { ChargeState, Settlement } from './port.ts';
 
-/** What of a call in the ledger never changes, and so is read before its account is locked. */
+/** The columns of a call that never change, and so are read before its account is locked. */
 export interface LedgerCall {
   readonly id: number;
   readonly source: number;
@@ -25,9 +25,9 @@ export interface SettledCall {
 interface CallMove {
   readonly call: number;
   readonly charge: ChargeState;
-  /** Null: those of the call. */
+  /** Null: the call's own. */
   readonly credits: number | null;
-  /** Null: that of the call. */
+  /** Null: the call's own. */
   readonly period: number | null;
   readonly outcome: string;
   readonly requestId?: string | undefined;
@@ -63,12 +63,12 @@ export function addToSums({ dialect }: SqlDatabase, calls: readonly number[], si
 }
 
 /**
- * Moves calls from one charge to another, in the ledger and in the sums. Nothing is read, so that PostgreSQL gets it all together with
- * COMMIT: the locks of the accounts, for which all claims wait, are held for no round trip of this process.
+ * Moves calls from one charge to another, in the ledger and in the sums. It reads nothing, so PostgreSQL gets all statements together with
+ * COMMIT: the locks of the accounts, for which all claims wait, are never held during a round trip.
  */
 export function* moveCalls(ledger: LedgerTime, moves: readonly CallMove[]): SqlWork<void> {
   const { dialect } = ledger.database;
-  // A call that is moved twice keeps its last outcome.
+  // If a call is moved twice, the last outcome counts.
   const last = [...new Map(moves.map((move) => [move.call, move])).values()];
   const calls = last.map(({ call }) => call);
   const [ids, list] = [JSON.stringify(calls), dialect.list('$1', 'bigint')];

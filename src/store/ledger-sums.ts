@@ -21,7 +21,7 @@ import type {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Sums the ledger call by call, and not the sums that claims maintain, so that a statement also checks those. */
+/** Sums the ledger call by call and not from the sums that claims maintain, so that a statement checks these sums. */
 export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQuery): SqlWork<StatementRow[]> {
   const { by, account, period, job, from, to } = query;
   // When a call counts: at its claim, but never before the period that it is charged to. So a call that was claimed before the
@@ -31,7 +31,7 @@ export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQ
     ...{ run: 'calls.run', job: 'runs.job', key: 'calls.key', kind: 'calls.kind', day: `${countedAt} / ${DAY_MS}` },
   };
   const values: SqlValue[] = [];
-  // Only the conditions that are asked for, so that a statement by run uses its index alone.
+  // Adds only the given conditions, so that a statement by run uses its index alone.
   const condition = (sql: (parameter: string) => string, value: SqlValue | undefined) =>
     value === undefined ? [] : [sql(`$${values.push(value)}`)];
   const conditions = [
@@ -83,10 +83,9 @@ export function* latestCallTimes(source: number, leaseMs: number): SqlWork<reado
 }
 
 /**
- * Corrects a period by what the provider's page says is spent, in the caller's transaction. Calls of unknown charge count as part
- * of the page's figure: the provider knows whether it charged them. Calls in flight do not: the page may have been read before they were
- * charged, and to count them twice for a minute costs nothing. What is counted in later periods counts in this one as well, and the
- * page's figure is all that does.
+ * Corrects a period by the figure on the provider's page, in the caller's transaction. Calls of unknown charge count as part of the
+ * page's figure, because the provider knows whether it charged them. Calls in flight do not: the page may have been read before they
+ * were charged, and counting them twice for a minute is harmless. Credits counted in later periods are part of the figure too.
  */
 export function* correctPeriod(
   ledger: LedgerTime,

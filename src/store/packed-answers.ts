@@ -5,18 +5,18 @@ import { PerilbookError } from '../errors.ts';
  * The answers of a cell are stored in its row, one after the other:
  *
  *     2 bytes  the number of the topic's slug among the store's texts
- *     6 bytes  when the service said it, in milliseconds since the epoch
+ *     6 bytes  the time of the answer, in milliseconds since the epoch
  *     1 byte   how many fields there are
  *     4 bytes  how many bytes they take
  *     …        the fields, packed
  *
- * All little-endian. The layouts that were measured (`npm run bench -- layouts`: 100,000 cells of 18 natural topics, 54
- * fields, read cell by cell until the fields can be written; on a busy machine, so what counts is how they compare):
- * - a row an answer, its fields JSON: 125 MB, 38,000 cells a second
- * - a row a cell, its answers JSON: 139 MB, 33,000; here until version 4
- * - a row a cell, its answers packed, unpacked only for the write: 53 MB, 95,000; this one
- * - a row a cell with the finished text of its added fields: 61 MB, 220,000. Rejected: that fits one choice of topics, one
- *   delimiter and one encoding, says nothing of how old each answer is, and the write formats each cell once anyway
+ * All little-endian. The measured layouts (`npm run bench -- layouts`: 100,000 cells of 18 natural topics, 54
+ * fields, read cell by cell until the fields can be written; on a busy machine, so only the ratios count):
+ * - one row per answer, its fields as JSON: 125 MB, 38,000 cells a second
+ * - one row per cell, its answers as JSON: 139 MB, 33,000; here until version 4
+ * - one row per cell, its answers packed, unpacked only for writing: 53 MB, 95,000; the present one
+ * - one row per cell with the finished text of its added fields: 61 MB, 220,000. Rejected: it fits one choice of topics, one
+ *   delimiter and one encoding, lacks the time of each answer, and writing formats each cell only once anyway
  */
 export const HEADER_BYTES = 13;
 
@@ -36,11 +36,11 @@ export function newAnswerSpan(): AnswerSpan {
   return { slug: 0, asOf: 0, width: 0, start: 0, from: 0, to: 0 };
 }
 
-/** Finds the answer behind `span`, or the first where `span.to` is 0; false behind the last one. @throws STORE_UNUSABLE */
+/** Finds the answer after `span`, or the first if `span.to` is 0; false after the last one. @throws STORE_UNUSABLE */
 export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
   const at = span.to;
   if (at === bytes.length) return false;
-  // A header that is cut off is damage: as an end it would make the answer missing, and bought again.
+  // A truncated header is damage. Read as the end, it would drop a paid answer, which would be bought again.
   if (at + HEADER_BYTES > bytes.length) throw damagedCell();
   span.start = at;
   span.slug = uint16(bytes, at);
@@ -52,7 +52,7 @@ export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
   return true;
 }
 
-/** The bytes of a cell are not as they were written. */
+/** The error for damaged bytes of a cell. */
 export function damagedCell(): PerilbookError {
   return new PerilbookError(
     'STORE_UNUSABLE',
@@ -61,7 +61,7 @@ export function damagedCell(): PerilbookError {
   );
 }
 
-/** Writes the header of an answer to a place. @param size how many bytes its packed fields take */
+/** Writes the header of an answer. @param size how many bytes its packed fields take */
 export function writeHeader(bytes: Buffer, at: number, slug: number, { asOf, fields }: Answer, size: number): void {
   bytes.writeUInt16LE(slug, at);
   bytes.writeUIntLE(asOf, at + 2, 6);

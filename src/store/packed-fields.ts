@@ -2,8 +2,8 @@ import type { Field, FieldSink } from '../contract/answer.ts';
 
 /*
  * Fields as bytes, one tag a field: those of 18 natural topics take some 300 bytes a cell, where an array of strings and
- * boxed numbers takes about 900 and JSON 1,400. What comes out is what went in, to the bit. The tags are what stands in
- * store files: they are never given another meaning.
+ * boxed numbers takes about 900 and JSON 1,400. Unpacked fields equal the packed ones bit for bit. Store files contain the
+ * tags, so a tag never gets another meaning.
  */
 const NULL = 0;
 const DOUBLE = 1;
@@ -17,27 +17,27 @@ const OWN_TEXT = 7;
 const FIRST_TEXT = 8;
 const SHORT_TEXTS = 256 - FIRST_TEXT;
 
-/** Of a number, a time, a known text, or what stands before another text. */
+/** Most bytes of a number, a time, a numbered text, or the head of a text in full. */
 const MOST_BYTES = 9;
 
 const MILLION = 1e6;
 const DAY_MS = 86_400_000;
 const ISO_LENGTH = '2026-03-10T12:00:00.000Z'.length;
 
-/** Bytes of a field with each tag, its own included; 0 for a text that stands there: its length follows. */
+/** Bytes of a field with each tag, the tag included; 0 for a text in full, whose length follows. */
 const SIZES = new Uint8Array(256).fill(1);
 SIZES.set([1, 9, 5, 5, 2, 7, 5, 0]);
 
 const double = new Float64Array(1);
 const doubleBytes = new Uint8Array(double.buffer);
 
-/** Notes and names of places can be all different: texts beyond this number are stored in each cell. */
+/** Notes and place names may all differ: texts beyond this number are stored in each cell. */
 export const MOST_TEXTS = 4096;
 const LONGEST_TEXT = 200;
 
-/** Texts by number, the same ones at packing and at unpacking. */
+/** Texts by number, the same for packing and unpacking. */
 export interface Texts {
-  /** The number of a text; -1 for one that has none and is written out each time. */
+  /** The number of a text; -1 if it has none and is stored in full. */
   numberOf(text: string): number;
   textOf(number: number): string;
 }
@@ -47,13 +47,13 @@ export function isSharedText(text: string): boolean {
   return text.length <= LONGEST_TEXT && text.isWellFormed() && !text.includes('\0');
 }
 
-/** Packs and unpacks the fields of many rows; texts that come again are written as their numbers. */
+/** Packs and unpacks the fields of many rows; repeated texts are stored as numbers. */
 export class FieldPacker {
   readonly #texts: Texts;
   #bytes = Buffer.allocUnsafe(4096);
   #day = Number.NaN;
   #dayText = '';
-  /** The answers of a bundle have one time, and those of a night lie together. */
+  /** Cached, because the answers of a bundle have one time, and answers of one night are stored together. */
   #lastText = '';
   #lastTime: number | null = null;
 
@@ -61,7 +61,7 @@ export class FieldPacker {
     this.#texts = texts;
   }
 
-  /** Packs fields from byte `from` on; what earlier calls put before it stays. The bytes up to the end of the fields: valid until the next call. */
+  /** Packs fields from byte `from` on, after those of earlier calls. Returns the bytes up to the end of the fields, valid until the next call. */
   pack(fields: readonly Field[], from = 0): Buffer {
     this.#grow(from);
     let at = from;
@@ -74,7 +74,7 @@ export class FieldPacker {
     return this.#bytes.subarray(0, at);
   }
 
-  /** The fields that were packed at a place. */
+  /** Unpacks the fields at a position. */
   unpack(bytes: Buffer, from: number, width: number): Field[] {
     const texts = this.#texts;
     const fields: Field[] = [];
@@ -110,7 +110,7 @@ export class FieldPacker {
     return fields;
   }
 
-  /** Gives the fields that were packed at a place to a sink. */
+  /** Puts the fields at a position into a sink. */
   put(bytes: Buffer, from: number, width: number, sink: FieldSink): void {
     let at = from;
     for (let i = 0; i < width; i++) {
@@ -122,7 +122,7 @@ export class FieldPacker {
     }
   }
 
-  /** Whether one of the fields that were packed at a place is null, of those with a 1 in `asked`. */
+  /** Whether one of the fields at a position is null, among the fields with a 1 in `asked`. */
   hasNull(bytes: Buffer, from: number, asked: Uint8Array): boolean {
     let at = from;
     for (let i = 0; i < asked.length; i++) {
@@ -156,7 +156,7 @@ export class FieldPacker {
     return at + this.#bytes.write(text, at, 'utf16le');
   }
 
-  /** The day's text is kept: most answers of a store come from few days, and a Date costs as much as all other fields. */
+  /** Caches the text of the day: most answers of a store come from few days, and a Date costs as much as all other fields. */
   #timeText(time: number): string {
     const day = Math.floor(time / DAY_MS);
     if (day !== this.#day) {
@@ -181,12 +181,12 @@ export class FieldPacker {
   }
 }
 
-/** Where the fields end that were packed at a place; behind the end of the bytes where they are damaged. */
+/** The end of the fields at a position; after the end of the bytes if they are damaged. */
 export function skipFields(bytes: Uint8Array, from: number, width: number): number {
   let at = from;
   for (let i = 0; i < width; i++) {
     const size = SIZES[bytes[at]!]!;
-    // A damaged length may be below 0: without its sign it ends behind the cell and not before it.
+    // A damaged length may be below 0. Read as unsigned, it ends after the cell and not before it.
     at += size > 0 ? size : 5 + (int32(bytes, at + 1) >>> 0) * 2;
   }
   return at;
@@ -218,7 +218,7 @@ function int32(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** The time that a text stands for, if it comes back from it as it was. */
+/** The time of a text, if formatting the time gives the same text again. */
 function timeOf(text: string): number | null {
   if (text.length !== ISO_LENGTH || text[ISO_LENGTH - 1] !== 'Z') return null;
   const time = Date.parse(text);

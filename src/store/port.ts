@@ -17,7 +17,7 @@ import type { PartStore } from './part-store.ts';
  * Everything is asked in batches and awaited, so that a store on another machine can implement the same interface.
  */
 
-/** How a call was charged. `sent` has no outcome yet; of `unknown` nobody can say whether it was charged, so it counts as spent
+/** How a call was charged. `sent` has no outcome yet; whether `unknown` was charged cannot be known, so it counts as spent
  * for every limit. */
 export type ChargeState = 'sent' | 'charged' | 'free' | 'unknown';
 
@@ -26,9 +26,9 @@ export interface ClaimLimits {
   readonly run: number;
   readonly source: number;
   readonly account: string;
-  /** The period that the calls are counted in. */
+  /** The period in which the calls count. */
   readonly period: BillingPeriod;
-  /** Start of the earliest period that it may be as well, where clocks disagree: credits of it and of all later ones count. */
+  /** If clocks disagree: the start of the earliest possible period. Credits of it and of all later periods count. */
   readonly countedSince?: number;
   /** Most credits that may be spent in the period by all who use the account: allowance less reserve, plus overage. */
   readonly periodLimit: number;
@@ -39,7 +39,7 @@ export interface ClaimLimits {
   readonly budget: number;
   /** The approved plan under which the run spends, and most credits that all runs under it may spend together. */
   readonly plan?: { readonly id: string; readonly budget: number };
-  /** How long a claim holds if its owner is not heard of again, in milliseconds: above any call's own deadline. */
+  /** How long a claim holds without a sign of its owner, in milliseconds: above any call's own deadline. */
   readonly leaseMs: number;
 }
 
@@ -52,17 +52,17 @@ export interface ClaimRequest {
   readonly key: string;
   /** The topics that the call is bought for. */
   readonly wanted: readonly Wanted[];
-  /** The areas that the call is made for as well: its answer is to serve other cells of them. */
+  /** The areas whose other cells will use the answer too. */
   readonly areas?: readonly AreaWanted[];
 }
 
-/** A topic, and the oldest time at which an answer to it would still do. */
+/** A topic, and the oldest acceptable time of an answer. */
 interface Wanted {
   readonly topic: TopicSlug;
   readonly freshSince: number;
 }
 
-/** What of a request's topics is wanted for a whole area, e.g. `tract 06037106111`. */
+/** The topics of a request that a whole area needs, e.g. `tract 06037106111`. */
 export interface AreaWanted {
   readonly area: string;
   readonly wanted: readonly Wanted[];
@@ -70,8 +70,8 @@ export interface AreaWanted {
 
 /**
  * - `granted`: the intent is durable; the call may be sent. `byOthers`: credits of the minute that other runs have spent.
- * - `answered`: since it was planned, some wanted topic was answered by another run, at this cell or for its area: plan
- *   the cell again.
+ * - `answered`: another run has answered a wanted topic since the plan, at this cell or for its area: plan the cell
+ *   again.
  * - `claimed`: another run is buying at this cell, or for its area: come back later.
  * - `wait`: the minute is full; try again in `ms`.
  * - `quota`, `budget`: the period or the run has too few credits left.
@@ -85,7 +85,7 @@ export type Claim =
   | { readonly outcome: 'budget' };
 
 export interface Settlement {
-  /** The number that the claim granted. */
+  /** The number of the granted call. */
   readonly call: number;
   readonly charge: Exclude<ChargeState, 'sent'>;
   /** Credits charged (or, unknown, that may have been); 0 when free. */
@@ -111,7 +111,7 @@ export interface Settlement {
   readonly refused?: Scope;
 }
 
-/** The `details` of an answer; null where it had none, which removes those of an older answer. */
+/** The `details` of an answer; null if it has none, which removes the details of an older answer. */
 export interface KeptDetails {
   readonly topic: TopicSlug;
   readonly asOf: number;
@@ -119,7 +119,7 @@ export interface KeptDetails {
   readonly packed: { readonly zstd: Uint8Array; readonly bytes: number } | null;
 }
 
-/** What one location of an area was answered, cut to the fields that are per area. */
+/** The answers at one location of an area, cut to the fields that hold for the area. */
 export interface AreaAnswers {
   /** Level and census code, e.g. `tract 06037106111`. */
   readonly area: string;
@@ -128,22 +128,22 @@ export interface AreaAnswers {
   readonly comparableSince: number;
 }
 
-/** An answer that a reader wants: not older than `freshSince`, and of its fields the first so many. */
+/** An answer to read: not older than `freshSince`, with its first `fields` fields. */
 export interface WantedAnswer {
   readonly topic: TopicSlug;
   readonly freshSince: number;
   readonly fields: number;
 }
 
-/** A cell that has all that is wanted. */
+/** A cell that has all wanted answers. */
 export interface CompleteCell {
   /** When the oldest of the wanted answers was given. */
   readonly asOf: number;
   /** The wanted fields, in the order wanted. They may be unpacked here: call it only while the store is open. */
   readonly fields: () => readonly Field[];
-  /** The same fields, packed: whoever keeps many cells keeps these bytes. */
+  /** The same fields, packed: a cache of many cells keeps these bytes. */
   readonly packed: Uint8Array;
-  /** How many they are. */
+  /** The number of fields. */
   readonly width: number;
   /** Unpacks them: one object for all cells of a store. */
   readonly packer: FieldUnpacker;
@@ -157,17 +157,17 @@ export interface FieldUnpacker {
   hasNull(bytes: Buffer, from: number, asked: Uint8Array): boolean;
 }
 
-/** The answers and failures of one cell that nothing was paid for. */
+/** The free answers and failures of one cell. */
 export interface CellAnswers {
   readonly cell: Cell;
   readonly answers: readonly Answer[];
   readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
 }
 
-/** What is known of an area. */
+/** The stored answers of an area. */
 export interface StoredArea {
   readonly answers: ReadonlyMap<TopicSlug, Answer>;
-  /** When two of its locations were answered differently: then one answer does not hold for all. */
+  /** When two of its locations got different answers: then one answer does not hold for all. Null: never. */
   readonly mismatchedAt: number | null;
 }
 
@@ -181,12 +181,12 @@ export interface Spending {
 export interface PeriodSpending extends Spending {
   /** When the service said that the quota is used up (first, since the last correction), or null. */
   readonly exhaustedAt: number | null;
-  /** What the ledger thought was left at that time. */
+  /** The credits left at that time, by the ledger. */
   readonly exhaustedLeft?: number;
-  /** What the provider's page said, where the user recorded it. */
+  /** The figure on the provider's page, if the user recorded it. */
   readonly correction?: Correction;
-  /** Credits that are counted in later periods; left out where there are none. A period that has not ended has them by a clock
-   * that was ahead. They count in it too: nobody can say which of the clocks was right. */
+  /** Credits that are counted in later periods; absent if there are none. A clock that was ahead puts them there before the period
+   * ends. They count in this period too, because it is unknown which clock was right. */
   readonly later?: number;
 }
 
@@ -199,7 +199,7 @@ export interface Correction {
 
 export type StatementBy = 'run' | 'job' | 'key' | 'day' | 'kind';
 
-/** Which calls of the ledger a statement sums, and over what. */
+/** The calls of the ledger that a statement sums, and the groups. */
 export interface StatementQuery {
   readonly by: StatementBy;
   readonly account?: string;
@@ -215,7 +215,7 @@ export interface StatementQuery {
 export interface StatementRow {
   /** The number of the run, the name of the job, the fingerprint of the key, the day in UTC (2026-03-15), or the kind of call. */
   readonly name: string | number;
-  /** Whose run it is; only by run. */
+  /** The job of the run; only by run. */
   readonly job?: string;
   readonly calls: Readonly<Record<'charged' | 'free' | 'unknown' | 'inFlight', number>>;
   readonly credits: Readonly<Record<'charged' | 'unknown' | 'inFlight', number>>;
@@ -226,7 +226,7 @@ export type FinalState = 'complete' | 'incomplete' | 'paused' | 'stopped' | 'int
 /** `cut off`: its process died before it ended. */
 type RunState = 'running' | 'cut off' | FinalState;
 
-/** A run as `status` shows it. */
+/** A recorded run. */
 export interface RunRecord extends Spending {
   readonly run: number;
   readonly job: string;
@@ -243,7 +243,7 @@ export interface RunRecord extends Spending {
   readonly summary: unknown;
 }
 
-/** How far an account's credits may be spent. */
+/** The limits on an account's credits. */
 export interface AccountTerms {
   readonly subscription: Subscription;
   readonly anniversaryDay: number;
@@ -269,7 +269,7 @@ export interface NewRun {
   readonly budget: number;
   /** The approved plan under which it spends, if there is one. */
   readonly plan?: string;
-  /** Every account that it may spend. */
+  /** The accounts that it may use. */
   readonly accounts?: readonly LedgerAccount[];
 }
 
@@ -285,7 +285,7 @@ export interface TimedCall {
   readonly ms: number;
 }
 
-/** What the standard and the enterprise bundle were last seen to return; null when never seen. */
+/** The topics that the standard and the enterprise bundle last returned; null if never bought. */
 export interface BundleContents {
   readonly standard: readonly TopicSlug[] | null;
   readonly enterprise: readonly TopicSlug[] | null;
@@ -311,35 +311,35 @@ export interface Owner {
   isAlive(owner: string): boolean;
 }
 
-/** All that is kept between runs: answers, ledger, runs, and the state of part files. */
+/** The data kept between runs: answers, ledger, runs, and the state of part files. */
 export interface Store extends PartStore, AsyncDisposable {
   /** The number of a source; a new source gets one. */
   source(name: string): Promise<number>;
-  /** What is known of each cell, in the order asked; null for a cell never heard of. */
+  /** The record of each cell, in the given order; null for a cell without a record. */
   read(source: number, cells: readonly Cell[]): Promise<readonly (CellRecord | null)[]>;
-  /** As `read`, but for a cell that has all that is wanted it gives only that. In a warm run nearly all cells are complete, and
-   * records of them for the plan took most of its time. */
+  /** As `read`, but of a complete cell it returns only the wanted answers. In a warm run nearly all cells are complete, and
+   * making their records took most of the plan's time. */
   readWanted(
     source: number,
     cells: readonly Cell[],
     wanted: readonly WantedAnswer[],
   ): Promise<readonly (CompleteCell | CellRecord | null)[]>;
-  /** What is known of each area, in the order asked; null for one never heard of. */
+  /** The stored answers of each area, in the given order; null for an area without a record. */
   readAreas(source: number, areas: readonly string[]): Promise<readonly (StoredArea | null)[]>;
-  /** Decides on each request in order, in one transaction: what is granted is in the ledger when this resolves.
-   * @throws STORE_MOVED where nobody would find what is bought: the store's file was deleted, moved or replaced */
+  /** Decides on each request in order, in one transaction. Granted calls are in the ledger when this resolves.
+   * @throws STORE_MOVED if the store's file was deleted, moved or replaced, because the next run would not find the answers */
   claim(terms: ClaimLimits, requests: readonly ClaimRequest[]): Promise<readonly Claim[]>;
   /** Writes outcomes and answers in one transaction: both are durable when this resolves. */
   settle(settlements: readonly Settlement[]): Promise<void>;
   /** Writes answers that cost nothing, in one transaction and without a ledger row: they are durable when this resolves. */
   putAnswers(source: number, cells: readonly CellAnswers[]): Promise<void>;
-  /** The error of a store whose file was deleted, moved or replaced while it is open; null where it is in its place. What is
-   * settled is still written to it. */
+  /** The error of a store whose file was deleted, moved or replaced while it is open; null if it is unchanged.
+   * Settlements are still written to it. */
   moved(): Promise<PerilbookError | null>;
   /** When a source gave sample data; null where it never did. */
   sampleMark(source: number): Promise<SampleMark | null>;
   /** The latest charged calls of a source (of the last 1,000 in the ledger), the newest first, with the time from the claim to the
-   * settlement. @param leaseMs the lease that they were claimed with: its end is by the clock that settlements are by */
+   * settlement. @param leaseMs the lease of their claims: its end is by the same clock as settlements */
   callTimes(source: number, leaseMs: number): Promise<readonly TimedCall[]>;
   bundleContents(source: number): Promise<BundleContents>;
   refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
@@ -350,15 +350,15 @@ export interface Store extends PartStore, AsyncDisposable {
    * `exhaustedAt`. */
   correct(account: string, period: BillingPeriod, spentInAll: number): Promise<Correction>;
   startRun(run: NewRun): Promise<number>;
-  /** The accounts that runs could spend, that of the latest run first. */
+  /** The accounts of runs, the latest run's first. */
   ledgerAccounts(): Promise<readonly LedgerAccount[]>;
   finishRun(run: number, end: RunConclusion): Promise<void>;
   runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
   runSpending(run: number): Promise<Spending>;
-  /** What all runs under an approved plan have spent. */
+  /** The spending of all runs under an approved plan. */
   planSpending(plan: string): Promise<Spending>;
   stats(): Promise<StoreStats>;
-  /** What `prune` would delete: by source, how many cells have which topics answered before `before`. */
+  /** The answers that `prune` would delete: by source, the number of cells for each set of topics answered before `before`. */
   countOlder(before: number): Promise<ReadonlyMap<string, ReadonlyMap<TopicSet, number>>>;
   /** Deletes answers older than `before`, and their details; returns the number of answers. The ledger is never pruned. */
   prune(before: number): Promise<number>;

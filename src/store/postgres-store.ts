@@ -11,7 +11,7 @@ import { STORE_DATABASE } from './store-address.ts';
 
 interface PostgresOptions {
   readonly widthOf?: WidthOf;
-  /** The time as SQL. Default: the server's clock. Tests give one that they move. */
+  /** The time as SQL. Default: the server's clock. Tests pass one that they move. */
   readonly serverTime?: () => string;
 }
 
@@ -31,7 +31,7 @@ const POOL_SETTINGS = {
  * The store for several machines: a schema of a PostgreSQL database (docs/operator/many-machines.md). All rules are kept in transactions
  * of the server and by its clock. On opening, calls whose lease has ended or whose process has died are settled as `unknown`.
  *
- * @param clock measures how long a server that is away is waited for; nothing else
+ * @param clock measures only the wait for a server that is away
  * @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE
  */
 export async function openPostgresStore(
@@ -49,13 +49,13 @@ export async function openPostgresStore(
     const tables = tablesOf({ name: location.address, database, time, owner, widthOf });
     const [[right], newer] = await database.read(() => read(MAY_WRITE, tables.texts.newer()));
     tables.texts.take(newer);
-    // A role that only reads leaves to others what a worker that died left behind.
+    // A read-only role cannot settle the calls of a dead worker; other processes do it.
     if (right!.mayWrite) {
       await database.transact(() => write(OLD_TRANSACTIONS));
       await database.transact(() => giveUpDead(tables));
     }
     return storeOn(tables, {
-      // A database that is moved is another server: its connection ends.
+      // If a database moves, it is on another server, and this connection ends.
       moved: () => null,
       bytes: async () => (await database.read(() => read(SIZE)))[0][0]!.bytes,
       close: () => pool[Symbol.asyncDispose](),

@@ -5,9 +5,9 @@ export interface RecentCall {
   readonly settledAt: number;
 }
 
-/** The calls of an account that settled within a window. Their sums are kept: they may be 100,000, and each claim asks for them. */
+/** The calls of an account that settled within a window. Keeps their sums, because each claim needs them and the calls may be 100,000. */
 export class RecentCalls {
-  /** Oldest first; those before `#first` are forgotten. */
+  /** Oldest first; calls before `#first` are outside the window. */
   #calls: RecentCall[] = [];
   #first = 0;
   #credits = 0;
@@ -17,7 +17,7 @@ export class RecentCalls {
     return this.#credits;
   }
 
-  /** Those of one run among them. */
+  /** The calls of one run among them. */
   creditsOf(run: number): number {
     return this.#ofRuns.get(run) ?? 0;
   }
@@ -32,8 +32,8 @@ export class RecentCalls {
     return this.#calls.at(-1)?.settledAt ?? 0;
   }
 
-  /** Adds the calls that settled from `latest` on, oldest first: more may have settled in that millisecond than were read before. The store sees
-   * to it that a call which settles later never has an earlier time. */
+  /** Adds the calls that settled from `latest` on, oldest first: further calls may have settled in the same millisecond. The store
+   * guarantees that settlement times never decrease. */
   add(newer: readonly RecentCall[]): void {
     const { latest } = this;
     while (this.#calls.length > this.#first && this.latest === latest) this.#count(this.#calls.pop()!, -1);
@@ -43,7 +43,7 @@ export class RecentCalls {
     }
   }
 
-  /** Forgets the calls that settled at a time or before. */
+  /** Removes the calls that settled at a time or before. */
   forget(until: number): void {
     for (let call = this.#calls[this.#first]; call && call.settledAt <= until; call = this.#calls[this.#first]) {
       this.#count(call, -1);

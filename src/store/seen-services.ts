@@ -7,25 +7,25 @@ import type { BundleContents } from './port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How long a refused scope counts. Keys get new scopes now and then, and to ask again is free (403). A refusal that is dated
- * in the future by a wrong clock counts no longer than that either. */
+/** How long a refused scope counts. Keys sometimes get new scopes, and asking again is free (403). A refusal that a wrong clock
+ * dated in the future counts no longer than that either. */
 const REFUSAL_HOLDS_MS = DAY_MS;
 
-/** How long a bundle that returned fewer topics than the contract says counts as such. Without a limit it would never be
- * bought and seen again, and one odd answer would make every later plan dearer. To look again costs one bundle. */
+/** How long a bundle counts as incomplete after it returned fewer topics than the contract says. Without a limit it would never be
+ * bought again, and one odd answer would make every later plan dearer. Buying it again costs one bundle. */
 const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
 
 /** Number of topics in each bundle (docs/developer/service-api.md, 2.3 and 2.9). */
 const PROMISED = { standard: 17, enterprise: 37 } as const;
 
-/** A bundle as it was last seen: the JSON of its slugs. */
+/** The last returned slugs of a bundle, as JSON. */
 interface SeenBundle {
   readonly kind: BundleKind;
   readonly topics: string;
   readonly seenAt: number;
 }
 
-/** What the bundles are believed to return now. */
+/** The assumed contents of the bundles. */
 function bundleContentsOf(bundles: readonly SeenBundle[], now: number): BundleContents {
   const seen = new Map<BundleKind, readonly TopicSlug[]>();
   for (const { kind, topics, seenAt } of bundles) {
@@ -36,13 +36,13 @@ function bundleContentsOf(bundles: readonly SeenBundle[], now: number): BundleCo
   return { standard: seen.get('standard') ?? null, enterprise: seen.get('enterprise') ?? null };
 }
 
-/** Records what settlements show about their services, in the caller's transaction. Nearly all of them show nothing. */
+/** Records new facts about services from settlements, in the caller's transaction. Nearly all settlements have none. */
 export function* rememberObservations(
   { dialect }: SqlDatabase,
   settled: readonly SettledCall[],
   now: number,
 ): SqlWork<void> {
-  // Once a source and not once a call: its row would be locked by every settlement.
+  // Once per source and not per call: every settlement would lock its row.
   const answered = settled.filter(({ settlement }) => settlement.answers.length > 0);
   for (const [source, calls] of Map.groupBy(answered, ({ call }) => call.source)) {
     const samples = calls.filter(({ settlement }) => settlement.sample);

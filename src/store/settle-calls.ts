@@ -44,10 +44,10 @@ export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: read
     })),
   );
   for (const { settlement, call } of settled) {
-    // Just after an anniversary the provider's clock may still be before it: then it means the old quota.
+    // Just after an anniversary the provider's clock may still be before it, and its refusal concerns the old quota.
     if (!settlement.exhausted || call.claimed_at < call.period_start + CLOCKS_APART_MS) continue;
-    // It counts for the period in which the call was claimed: a refusal that arrives after the anniversary means the old quota,
-    // and would block the new period for a month. A call claimed before a correction says nothing about the time after it.
+    // A refusal counts for the period in which the call was claimed: if it arrives after the anniversary, it concerns the old quota,
+    // and would block the new period for a month. A call claimed before a correction tells nothing about the time after it.
     yield* write(
       statement(
         `UPDATE periods SET exhausted_at = $1, exhausted_left = $2 WHERE account = $3 AND period_start = $4
@@ -68,7 +68,7 @@ export function* giveUpCalls(ledger: LedgerTime, calls: readonly number[]): SqlW
       ledger,
       accounts.map(({ account }) => account),
     ),
-    // Behind the lock: who has settled one since is right.
+    // After the lock: a settlement that another process has written meanwhile is right.
     rowsOf(statement<{ id: number }>(`SELECT id ${ofCalls} AND charge = 'sent'`, [ids])),
   );
   yield* moveCalls(

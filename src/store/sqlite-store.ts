@@ -12,7 +12,7 @@ import { watchFile } from './file-watch.ts';
 import type { Owner, Store } from './port.ts';
 import { STORE_DATABASE } from './store-address.ts';
 
-/** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means trouble. */
+/** How long a process waits for another's transaction. Transactions last milliseconds; half a minute means a fault. */
 const BUSY_TIMEOUT_MS = 30_000;
 
 /**
@@ -31,10 +31,10 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
     database.transactNow(() => giveUpDead(tables));
     return storeOn(tables, {
       moved: () => watched.moved(),
-      // What is not yet in the file itself lies in the WAL, which may be larger.
+      // The WAL holds the changes that are not yet in the file, and may be larger than it.
       bytes: async () => statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
       async close() {
-        // SQLite leaves the WAL of a moved file at the old name: its transactions would be lost.
+        // SQLite leaves the WAL of a moved file under the old name: its transactions would be lost.
         if (handle.open && watched.moved() !== null) handle.pragma('wal_checkpoint(TRUNCATE)');
         handle.close();
       },
@@ -49,7 +49,7 @@ const LEDGER_TIME = '(SELECT steady_ms() + "offset" FROM ledger_clock)';
 
 /**
  * Starts the ledger's clock, which all processes of a machine share: the machine's monotonic clock and an offset that the first
- * process wrote. It starts at the time of the wall clock, and does not change when that is set. After a restart of the machine
+ * process wrote. It starts at the time of the wall clock, and setting the wall clock does not change it. After a restart of the machine
  * (the monotonic clock is earlier than the newest settlement) it starts again, never earlier than that settlement.
  */
 function startClock(database: SqliteDriver): void {
@@ -75,7 +75,7 @@ export function openDatabase(file: string): SqliteDatabase {
     refuseSecondName(file);
     return openSqlite(file, {
       migrations: new URL('./migrations/sqlite/', import.meta.url),
-      // 16 MB of pages: with the default of 2, each cell of a large plan reads a page of the index again, and takes a fifth longer.
+      // 16 MB of pages: with the default of 2 MB, each cell of a large plan reads a page of the index again and takes a fifth longer.
       pragmas: ['synchronous = FULL', 'foreign_keys = ON', 'cache_size = -16384'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       otherVersion: (version, supported) =>
@@ -123,7 +123,7 @@ function refuseSecondName(file: string): void {
 
 const { thenAgain: RUN_AGAIN } = STORE_DATABASE;
 
-/** What SQLite's codes mean to a user, by their beginnings; the rest (a constraint, a mistake in a statement) are bugs. */
+/** The meaning of SQLite's codes for the user, by prefix. All others (a constraint, a mistake in a statement) are bugs. */
 const REASONS: readonly (readonly [code: string, what: string, hint: string])[] = [
   ['SQLITE_FULL', 'has no room left on its disk', `Make room, ${RUN_AGAIN}`],
   ['SQLITE_IOERR', 'cannot be read or written', `Check its disk (is it full?), ${RUN_AGAIN}`],
@@ -139,7 +139,7 @@ const REASONS: readonly (readonly [code: string, what: string, hint: string])[] 
   ['SQLITE_NOTADB', 'is no database', 'Put back a copy of it, or name another file with --store.'],
 ];
 
-/** An error of SQLite's as the user can act on it; any other as it is. */
+/** Converts an error of SQLite into one that the user can act on; returns any other unchanged. */
 function asStoreError(file: string, error: unknown): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
   const reason = REASONS.find(([code]) => error.code.startsWith(code));

@@ -15,13 +15,13 @@ export function answersSince(answers: Buffer, time: number): { kept: Buffer; dro
   return { kept: Buffer.concat(kept), dropped };
 }
 
-/** A cell as these sums need it. A reader may give the cells page by page. */
+/** The parts of a cell that these sums need. Cells may come page by page. */
 interface CellOfSource {
   readonly source: string;
   readonly answers: Buffer;
 }
 
-/** By source, how many cells have which topics answered before `time`. Topics that this version does not know are left out.
+/** By source, how many cells have which topics answered before `time`. Skips topics that this version does not have.
  * @param sources the sums of earlier pages, which are added to */
 export function countOlder(
   cells: Iterable<CellOfSource>,

@@ -7,7 +7,7 @@ type AreaOfSource = AreaRow & { readonly source: number; readonly area: string }
 
 const COLUMNS = 'source, area, answers, mismatched_at AS "mismatchedAt"';
 
-/** What is known of areas, by name. */
+/** The stored areas, by name. */
 export function areasOf(
   { dialect }: SqlDatabase,
   source: number,
@@ -26,14 +26,14 @@ export function areasOf(
   };
 }
 
-/** Stores what single locations of areas were answered, in the caller's transaction. */
+/** Stores the answers at single locations of areas, in the caller's transaction. */
 export function* mergeAreas({ dialect }: SqlDatabase, settled: readonly SettledCall[], now: number): SqlWork<void> {
   const changes = settled.flatMap(({ settlement, call: { source } }) =>
     (settlement.areas ?? []).map((change) => ({ source, area: change.area, change, key: `${source} ${change.area}` })),
   );
   if (changes.length === 0) return;
   const distinct = [...new Map(changes.map((change) => [change.key, change])).values()];
-  // In one order, as with cells.
+  // In a fixed order, as with cells.
   distinct.sort((a, b) => (a.key < b.key ? -1 : 1));
   const inserts = dialect.eachRow<AreaOfSource>(
     distinct.map(({ source, area }) => ({ source, area })),

@@ -23,7 +23,7 @@ export interface StoredCells {
   readonly reader: AnswerReader;
 }
 
-/** What a call or a look-up brought for a cell of a source. */
+/** The results of a call or a look-up for a cell of a source. */
 interface CellChange {
   readonly source: number;
   readonly cell: Cell;
@@ -34,15 +34,15 @@ interface CellChange {
 type CellRow = PackedCell & { readonly source: number } & Cell;
 type AskedRow = (PackedCell & Cell) | { readonly answers: null };
 
-/** Cells that one statement reads. To read each with a statement of its own takes half as much time again. */
+/** Cells per statement. One statement per cell takes half as much time again. */
 const CELLS_A_STATEMENT = 2_000;
-/** Cells of a page, where all of them are read. */
+/** Cells per page, when all cells are read. */
 const CELLS_A_PAGE = 1_000;
 
 /**
- * The statement that reads cells in the order asked, a row of NULL for one that is not stored. Each engine has its own, as this decides how
- * fast a plan is: SQLite reads an object with a latitude and a longitude a member (its names may repeat) in two thirds of the time of an
- * array of pairs, PostgreSQL two arrays. LEFT JOIN, because a JOIN may be turned round: then all cells of the source are read.
+ * The statement that reads cells in the given order, with a row of NULL for a missing cell. Each engine has its own, because this decides
+ * the speed of a plan. SQLite reads a JSON object with one latitude and longitude per member (its names may repeat) in two thirds of the
+ * time of an array of pairs; PostgreSQL reads two arrays. LEFT JOIN, because the planner may reverse a JOIN and read all cells.
  */
 function cellsAsked({ dialect }: SqlDatabase, source: number, cells: readonly Cell[]): SqlStatement<AskedRow> {
   const columns = 'cells.lat7, cells.lng7, answers, failures';
@@ -60,7 +60,7 @@ function cellsAsked({ dialect }: SqlDatabase, source: number, cells: readonly Ce
   );
 }
 
-/** Reads cells in the order asked. @param maker makes, when all texts are known that the cells name, what makes a result of a cell */
+/** Reads cells in the given order. @param maker makes the converter from a row to a result, after all texts of the cells were read */
 function readingCells<Result>(
   { database, texts }: StoredCells,
   source: number,
@@ -73,7 +73,7 @@ function readingCells<Result>(
   }
   const newer = rowsOf(texts.newer());
   return {
-    // The texts behind the cells: they are all that the cells name.
+    // Texts after the cells: then all texts of the cells are there.
     statements: [...statements, ...newer.statements],
     take(results) {
       texts.take(newer.take(results.slice(-1)));
@@ -101,7 +101,7 @@ export function cellRecords(
   return readingCells(stored, source, cells, () => stored.reader.unpack);
 }
 
-/** Reads cells; of those that have all that is wanted only that, in the order wanted. */
+/** Reads cells. Of complete cells it returns only the wanted answers, in the wanted order. */
 export function wantedCells(
   stored: StoredCells,
   source: number,
@@ -116,11 +116,11 @@ export function wantedCells(
 
 const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng7}`;
 
-/** Merges what was brought into the cells, in the caller's transaction. */
+/** Merges new answers and failures into the cells, in the caller's transaction. */
 export function* mergeCells(stored: StoredCells, changes: readonly CellChange[]): SqlWork<void> {
   const real = changes.filter(({ answers, failures }) => answers.length > 0 || failures.length > 0);
   if (real.length === 0) return;
-  // Before the rows are locked: who gives numbers to texts waits for others who do.
+  // Before the rows are locked, because numbering texts waits for other writers of texts.
   const packed = yield* stored.texts.pack(
     stored.database,
     real.map(({ answers }) => answers),
@@ -137,8 +137,8 @@ export function* mergeCells(stored: StoredCells, changes: readonly CellChange[])
 }
 
 /**
- * The stored rows of cells, which nobody else can change before the end of the transaction. PostgreSQL has its own statement: it makes the rows
- * that are missing, so that they can be locked too. SQLite has one writer, and would write each new row twice.
+ * The stored rows of cells, locked until the end of the transaction. PostgreSQL has its own statement, which makes missing
+ * rows so that they can be locked too. SQLite has one writer, and would write each new row twice.
  */
 function* lockedCells(database: SqlDatabase, asked: readonly (Cell & { source: number })[]): SqlWork<CellRow[]> {
   if (database.dialect.engine === 'sqlite') {
@@ -148,7 +148,7 @@ function* lockedCells(database: SqlDatabase, asked: readonly (Cell & { source: n
       rows.flatMap((row) => (row.answers === null ? [] : [{ ...row, source: bySource[at]![0] }])),
     );
   }
-  // In one order, so that two transactions do not wait for one another. DO UPDATE, because it locks the row and returns it.
+  // In a fixed order, so that two transactions do not wait for each other. DO UPDATE, because it locks the row and returns it.
   const ordered = asked
     .map(({ source, lat7, lng7 }) => ({ source, lat7, lng7 }))
     .sort((a, b) => a.source - b.source || a.lat7 - b.lat7 || a.lng7 - b.lng7);
@@ -184,7 +184,7 @@ export interface CellOfStore extends PackedCell, Cell {
   readonly source: string;
 }
 
-/** The next cells behind one, in the order in which they were stored. */
+/** The next cells after a cell, in the order in which they were stored. */
 export function* cellPage({ texts }: StoredCells, after: number): SqlWork<CellOfStore[]> {
   const [rows, newer] = yield* read(
     statement<CellOfStore>(
@@ -198,7 +198,7 @@ export function* cellPage({ texts }: StoredCells, after: number): SqlWork<CellOf
   return rows;
 }
 
-/** Drops the answers of a page of cells that are older than `before`; null behind the last page. */
+/** Deletes the answers of a page of cells that are older than `before`; null after the last page. */
 export function* prunePage(
   { database }: StoredCells,
   after: number,

@@ -17,8 +17,8 @@ interface DetailsRow {
   readonly json: Buffer;
 }
 
-/** Keeps the details that calls brought, in the caller's transaction; their cells are already there. They take up to megabytes, so each has
- * a statement of its own; done in order, as a later one may replace an earlier one. */
+/** Stores the details of calls, in the caller's transaction; their cells are already stored. Details may take megabytes, so each has
+ * its own statement; in order, because a later one may replace an earlier one. */
 export function* keepDetails(settled: readonly SettledCall[]): SqlWork<void> {
   yield* write(
     ...settled.flatMap(({ settlement, call: { source, lat7, lng7 } }) =>
@@ -31,7 +31,7 @@ export function* keepDetails(settled: readonly SettledCall[]): SqlWork<void> {
             where,
           );
         }
-        // An answer that came late does not replace the details of a newer one, as it does not replace that answer.
+        // An older answer that arrives late replaces neither a newer answer nor its details.
         return statement(
           `INSERT INTO details AS old (cell, topic, as_of, bytes, json) SELECT id, $4, $5, $6, $7 ${ofCell}
            ON CONFLICT (cell, topic) DO UPDATE SET as_of = excluded.as_of, bytes = excluded.bytes, json = excluded.json

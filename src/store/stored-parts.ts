@@ -74,7 +74,7 @@ export function partStore({ database, time }: LedgerTime, owner: Owner): PartSto
     return claimed.length === 0 ? null : { folder, part, version: version + 1 };
   }
 
-  /** Changes a part that is claimed by a ticket; false where the claim was lost. */
+  /** Changes a part with the ticket of its claim; false if the claim was lost. */
   const change = (set: string, { folder, part, version }: PartTicket, value: string | number | null) =>
     database.transact(function* () {
       const [changed] = yield* read(

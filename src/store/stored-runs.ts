@@ -45,7 +45,7 @@ export function endRun({ dialect }: SqlDatabase, run: number, end: RunConclusion
   );
 }
 
-/** The accounts that runs could spend, that of the latest run first. */
+/** The accounts of runs, the latest run's first. */
 export function* readAccounts(): SqlWork<LedgerAccount[]> {
   const [rows] = yield* read(
     statement<{ account: string; terms: string }>(
@@ -67,7 +67,7 @@ export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRec
   );
   return rows.map(({ owner: by, ...row }) => ({
     ...row,
-    // A process that was killed could not say so. One on another machine counts as running.
+    // A killed process cannot record its end. A process on another machine counts as running.
     state: row.state === 'running' && by !== owner.name && !owner.isAlive(by) ? 'cut off' : row.state,
     summary: row.summary === null ? null : JSON.parse(row.summary),
   }));
@@ -77,7 +77,7 @@ export function runSums(run: number): SqlStatement<Spending> {
   return statement('SELECT charged, unknown, open FROM runs WHERE id = $1', [run]);
 }
 
-/** What all runs under a plan have spent. */
+/** The spending of all runs under a plan. */
 export function planSums(plan: string): SqlStatement<Spending> {
   return statement(
     `SELECT coalesce(sum(charged), 0) AS charged, coalesce(sum(unknown), 0) AS unknown, coalesce(sum(open), 0) AS open

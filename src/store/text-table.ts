@@ -10,9 +10,9 @@ interface NumberedText {
 }
 
 /**
- * The texts of a store by number, all of them in memory (at most 4,096 and the slugs). Cells are read and written in batches, so the
- * numbers that a batch needs are read or given before it. Only texts that are committed are kept here: numbers that an undone
- * transaction gave go to others.
+ * The texts of a store by number, all in memory (at most 4,096 and the slugs). Cells are read and written in batches, so the numbers
+ * of a batch are read or assigned before it. Only committed texts are kept here: after a rollback, other texts get the same
+ * numbers.
  */
 export class TextTable implements Texts {
   readonly #store: string;
@@ -23,7 +23,7 @@ export class TextTable implements Texts {
     this.#store = store;
   }
 
-  /** Reads the texts that were given since the last call. Sent behind the statement that reads cells, it finds all that they name. */
+  /** Reads the texts numbered since the last call. Sent after the statement that reads cells, it finds all their texts. */
   newer(): SqlStatement<NumberedText> {
     return statement('SELECT number, text FROM texts WHERE number >= $1 ORDER BY number', [this.#texts.length]);
   }
@@ -51,8 +51,8 @@ export class TextTable implements Texts {
     );
   }
 
-  /** Packs the answers of cells, in the caller's transaction, and gives numbers to their new texts. Nearly always there are none, so it
-   * packs first and looks what was missing. */
+  /** Packs the answers of cells, in the caller's transaction, and numbers their new texts. There are nearly never any, so it
+   * packs first and then checks for missing texts. */
   *pack(database: SqlDatabase, answers: readonly (readonly Answer[])[]): SqlWork<Buffer[]> {
     const missing = new Set<string>();
     const noting = (text: string): number => {
@@ -72,7 +72,7 @@ export class TextTable implements Texts {
     return packedBy((text) => given.get(text) ?? this.numberOf(text));
   }
 
-  /** Gives numbers to texts; to those of slugs also where there are too many. */
+  /** Numbers texts; slugs even if there are too many texts. */
   *#give(database: SqlDatabase, missing: Iterable<string>, slugs: ReadonlySet<string>): SqlWork<Map<string, number>> {
     const { dialect } = database;
     yield* write(...dialect.lockInserts('texts'));

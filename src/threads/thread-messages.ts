@@ -1,6 +1,6 @@
 import { type ErrorCode, PerilbookError } from '../errors.ts';
 
-/** What a thread is told. Each task and each end is answered, in their order. */
+/** The messages to a thread. It answers each task and each end, in their order. */
 export type ThreadRequest =
   | { readonly kind: 'begin'; readonly work: number; readonly module: string; readonly setup: unknown }
   | { readonly kind: 'task'; readonly work: number; readonly task: unknown }
@@ -8,7 +8,7 @@ export type ThreadRequest =
 
 export type ThreadReply = { readonly result: unknown } | { readonly error: PlainError };
 
-/** Does the tasks of a work in one thread, one after the other. */
+/** Runs the tasks of a work in one thread, one after the other. */
 export interface TaskRunner<Task, Result> {
   run(task: Task): Promise<Result>;
   /** The memory of a result that is moved and not copied. */
@@ -17,7 +17,7 @@ export interface TaskRunner<Task, Result> {
   end?(): Promise<void>;
 }
 
-/** What a module exports as `inThread` whose work threads can do. The setup is plain data. */
+/** The export `inThread` of a module whose work threads can run. The setup is plain data. */
 export type InThread<Setup, Task, Result> = (
   setup: Setup,
 ) => TaskRunner<Task, Result> | Promise<TaskRunner<Task, Result>>;

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { PerilbookError } from '../errors.ts';
 import { errorOf, type ThreadReply, type ThreadRequest } from './thread-messages.ts';
 
-/** More threads than this gain nothing: one thread writes what the others make. */
+/** More threads than this gain nothing: one thread writes the results of the others. */
 const MOST_THREADS = 3;
 
 /** How many threads work on large files beside this one; 0 where there is one core. */
@@ -15,9 +15,9 @@ export function threadsOfMachine(): number {
 
 export interface PoolOptions {
   readonly threads: number;
-  /** What the threads do, for the error of one that dies: `looked up locations`. */
+  /** The work of the threads, for the error if one dies: `looked up locations`. */
   readonly purpose: string;
-  /** Memory for what dies young. Threads that go through rows take more with more, and are no faster. */
+  /** Memory for short-lived objects. With more, threads that read rows use more and are no faster. */
   readonly youngMb?: number;
 }
 
@@ -47,8 +47,8 @@ export class ThreadPool implements AsyncDisposable {
    * Begins a work in all threads.
    *
    * @param module `import.meta.url` of the module that exports it as `inThread`
-   * @param setup what each thread begins it with
-   * @param here runs a task in this thread, which then does its share: another thread in its place took 75 MB more
+   * @param setup the start data of each thread
+   * @param here runs tasks in this thread too: one more thread took 75 MB more
    */
   begin<Setup, Task, Result>(
     module: string,
@@ -78,7 +78,7 @@ export class PoolWork<Task, Result> implements AsyncDisposable {
     this.#own = here === null ? null : new OwnLane(here);
   }
 
-  /** Runs a task where the fewest are waiting. */
+  /** Runs a task in the thread with the fewest waiting tasks. */
   run(task: Task, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
     const least = this.#threads.reduce<PoolThread | null>((a, b) => (a && a.waiting <= b.waiting ? a : b), null);
     const isHere = this.#own !== null && (least === null || this.#own.waiting < least.waiting);
@@ -97,7 +97,7 @@ export class PoolWork<Task, Result> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#own?.end();
     const ends = this.#threads.map((thread) => thread.ask({ kind: 'end', work: this.#work }));
-    // Why a work could not begin, or a thread died, was the error of a task.
+    // If a work could not begin or a thread died, a task has already thrown the error.
     await Promise.allSettled([...ends, this.#own?.idle]);
   }
 }
@@ -122,7 +122,7 @@ class OwnLane<Task, Result> {
   run(task: Task): Promise<Result> {
     this.#tasks++;
     const result = this.idle.then(async () => {
-      // A task may wait for nothing: the answers of the threads come before it, so that they get their next tasks.
+      // A task may run without waiting. Process the threads' answers first, so that they get their next tasks.
       await nextTurn();
       if (this.#isEnded) throw new Error('The work has ended');
       return await this.#here(task);
@@ -206,7 +206,7 @@ function died(purpose: string, how: string, cause?: Error): PerilbookError {
   return new PerilbookError('THREAD_FAILED', `A thread that ${purpose} ${how}`, hint, {}, cause);
 }
 
-/** Runs tasks, so many at a time, and gives their results in the order of the tasks. When the reader stops, the results of unfinished
+/** Runs up to `atOnce` tasks at a time, and yields their results in the order of the tasks. When the reader stops, the results of unfinished
  * tasks are ignored. */
 export async function* inOrder<Task, Result>(
   tasks: Iterable<Task>,
@@ -216,7 +216,7 @@ export async function* inOrder<Task, Result>(
   const inWork: [Task, Promise<Result>][] = [];
   for (const task of tasks) {
     const result = run(task);
-    // It is reported when it is its turn; until then it must not count as unhandled.
+    // The error is thrown in the task's turn; until then it must not count as unhandled.
     result.catch(() => {});
     inWork.push([task, result]);
     if (inWork.length < atOnce) continue;

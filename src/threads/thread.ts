@@ -1,4 +1,4 @@
-/** The module of all threads: begins works as the main thread asks (`thread-pool.ts`), and runs their tasks. */
+/** The module of all threads: begins works for the main thread (`thread-pool.ts`), and runs their tasks. */
 import { parentPort } from 'node:worker_threads';
 import { type InThread, plainError, type TaskRunner, type ThreadReply, type ThreadRequest } from './thread-messages.ts';
 

@@ -2,7 +2,7 @@ import { openDataReadOnly } from '../tables/data-database.ts';
 import { createHeldVersion } from '../tables/data-version.ts';
 import { createPlaceLookup, type LookupOptions, type PlaceLookup } from './place-lookup.ts';
 
-/** Looks up places in one version of the data file. Whoever opens it disposes of it. */
+/** Looks up places in one version of the data file. The opener disposes of it. */
 export interface OpenPlaceLookup extends Disposable {
   readonly lookUp: PlaceLookup;
   /** The version of the data: equal for two handles that were opened on the same data. */

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../errors.ts';
 import { type DatabaseFormat, openSqlite, openSqliteReadOnly, type SqliteDatabase } from '../../sql/open-sqlite.ts';
 
-/** The open data file: what the topics are answered from, in one SQLite file. Whoever opens it closes it. */
+/** The open data file: one SQLite file with the data of all topics. The opener closes it. */
 export type DataDatabase = SqliteDatabase;
 
 /** How long a statement waits for another process's write transaction before it fails, in milliseconds: a data set is

@@ -14,11 +14,11 @@ import {
 import type { ChargeRefusal } from './port.ts';
 import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from './stored-accounts.ts';
 
-/** A row of `selectUsage`: an account and what it has used by the time `now`; null where it was never charged. */
+/** A row of `selectUsage`: an account and its usage at the time `now`; null if it was never charged. */
 export interface UsageRow extends AccountRow {
   readonly now: number;
   readonly minuteFrom: number | null;
-  /** The running sum of the minute, and what has left it since. */
+  /** The running sum of the minute, and the credits that have left it since. */
   readonly minuteCredits: number | null;
   readonly leftMinute: number;
   /** The newest period. */
@@ -27,7 +27,7 @@ export interface UsageRow extends AccountRow {
 }
 
 /**
- * Selects an account and what it has used.
+ * Selects an account and its usage.
  *
  * @param account its id, as an SQL expression
  */
@@ -44,8 +44,8 @@ export function selectUsage({ now }: EngineDialect, { rateWindow }: LimitRules, 
     FROM (SELECT *, ${now} AS now FROM accounts WHERE id = ${account} LIMIT 1) a`;
 }
 
-/** Locks accounts, in the order in which they are given, and then reads what each has used: a statement for each, so that it sees
- * what was committed before the lock was had. */
+/** Locks accounts in the given order, and then reads the usage of each. The separate statements see everything that was committed
+ * before the lock. */
 export function lockedUsage(
   dialect: EngineDialect,
   rules: LimitRules,
@@ -58,18 +58,18 @@ export function lockedUsage(
   };
 }
 
-/** Lock an account before charging it or taking a charge back; several in the order of their ids, or two processes could wait for each other. */
+/** Lock an account before charging it or reversing a charge. Lock several in the order of their ids, or two processes could deadlock. */
 export function lockAccounts({ forUpdate }: EngineDialect, accounts: readonly number[]) {
   if (forUpdate === '') return [];
   return accounts.map((account) => statement(`SELECT id FROM accounts WHERE id = $1 ${forUpdate}`, [account]));
 }
 
-/** Whether the clock was set back: then the running sum of the minute says nothing. */
+/** Whether the clock was set back, so that the running sum of the minute is useless. */
 export function isSetBack({ minuteFrom, now }: UsageRow, { rateWindow }: LimitRules): boolean {
   return minuteFrom !== null && minuteFromOf(rateWindow, now) < minuteFrom;
 }
 
-/** @param minuteCredits the credits of the minute, where the clock was set back */
+/** @param minuteCredits the credits of the minute, if the clock was set back */
 export function totalOfRow(row: UsageRow, { rateWindow }: LimitRules, minuteCredits: number | null): BatchTotal {
   const account = accountOf(row);
   const periodStart = periodStartOf(account, row.now);
@@ -83,10 +83,9 @@ export function totalOfRow(row: UsageRow, { rateWindow }: LimitRules, minuteCred
 }
 
 /**
- * The credits of the minute after the clock was set back, or another server has taken over whose clock is behind: what had left
- * the minute is in it again. Charges that lie in the future would fill the minute until the clock has caught up, so all are moved
- * back by as much as makes the newest one just made. Nobody then waits for more than a minute, and no minute sees more than the
- * limit.
+ * The credits of the minute after the clock was set back, or after a failover to a server with a slow clock: charges that had left
+ * the minute are in it again. Charges in the future would fill the minute until the clock has caught up, so all are moved back
+ * until the newest is at the present time. Then no caller waits for more than a minute, and no minute exceeds the limit.
  */
 export function* creditsAfterSetBack({ id, now }: UsageRow, { rateWindow }: LimitRules): SqlWork<number> {
   const minuteFrom = minuteFromOf(rateWindow, now);
@@ -119,14 +118,14 @@ export interface RefusedCall {
   readonly refusal: LimitRefusal;
 }
 
-/** Why calls are refused, with the seconds after which those fit that the minute refuses. */
+/** The reasons why calls are refused; for the minute limit, with the seconds until the call fits. */
 export function* chargeRefusals(refused: readonly RefusedCall[], rules: LimitRules): SqlWork<ChargeRefusal[]> {
   const missingOf = new Map<BatchTotal, number>();
   for (const { total, refusal } of refused) {
     if (refusal === 'period' || rules.rateWindow === 'fixed') continue;
     missingOf.set(total, Math.max(missingOf.get(total) ?? 0, refusal.missing));
   }
-  // Each charge is a credit or more, so that as many as credits are missing are enough.
+  // Each charge is a credit or more, so this many charges are enough.
   const rows = yield* read(
     ...[...missingOf].map(([{ account, before }, missing]) =>
       statement<LeavingCharge>(

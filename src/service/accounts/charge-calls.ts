@@ -20,19 +20,19 @@ import { addCharge, type BatchTotal, type LimitRules, refusalOf } from './limits
 import type { Charge, Chargeable, ChargeRefusal, Presence } from './port.ts';
 import { makeFinal } from './settle-charges.ts';
 
-/** A batch of calls to be charged by an instance. */
+/** A batch of calls that an instance charges. */
 export interface ChargeOrder {
   readonly calls: readonly Chargeable[];
-  /** Ids of charges to be made final in the same transaction. */
+  /** Ids of charges that become final in the same transaction. */
   readonly delivered: readonly number[];
   readonly instance: number;
 }
 
-/** The id of SQLite's newest charge, also of one that was taken back: it is not given again. */
+/** The id of SQLite's newest charge, reversed ones included: ids are not reused. */
 const NEWEST_ID = "(SELECT seq FROM sqlite_sequence WHERE name = 'charges')";
 
-/** Checks and charges calls, each as if it came after those before it, by the terms that their accounts have now. The first
- * round trip locks the accounts and reads all that the charges depend on; the last one writes and commits. */
+/** Checks and charges calls in order, by the present terms of their accounts. The first
+ * round trip locks the accounts and reads all needed rows; the last one writes and commits. */
 export function* chargeCalls(
   dialect: EngineDialect,
   presence: Presence,
@@ -92,7 +92,7 @@ function insertion(rows: readonly (readonly SqlValue[])[]): SqlStatement {
   );
 }
 
-/** Adds what a batch charged an account to the sums of its minute and period. */
+/** Adds the charges of a batch to the account's sums of minute and period. */
 function additions({ account, before, credits, calls }: BatchTotal): SqlStatement[] {
   if (credits === 0) return [];
   const { creditsPerMonth, overageRate } = account.subscription;

@@ -20,15 +20,15 @@ interface KeyRow extends KeyTimes {
   readonly scopes: string;
 }
 
-/** A caller, and what its account has used. */
+/** A caller, and its account's usage. */
 interface CallerTotal {
   readonly caller: Caller;
   readonly total: BatchTotal;
 }
 
 /**
- * The callers of a batch and what would refuse each call. Each key is read once, after its calls have arrived, so a revocation
- * works at once.
+ * The callers of a batch, and the limit that would refuse each call. Each key is read once, after its calls have arrived, so a
+ * revocation takes effect at once.
  */
 export function* checkCalls(
   dialect: EngineDialect,
@@ -36,7 +36,7 @@ export function* checkCalls(
   calls: readonly PresentedCall[],
 ): SqlWork<{ readonly now: number | null; readonly checks: CallCheck[] }> {
   // By text, among the few keys of one batch: V8 compares texts only when their seeded hashes are equal, so the time it takes
-  // reveals nothing about the keys. To compute the SHA-256 for each call would take as long as to find its tract.
+  // reveals nothing about the keys. Computing the SHA-256 for each call would take as long as finding its tract.
   const hashes = new Map(calls.map(({ key = '' }) => [key, null as Buffer | null]));
   for (const key of hashes.keys()) hashes.set(key, hashOfKey(key));
   const asked = [...hashes].flatMap(([key, hash]) => (hash === null ? [] : [{ key, hash }]));
@@ -74,7 +74,7 @@ function callerOf(
   const state = stateOf(key, key.now);
   if (state !== 'active' && state !== 'rotating') return 'invalid';
   const scopes = new Set(key.scopes.split(','));
-  // Where the clock was set back, the transaction that charges decides.
+  // If the clock was set back, the charging transaction decides.
   const total = totalOfRow(usage, rules, isSetBack(usage, rules) ? 0 : null);
   return { caller: { key: key.id, account: total.account, may: (scope) => scopes.has(scope) }, total };
 }

@@ -2,11 +2,10 @@ import { read, type SqlDatabase, statement, write } from '../../sql/sql-work.ts'
 import type { Presence } from './port.ts';
 
 /**
- * Instances that renew a lease by the clock of the server; when one is killed, cut off or frozen, others take back what it left
- * pending once the lease has ended. A lock of a session, the alternative, lasts for as long as the server believes in a
- * connection that was cut: hours.
+ * Instances that renew a lease by the clock of the server. If one is killed, disconnected or frozen, others reverse its pending
+ * charges after the lease. Rejected: a session lock, which lasts for hours after a lost connection.
  *
- * @param leaseMs how long an instance that is not heard of counts as running, in milliseconds
+ * @param leaseMs how long an instance counts as running without a renewal, in milliseconds
  */
 export function leasePresence(database: SqlDatabase, leaseMs: number): Presence {
   const { now } = database.dialect;
@@ -38,7 +37,7 @@ export function leasePresence(database: SqlDatabase, leaseMs: number): Presence 
         [instance, leaseMs],
       ),
     ],
-    // Its id is its own for ever, so a lease that has ended, and was removed, can be renewed.
+    // An id is never reused, so an instance can renew a lease that has ended and was removed.
     isDue: (instance) => ({
       statements: [
         statement(`SELECT id FROM instances WHERE id = $1 AND leased_until > ${now} + $2`, [instance, third]),

@@ -9,9 +9,8 @@ import { pendingOf } from './settle-charges.ts';
 const NO_JOURNAL_FILE = 'journal_mode = MEMORY';
 
 /**
- * Instances that hold the lock on an empty SQLite file of their own beside the accounts file until they end, however they end:
- * the system releases a dead process's locks at once. Process ids, the alternative, are used again, and a heartbeat takes its
- * time.
+ * Instances that each lock an empty SQLite file beside the accounts file until they end: the system releases a dead process's
+ * locks at once. Rejected: process ids, which are reused, and a heartbeat, which detects a death late.
  *
  * @param file path of the accounts file; null for one in memory, which only this process sees
  */
@@ -54,7 +53,7 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
     renewal: () => [],
     isDue: () => ({ statements: [], take: () => false }),
     *crashed() {
-      // An id without a row is that of an instance that was closed.
+      // An id without a row belongs to a closed instance.
       const [rows] = yield* read(
         statement<{ readonly id: number; readonly token: string | null }>(
           `SELECT pending_by AS id, token FROM (SELECT DISTINCT pending_by FROM charges WHERE pending_by IS NOT NULL)
@@ -71,7 +70,7 @@ export function lockPresence(database: SqlDatabase, file: string | null): Presen
   };
 }
 
-/** The lock file of an instance. By the true path, so that every process looks at the same file however it names the
+/** The lock file of an instance. By the resolved path, so that every process uses the same file for any name of the
  * database. */
 function lockFile(databaseFile: string, token: string): string {
   return `${realpathSync(databaseFile)}-instance-${token}`;
@@ -100,8 +99,8 @@ function isLocked(file: string): boolean {
     probe.exec('BEGIN EXCLUSIVE');
     return false;
   } catch {
-    // Mostly SQLITE_BUSY, which means that it is held. After any other error (out of file handles, for one) it is taken as
-    // held too: the next look decides.
+    // Mostly SQLITE_BUSY, which means that the lock is held. After any other error (too many open files, for example) it counts as
+    // held too: the next check decides.
     return true;
   } finally {
     probe?.close();

@@ -1,7 +1,7 @@
 /** Unknown keys that an address may send within a minute before it has to wait. */
 const GUESSES = 20;
 const WINDOW_MS = 60_000;
-/** Addresses that are remembered; a further one replaces the one whose minute began first. */
+/** Addresses kept; a further one replaces the one whose minute began first. */
 const ADDRESSES = 10_000;
 
 interface Guesses {
@@ -25,7 +25,7 @@ export function createKeyGuesses(addresses: number = ADDRESSES): TakeGuess {
   const guessesOf = new Map<string, Guesses>();
   return (address, now) => {
     const guesses = guessesOf.get(address);
-    // A clock that was set back would make the minute last for as long as it was set back.
+    // If the clock was set back, the minute would last that much longer.
     if (guesses === undefined || now >= guesses.since + WINDOW_MS || now < guesses.since) {
       guessesOf.delete(address);
       if (guessesOf.size >= addresses) guessesOf.delete(guessesOf.keys().next().value!);

@@ -3,7 +3,7 @@ import type { Scope } from '../../contract/credits.ts';
 import { isTopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 
-/** `rotating`: the key has a successor and works until the grace period ends. `retired`: that has ended. */
+/** `rotating`: the key has a successor and works until the grace period ends. `retired`: the grace period has ended. */
 export type KeyState = 'active' | 'rotating' | 'retired' | 'revoked' | 'expired';
 
 /** A key without its secret. Times are milliseconds since the epoch. */
@@ -23,10 +23,10 @@ export interface KeyInfo {
 /** The times that end a key's life. */
 export type KeyTimes = Pick<KeyInfo, 'expiresAt' | 'retiresAt' | 'revokedAt'>;
 
-/** A key as it is stored, without its hash. */
+/** A stored key, without its hash. */
 export type StoredKey = Omit<KeyInfo, 'scopes' | 'state'> & { readonly accountId: number; readonly scopes: string };
 
-/** A key that was just made. `key` is shown once: only its hash is kept. */
+/** A new key. `key` is shown once: only its hash is stored. */
 export interface NewKey {
   readonly id: number;
   readonly key: string;
@@ -44,7 +44,7 @@ export function newKeyText(random: RandomBytes = randomBytes): string {
   return PREFIX + random(SECRET_BYTES).toString('base64url');
 }
 
-/** The SHA-256 under which a key is kept, or null for a text that cannot be a key. A slow hash protects passwords, which can
+/** The stored SHA-256 of a key; null for a text that cannot be a key. A slow hash protects passwords, which can
  * be guessed; 256 random bits cannot. */
 export function hashOfKey(key: string): Buffer | null {
   return KEY_SHAPE.test(key) ? hash('sha256', key, 'buffer') : null;
@@ -65,7 +65,7 @@ export function keyInfoOf({ accountId: _, id, account, scopes, ...times }: Store
 /**
  * The scopes of a new key, as they are stored.
  *
- * @throws PerilbookError SERVICE_ACCOUNT when there is none, or one is neither `bundle` nor a topic
+ * @throws PerilbookError SERVICE_ACCOUNT if the list is empty, or has a scope that is neither `bundle` nor a topic
  */
 export function scopesText(scopes: readonly string[]): string {
   const unknown = scopes.filter((scope) => scope !== 'bundle' && !isTopicSlug(scope));
@@ -122,7 +122,7 @@ export function rotationOf(
   };
 }
 
-/** The error for a number that no key has. */
+/** The error for an unknown key number. */
 export function keyNotFound(keyId: number): PerilbookError {
   return new PerilbookError(
     'SERVICE_ACCOUNT',

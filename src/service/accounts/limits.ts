@@ -6,23 +6,23 @@ import type { ServiceAccount } from './service-account.ts';
 /** How the credits of a minute are counted: those of the last 60 s at every instant, or those of the clock's minute. */
 export type RateWindow = 'sliding' | 'fixed';
 
-/** What happens to a call that costs more than the period has left, with overages off: it is refused or, as a provider may
- * read its contract (docs/developer/service-api.md, 7.9), served as long as anything is left. */
+/** The rule for a call that costs more than the rest of the period, with overages off: it is refused or, in another reading of
+ * the contract (docs/developer/service-api.md, 7.9), served while any credit is left. */
 export type LastCall = 'refused' | 'served';
 
-/** How a service limits its accounts. */
+/** The limit rules of a service. */
 export interface LimitRules {
   readonly rateWindow: RateWindow;
   readonly lastCall: LastCall;
 }
 
-/** Charges that lie less than this ahead of the clock, in milliseconds, do not mean that the clock was set back: another
- * instance may have charged between one's reading of the clock and its lock. */
+/** Charges less than this ahead of the clock, in milliseconds, do not mean that the clock was set back: another instance
+ * may have charged after this one read the clock and before it got the lock. */
 export const CLOCK_DIFFERENCE_MS = 1_000;
 
-/** What an account has used, as far as it limits the next call. */
+/** The usage of an account that limits the next call. */
 export interface LimitUsage {
-  /** When this was read; charges after it are made then. */
+  /** The time of reading, which is the time of new charges. */
   readonly now: number;
   readonly periodStart: number;
   readonly periodCredits: number;
@@ -31,7 +31,7 @@ export interface LimitUsage {
   readonly minuteCredits: number;
 }
 
-/** What an account had used before a batch of calls, and what the batch adds. */
+/** The usage of an account before a batch of calls, and the batch's additions. */
 export interface BatchTotal {
   readonly account: ServiceAccount;
   readonly before: LimitUsage;
@@ -39,16 +39,16 @@ export interface BatchTotal {
   readonly calls: Record<CallKind, number>;
 }
 
-/** Why a call may not be charged: the period lacks credits, or the minute lacks so many. */
+/** Why a call may not be charged: the period lacks credits, or the minute lacks this many. */
 export type LimitRefusal = 'period' | { readonly missing: number };
 
-/** A charge that a limit allows, and the state of the minute after it. */
+/** An allowed charge, and the state of the minute after it. */
 export interface AllowedCharge {
   readonly credits: number;
   /** Credits a minute. */
   readonly limit: number;
   readonly remaining: number;
-  /** Whole seconds, rounded up, until the whole limit is there again. */
+  /** Whole seconds, rounded up, until the full limit is available again. */
   readonly resetSeconds: number;
 }
 
@@ -81,7 +81,7 @@ export function refusalOf(
   return missing > 0 ? { missing } : null;
 }
 
-/** Adds a call that no limit refuses to the total of its account. */
+/** Adds an allowed call to the total of its account. */
 export function addCharge(total: BatchTotal, { kind }: Call, { rateWindow }: LimitRules): AllowedCharge {
   const { now } = total.before;
   const credits = CREDITS[kind];
@@ -92,7 +92,7 @@ export function addCharge(total: BatchTotal, { kind }: Call, { rateWindow }: Lim
     credits,
     limit: creditsPerMinute,
     remaining: creditsPerMinute - total.before.minuteCredits - total.credits,
-    // Of a sliding minute, the charge just made is the last to leave it.
+    // A new charge is the last to leave a sliding minute.
     resetSeconds: wholeSeconds(rateWindow === 'sliding' ? RATE_WINDOW_MS : windowStart(now) + RATE_WINDOW_MS - now),
   };
 }
@@ -104,7 +104,7 @@ export interface LeavingCharge {
 }
 
 /**
- * When the charge was made with which so many credits leave a sliding minute, or null.
+ * The time of the charge with which this many credits will have left a sliding minute, or null.
  *
  * @param charges of the minute, the oldest first
  */
@@ -120,8 +120,7 @@ export function freedBy(charges: readonly LeavingCharge[], missing: number): num
 /**
  * Seconds until a call fits that the minute refused.
  *
- * @param freedAt what `freedBy` says; null where the call costs more than the limit, so that it never fits: a whole minute is as
- *   good an answer as any
+ * @param freedAt the result of `freedBy`; null if the call costs more than the limit and never fits: then a whole minute
  */
 export function retryAfterOf({ rateWindow }: LimitRules, freedAt: number | null, now: number): number {
   if (rateWindow === 'fixed') return wholeSeconds(windowStart(now) + RATE_WINDOW_MS - now);

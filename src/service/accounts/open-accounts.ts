@@ -24,7 +24,7 @@ export type AccountsDatabase = SqliteDatabase & { readonly [holdsAccounts]: true
 /** Longest wait for another process's transaction, in milliseconds. Transactions take milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Where accounts are kept when no file is named: `data.db` has `data-accounts.db` beside it. */
+/** The default accounts file: beside `data.db` it is `data-accounts.db`. */
 export function accountsFileFor(dataFile: string): string {
   const { dir, name, ext } = parse(dataFile);
   return format({ dir, name: `${name}-accounts`, ext });
@@ -69,7 +69,7 @@ export function openAccounts(file: string): AccountsDatabase {
 export function sqliteAccounts(file: AccountsDatabase, clock: Clock): ServiceAccounts {
   const database = sqliteDriver(file, clock);
   const presence = lockPresence(database, file.memory ? null : file.name);
-  // A batch is done before the next can begin.
+  // SQLite's batches are synchronous: the next begins after the last.
   return databaseAccounts({ database, presence, clock, batchesAtOnce: 1, dispose: async () => {} });
 }
 
@@ -84,19 +84,19 @@ const ACCOUNTS_DATABASE: DatabaseUse = {
   thenAgain: 'then try again; the lists of accounts and keys show whether a change was made.',
 };
 
-/** Longest wait for a connection or an answer, in milliseconds: a client waits for its answer meanwhile. */
+/** Longest wait for a connection or an answer, in milliseconds: a client is waiting for its answer meanwhile. */
 const TIMEOUT_MS = 3_000;
-/** An instance that stops in the middle of a transaction must not hold an account's row for longer than a call waits. */
+/** An instance suspended in a transaction must not lock an account's row for longer than a call waits. */
 const LOCK_MS = TIMEOUT_MS - 500;
 /** A restart of the server takes less, in milliseconds. */
 const PATIENCE_MS = 3_000;
-/** How long an instance that is not heard of counts as running, in milliseconds: what it left pending counts as spent for so
- * long. A pause of a virtual machine is shorter. */
+/** How long an instance counts as running without a renewal, in milliseconds. Its pending charges count as spent that long.
+ * Pauses of virtual machines are shorter. */
 const LEASE_MS = 15_000;
 /** Most batches of an instance at once: more make smaller batches, each with a commit of its own. */
 const BATCHES_AT_ONCE = 2;
 
-/** What the accounts of a test do sooner or later than others. */
+/** Times that tests change. */
 interface AccountsTimes {
   readonly leaseMs?: number;
   readonly patienceMs?: number;
@@ -138,7 +138,7 @@ export async function openPostgresAccounts(
   return databaseAccounts({ database, presence, clock, batchesAtOnce: BATCHES_AT_ONCE, dispose });
 }
 
-/** What the accounts of a service are kept in. */
+/** The database of a service's accounts. */
 interface AccountsSettings {
   readonly database: SqlDatabase;
   readonly presence: Presence;
@@ -162,7 +162,7 @@ function databaseAccounts({ database, presence, clock, batchesAtOnce, dispose }:
     revokeKey: (keyId) => database.transact(() => revokeKey(dialect, keyId)),
     listKeys: (account) => database.read(() => listKeys(dialect, account ?? null)),
     async statement(account) {
-      // What a crashed service left pending was never delivered.
+      // The pending answers of a crashed service were never delivered.
       await releaseCrashed(database, presence);
       return await database.read(function* () {
         const [[row]] = yield* read(instant(dialect));

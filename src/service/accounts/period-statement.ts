@@ -2,12 +2,12 @@ import { billingPeriod } from '../../contract/billing-period.ts';
 import type { CallKind } from '../../contract/credits.ts';
 import type { ServiceAccount } from './service-account.ts';
 
-/** What an account owes for a billing period. Times are milliseconds since the epoch. */
+/** The amount that an account owes for a billing period. Times are milliseconds since the epoch. */
 export interface PeriodStatement {
   readonly periodStart: number;
   /** The next anniversary; not part of the period. */
   readonly periodEnd: number;
-  /** Whether the period has ended; then it does not change any more. */
+  /** Whether the period has ended and so is final. */
   readonly isClosed: boolean;
   readonly calls: Readonly<Record<CallKind, number>>;
   /** Credits that the subscription includes. */
@@ -15,9 +15,9 @@ export interface PeriodStatement {
   readonly creditsCharged: number;
   readonly creditsWithinAllowance: number;
   readonly overageCredits: number;
-  /** US dollars per overage credit; null where none is agreed. */
+  /** US dollars per overage credit; null if no rate is agreed. */
   readonly overageRate: number | null;
-  /** US dollars for the overage credits; null where there are some and no rate is agreed. */
+  /** US dollars for the overage credits; null if there are some without an agreed rate. */
   readonly overageDollars: number | null;
 }
 
@@ -30,7 +30,7 @@ export interface ChargedPeriod extends Readonly<Record<CallKind, number>> {
 }
 
 /**
- * The statement of an account by billing period, the oldest first. The period that holds `now` is always there. A past
+ * The statement of an account by billing period, the oldest first. It always has the period that contains `now`. A past
  * period keeps the allowance and rate of its last call; the current one has those of the account.
  *
  * @param rows the periods in which it was charged, the oldest first

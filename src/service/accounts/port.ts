@@ -8,11 +8,11 @@ import type { AccountChange, NewAccount, ServiceAccount } from './service-accoun
 
 /**
  * Where a service keeps its accounts, keys and charges: a SQLite file, or PostgreSQL for instances on several machines.
- * Errors: SERVICE_ACCOUNT for what cannot be done, ACCOUNTS_UNAVAILABLE while the database does not answer.
+ * Errors: SERVICE_ACCOUNT for an invalid request, ACCOUNTS_UNAVAILABLE while the database does not answer.
  */
 export interface ServiceAccounts extends AsyncDisposable {
   createAccount(account: NewAccount): Promise<ServiceAccount>;
-  /** Changes what an account may use, at once and on every instance; the open billing period is billed by the new terms. */
+  /** Changes the terms of an account, at once and on every instance; the open billing period is billed by the new terms. */
   changeAccount(name: string, change: AccountChange): Promise<ServiceAccount>;
   /** By name. */
   findAccount(name: string): Promise<ServiceAccount>;
@@ -26,18 +26,18 @@ export interface ServiceAccounts extends AsyncDisposable {
   revokeKey(keyId: number): Promise<void>;
   /** The keys of an account, or of all, in the order in which they were made. */
   listKeys(account?: string): Promise<KeyInfo[]>;
-  /** What an account owes by billing period, the oldest first; the current period is always there. */
+  /** The amount that an account owes by billing period, the oldest first; always with the current period. */
   statement(account: ServiceAccount): Promise<PeriodStatement[]>;
-  /** Registers a running service; what crashed ones left pending is released. */
+  /** Registers a running service, and releases the pending charges of crashed ones. */
   register(rules: LimitRules, onError: (error: unknown) => void): Promise<ServiceInstance>;
 }
 
-/** Whether the database of the accounts is away, or cannot be used. A running service reports that once, and not for each call. */
+/** Whether the accounts' database is unreachable or unusable. A running service reports this once, not for each call. */
 export function isAccountsFailure(error: unknown): boolean {
   return error instanceof PerilbookError && (error.code === 'ACCOUNTS_UNAVAILABLE' || error.code === 'SERVICE_ACCOUNT');
 }
 
-/** A running service, as it asks about its callers and charges them. Disposing it takes back what it left pending. */
+/** A running service that checks its callers and charges them. Disposing of it reverses its pending charges. */
 export interface ServiceInstance extends AsyncDisposable {
   /** Now, by the clock that decides in which period and minute a call counts. */
   now(): number;
@@ -47,22 +47,21 @@ export interface ServiceInstance extends AsyncDisposable {
    * batch is refused. */
   check(calls: readonly PresentedCall[]): Promise<CallCheck[]>;
   /**
-   * Checks and charges calls, each as if it came after those before it, and settles charges that have ended first, all in one
-   * transaction. The new charges are pending until they are settled. When it fails, nothing is charged, and what has ended
-   * must be settled again.
+   * First settles charges whose delivery has ended, then checks and charges calls in order, all in one transaction. New charges are
+   * pending until they are settled. If it fails, nothing is charged, and the deliveries must be settled again.
    */
   charge(calls: readonly Chargeable[], outcomes: DeliveryOutcomes): Promise<(Charge | ChargeRefusal)[]>;
-  /** Makes delivered charges final and takes undelivered ones back; final ones are not touched. */
+  /** Makes delivered charges final and reverses undelivered ones; final charges stay. */
   settle(outcomes: DeliveryOutcomes): Promise<void>;
 }
 
-/** A call as it arrived: its key, and what it asks for; null where that is unknown. */
+/** A received call: its key, and the requested call; null if that is unknown. */
 export interface PresentedCall {
   readonly key: string | undefined;
   readonly call: Call | null;
 }
 
-/** Why a key is refused: nobody has it, so it may be a guess; or it is missing, malformed, revoked, expired or retired. */
+/** Why a key is refused: it is unknown, so it may be a guess; or it is missing, malformed, revoked, expired or retired. */
 export type KeyRefusal = 'unknown' | 'invalid';
 
 /** A key that works, and its account. */
@@ -72,10 +71,10 @@ export interface Caller {
   readonly may: (scope: Scope) => boolean;
 }
 
-/** What is known of a call before it is answered. */
+/** The check of a call before it is answered. */
 export type CallCheck = KeyRefusal | { readonly caller: Caller; readonly refusal: ChargeRefusal | null };
 
-/** A call that is answered and not charged yet. */
+/** An answered call that is not charged yet. */
 export interface Chargeable {
   readonly caller: Caller;
   readonly call: Call;
@@ -105,23 +104,23 @@ export interface DeliveryOutcomes {
 /** An instance that crashed. */
 export interface Crashed {
   readonly instance: number;
-  /** What it left pending; if it comes back meanwhile, its new charges are not among them. */
+  /** Its pending charges; without new ones, if it has resumed meanwhile. */
   readonly pending: readonly number[];
 }
 
-/** How the instances of a service know of one another that they run: by locks on this machine (`instance-locks.ts`), by leases
- * where they are on several (`instance-leases.ts`). */
+/** How the instances of a service detect each other's crash: by locks on one machine (`instance-locks.ts`), by leases on several
+ * machines (`instance-leases.ts`). */
 export interface Presence {
-  /** Registers a running instance, under a number that no other ever gets, and removes those that crashed and have nothing
-   * pending. */
+  /** Registers a running instance under a number that is never reused, and removes crashed instances without pending
+   * charges. */
   begin(): Promise<{ readonly id: number; readonly now: number }>;
-  /** Removes a running instance. What it left pending must be settled before. */
+  /** Removes a running instance. Settle its pending charges before. */
   end(instance: number): Promise<void>;
-  /** How often an instance must show that it still runs, in milliseconds; null where that shows without it. */
+  /** How often an instance must renew, in milliseconds; null if it need not. */
   readonly renewEveryMs: number | null;
-  /** Shows that an instance still runs, also one that others took for crashed. */
+  /** Renews an instance, also one that counted as crashed. */
   renewal(instance: number): readonly SqlStatement[];
-  /** Whether a transaction of an instance has to do that too. */
+  /** Whether a transaction of an instance must renew it too. */
   isDue(instance: number): SqlReading<boolean>;
   /** Instances that crashed, with the ids of the charges that they left pending. */
   crashed(): SqlWork<Crashed[]>;

@@ -14,7 +14,7 @@ import {
 } from './port.ts';
 import { makeFinal, pendingOf, takeBack } from './settle-charges.ts';
 
-/** What a running service asks, and by whose clock and rules. */
+/** The database, clock and rules of a running service. */
 interface InstanceSettings {
   readonly database: SqlDatabase;
   readonly presence: Presence;
@@ -33,10 +33,10 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
   let aheadMs = now - clock.now();
   let isAway = false;
   const inProgress = new Set<Promise<unknown>>();
-  // Batches that were given up while it was unknown whether they had been charged.
+  // Batches that were given up although they may have been charged.
   const doubtful: ChargeOrder[] = [];
 
-  /** Reports once, and not for each call, that the database is away. What is in progress when the service ends is awaited. */
+  /** Reports an unreachable database once, not for each call. The end of the service waits for work in progress. */
   function asked<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = work().then(
       (done) => {
@@ -70,7 +70,7 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
   }
 
   async function chargeBatch(calls: readonly Chargeable[], outcomes: DeliveryOutcomes) {
-    // Credits that are taken back can be spent again.
+    // Reversed credits can be spent again.
     if (outcomes.undelivered.length > 0) await settle({ delivered: [], undelivered: outcomes.undelivered });
     const order: ChargeOrder = { calls, delivered: outcomes.delivered, instance: id };
     try {
@@ -96,7 +96,7 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
       const { calls } = order;
       const requests = new Set(calls.map(({ requestId }) => requestId));
       await database.transact(function* () {
-        // Waits for the end of the transaction, if it is still in progress: only then are its charges to be seen.
+        // Waits for the end of the transaction, if it is still in progress: its charges are visible only then.
         yield* read(...lockAccounts(dialect, accountsOf(calls)));
         const charged = (yield* pendingOf(id)).filter(({ requestId }) => requests.has(requestId));
         yield* takeBack(
@@ -110,14 +110,14 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
     await releaseCrashed(database, presence);
   }
 
-  /** That the database is away has been reported. */
+  /** The unreachable database has been reported. */
   function reportOther(error: unknown): void {
     if (!isAccountsFailure(error)) onError(error);
   }
 
   let isRenewing = false;
   async function heartbeat(): Promise<void> {
-    // While the server is away, one attempt may take longer than the interval; two would take back a batch at once.
+    // If the server does not answer, one attempt may take longer than the interval, and two at once would reverse a batch twice.
     if (isRenewing) return;
     isRenewing = true;
     await asked(renew).catch(reportOther);
@@ -135,7 +135,7 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await Promise.allSettled(inProgress);
-      // Where the server is away, the others do this once the lease has ended.
+      // If the server does not answer, other instances do this after the lease.
       await asked(async () => {
         try {
           await database.transact(function* () {
@@ -153,7 +153,7 @@ export async function registerInstance(settings: InstanceSettings): Promise<Serv
   };
 }
 
-/** Takes back what crashed instances left pending; returns whether there was any. */
+/** Reverses the pending charges of crashed instances; returns whether there were any. */
 export async function releaseCrashed(database: SqlDatabase, presence: Presence): Promise<boolean> {
   const crashed = await database.read(() => presence.crashed());
   for (const { instance, pending } of crashed) {

@@ -1,7 +1,7 @@
 import type { Subscription } from '../../contract/subscriptions.ts';
 import { PerilbookError } from '../../errors.ts';
 
-/** Who is charged. All keys of an account share one quota and one rate limit. */
+/** An account that is charged. All its keys share one quota and one rate limit. */
 export interface ServiceAccount {
   readonly id: number;
   /** Unique; given by the operator. */
@@ -22,7 +22,7 @@ export interface NewAccount {
   readonly signedUpAt?: number;
 }
 
-/** New terms of an account; what is absent stays as it is. */
+/** New terms of an account; absent ones do not change. */
 export interface AccountChange {
   readonly subscription?: Subscription;
   readonly overages?: boolean;
@@ -55,7 +55,7 @@ function checkSubscription(subscription: Subscription): void {
 }
 
 /**
- * An account after a change of its terms, which works at once (docs/developer/service-api.md, 7.6).
+ * An account after a change of its terms, which takes effect at once (docs/developer/service-api.md, 7.6).
  *
  * @param charged credits that the account was charged in the current billing period
  * @throws PerilbookError SERVICE_ACCOUNT when a figure is no whole number of credits above 0, or credits that the old
@@ -74,7 +74,7 @@ export function changedAccount(account: ServiceAccount, change: AccountChange, c
   );
 }
 
-/** The error for a name that another account has. */
+/** The error for a name that is in use. */
 export function nameTaken(name: string): PerilbookError {
   return new PerilbookError(
     'SERVICE_ACCOUNT',
@@ -83,7 +83,7 @@ export function nameTaken(name: string): PerilbookError {
   );
 }
 
-/** The error for a name that no account has. */
+/** The error for an unknown account name. */
 export function accountNotFound(name: string): PerilbookError {
   return new PerilbookError(
     'SERVICE_ACCOUNT',

@@ -2,7 +2,7 @@ import type { CallKind } from '../../contract/credits.ts';
 import { type EngineDialect, read, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import { lockAccounts } from './account-usage.ts';
 
-/** A charge that was taken back. */
+/** A reversed charge. */
 interface TakenBack {
   readonly account: number;
   readonly kind: CallKind;
@@ -14,15 +14,15 @@ interface TakenBack {
 /** What is subtracted from a period. */
 type PeriodSums = Record<CallKind | 'credits', number> & Pick<TakenBack, 'account' | 'periodStart'>;
 
-/** Makes charges of an instance final; others, and those that are final already, are not touched. */
+/** Makes the pending charges of an instance final. */
 export function makeFinal(ids: readonly number[], instance: number): SqlStatement[] {
-  // The + keeps SQLite from its index of all pending charges.
+  // The + prevents SQLite from using its index of all pending charges.
   const sql = 'UPDATE charges SET pending_by = NULL WHERE id BETWEEN $1 AND $2 AND +pending_by = $3';
   return consecutive(ids).map(([first, last]) => statement(sql, [first, last, instance]));
 }
 
-/** Takes pending charges of an instance back, and subtracts them from the sums of minute and period; those that are final are
- * not touched. */
+/** Reverses pending charges of an instance, and subtracts them from the sums of minute and period. Final charges
+ * stay. */
 export function* takeBack(dialect: EngineDialect, instance: number, ids: readonly number[]): SqlWork<void> {
   const ranges = consecutive(ids).map((range) => [...range, instance]);
   const WHERE = 'WHERE id BETWEEN $1 AND $2 AND +pending_by = $3';
@@ -76,14 +76,14 @@ interface PendingCharge {
   readonly requestId: string;
 }
 
-/** What an instance has pending. */
+/** The pending charges of an instance. */
 export function* pendingOf(instance: number): SqlWork<PendingCharge[]> {
   const sql = 'SELECT id, request_id AS "requestId" FROM charges WHERE pending_by = $1';
   const [pending] = yield* read(statement<PendingCharge>(sql, [instance]));
   return pending;
 }
 
-/** Ranges of consecutive ids: calls of a batch are charged together, and mostly end together. */
+/** Ranges of consecutive ids: calls of a batch are charged together, and their deliveries mostly end together. */
 function consecutive(ids: readonly number[]): [first: number, last: number][] {
   const ranges: [number, number][] = [];
   for (const id of ids.toSorted((a, b) => a - b)) {

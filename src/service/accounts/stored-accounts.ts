@@ -16,7 +16,7 @@ import {
 export type AccountRow = Omit<ServiceAccount, 'subscription' | 'overages'> &
   Omit<Subscription, 'name'> & { readonly subscription: SubscriptionName; readonly overages: 0 | 1 };
 
-/** The columns of `accounts a` as `accountOf` takes them. */
+/** The columns of `accounts a` for `accountOf`. */
 export const ACCOUNT_COLUMNS = `a.id, a.name, a.subscription, a.credits_per_month AS "creditsPerMonth",
   a.credits_per_minute AS "creditsPerMinute", a.overage_rate AS "overageRate", CAST(a.overages AS integer) AS overages,
   a.signed_up_at AS "signedUpAt"`;
@@ -32,7 +32,7 @@ export function instant({ now }: EngineDialect) {
   return statement<{ readonly now: number }>(`SELECT ${now} AS now`);
 }
 
-/** @throws PerilbookError SERVICE_ACCOUNT as `checkNewAccount` does, and when the name is taken */
+/** @throws PerilbookError SERVICE_ACCOUNT as `checkNewAccount` does, and when the name is in use */
 export function* createAccount({ now }: EngineDialect, account: NewAccount): SqlWork<ServiceAccount> {
   checkNewAccount(account);
   const values = [
@@ -52,7 +52,7 @@ export function* createAccount({ now }: EngineDialect, account: NewAccount): Sql
 }
 
 /**
- * Changes the terms of an account, and of its open billing period: a period is billed by the last terms that it had.
+ * Changes the terms of an account, and of its open billing period: a period is billed by its last terms.
  *
  * @throws PerilbookError SERVICE_ACCOUNT as `findAccount` and `changedAccount` do
  */
@@ -94,9 +94,9 @@ function termsOf(
 const SELECT_ACCOUNTS = `SELECT ${ACCOUNT_COLUMNS} FROM accounts a`;
 
 /**
- * The account of a name.
+ * The account with a name.
  *
- * @param lock `dialect.forUpdate`, where it is to be changed
+ * @param lock `dialect.forUpdate`, if it will be changed
  * @throws PerilbookError SERVICE_ACCOUNT when there is none
  */
 export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
@@ -111,7 +111,7 @@ export function* listAccounts(): SqlWork<ServiceAccount[]> {
   return rows.map(accountOf);
 }
 
-/** What an account owes by billing period, the oldest first. */
+/** The amount that an account owes by billing period, the oldest first. */
 export function* readStatement(account: ServiceAccount, now: number): SqlWork<PeriodStatement[]> {
   const [rows] = yield* read(
     statement<ChargedPeriod>(

@@ -11,7 +11,7 @@ import { CLOCKS_APART_MS } from './topic-results.ts';
 /** How far the resolved location may lie from the one asked, in metres (docs/developer/service-api.md, 3.7). */
 const RESOLVED_METERS = 1_000;
 
-/** Statements on all replies to the requests of the other statements. They cost nothing more. */
+/** Statements on all replies to the requests of the other statements. They need no further calls. */
 export const CALL_STATEMENTS: readonly Statement[] = [
   ofSuccesses(
     ['2.1', '2.2', '2.3', '2.6', '3.3', '3.5'],
@@ -53,7 +53,7 @@ export const CALL_STATEMENTS: readonly Statement[] = [
     check: checkRemaining,
   },
   ofReplies(['1.5'], 'Bodies are JSON and say so', ({ request, reply: { status, headers, body } }) => {
-    // No endpoint takes POST, and a gateway may answer for a service that is down.
+    // No endpoint accepts POST, and a gateway may answer for a service that is down.
     if (request.method === 'POST' || status >= 500) return;
     expect(body !== null, 'the body is not JSON');
     const type = headers['content-type'] ?? 'missing';
@@ -141,8 +141,8 @@ function isCall({ method, path, call, location: { lat, lng } }: CheckRequest): b
 }
 
 /**
- * Compares each answered call with the one before. A minute that begins anew lets the number rise, and a service may give credits
- * back evenly, at most the limit a minute. So a call tells nothing if it costs no more than what may have come back meanwhile.
+ * Compares each answered call with the one before. The number rises when a new minute begins, and a service may return credits
+ * evenly, at most the limit a minute. So a call proves nothing if it costs no more than the credits that may have returned meanwhile.
  */
 function checkRemaining(context: CheckContext): void {
   const calls = successesOf(context);

@@ -3,9 +3,9 @@ import { NO_DATA_CODE } from '../../contract/failures.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { Ask, CheckedExchange, Reply } from './exchanges.ts';
 
-/** What `service check` checks of a service. */
+/** A statement that `service check` verifies. */
 export interface Statement {
-  /** The statements of docs/developer/service-api.md that it follows from. */
+  /** The sections of docs/developer/service-api.md that it follows from. */
   readonly numbers: readonly string[];
   readonly statement: string;
   /** Credits that its calls cost. */
@@ -18,11 +18,11 @@ export interface Statement {
   readonly check: (context: CheckContext) => Promise<void> | void;
 }
 
-/** What the checks share. */
+/** The shared context of the checks. */
 export interface CheckContext {
   readonly ask: Ask;
   readonly key: string;
-  /** A key with the scope of one topic only; null when the user has none. */
+  /** A key with the scope of one topic only; null if the user has none. */
   readonly narrowKey: string | null;
   readonly location: Location;
   /** A location in another county. */
@@ -49,7 +49,7 @@ export function expectShape<T>(schema: z.ZodType<T>, value: unknown, what: strin
   throw new Broken(`${what}${issue!.path.length ? `.${issue!.path.join('.')}` : ''}: ${issue!.message}`);
 }
 
-/** Puts the name of what is checked before the problem. */
+/** Puts the name of the checked part before the problem. */
 export function naming(name: string, check: () => void): void {
   try {
     check();
@@ -58,7 +58,7 @@ export function naming(name: string, check: () => void): void {
   }
 }
 
-/** Expects a 200. A call that the key or the data keeps from being answered breaks no statement. */
+/** Expects a 200. A call that fails for lack of scope or data breaks no statement. */
 export function expectAnswered(reply: Reply): void {
   if (reply.status === 401) throw new NotChecked('the key is refused (401)');
   if (reply.status === 403) throw new NotChecked('the key lacks the scope (403)');

@@ -9,7 +9,7 @@ export interface CheckRequest {
   readonly path: string;
   /** Null: without the header. */
   readonly key: string | null;
-  /** The call that it is charged as if it is answered. */
+  /** The call to charge if it is answered. */
   readonly call: Call;
   readonly location: Location;
 }

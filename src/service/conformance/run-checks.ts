@@ -4,10 +4,10 @@ import { Broken, NotChecked } from './checked-statement.ts';
 import { type CheckedExchange, createAsk, type Send } from './exchanges.ts';
 import { STATEMENTS } from './statement-table.ts';
 
-/** What a run spends when every statement holds. */
+/** The credits of a run if every statement holds. */
 export const CREDITS_NEEDED = STATEMENTS.reduce((sum, { credits }) => sum + credits, 0);
 
-/** What it may spend beyond that, when the service answers what it must refuse. */
+/** The credits that it may spend beyond that, if the service answers calls that it must refuse. */
 export function creditsAtRisk(hasNarrowKey: boolean): number {
   return STATEMENTS.reduce(
     (sum, { atRisk, needsNarrowKey }) => sum + (needsNarrowKey && !hasNarrowKey ? 0 : atRisk),

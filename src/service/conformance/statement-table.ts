@@ -21,7 +21,7 @@ const RADON: Call = { kind: 'single', topic: 'radon' };
 const STANDARD: Call = { kind: 'standard' };
 const ENTERPRISE: Call = { kind: 'enterprise' };
 
-/** All statements, in the order in which they are checked: what is answered, what is refused, what holds for every call. */
+/** All statements, in the order of checking: answered calls, refused calls, every call. */
 export const STATEMENTS: readonly Statement[] = [
   ...TOPICS.map(singleCall),
   bundleCall('standard', ['2.2', '2.9'], 'the natural topics', (slugs) => {
@@ -177,7 +177,7 @@ function narrowKey(
   };
 }
 
-/** A statement that a wrong request is refused; `change` gives what is wrong with a single call. */
+/** A statement that a wrong request is refused; `change` makes a single call wrong. */
 function refused(
   numbers: readonly string[],
   statement: string,

@@ -22,7 +22,7 @@ const CURRENT_MS = 7 * 24 * 3_600_000;
 
 const DAYS_OF_YEAR = 366;
 
-/** Where and when a result was asked for. */
+/** The location and the time of a request. */
 export interface ResultContext {
   readonly location: Location;
   /** Milliseconds since the epoch. */
@@ -57,7 +57,7 @@ function checkDetails({ slug, details: kind }: Topic, details: unknown, value: u
       break;
     case 'wildfire':
       expect(isObject(details), `${slug}: details is not an object`);
-      // Without any fire it may be empty.
+      // It may be empty if there is no fire.
       if (Object.keys(details).length === 0) break;
       for (const list of ['current', 'historical', 'perimeters'])
         checkRecords(`${slug}: details.${list}`, details[list]);

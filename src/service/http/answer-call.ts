@@ -15,7 +15,7 @@ import type { CallCheck, Chargeable, ChargeRefusal, ServiceInstance } from '../a
 import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type FailureReply, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';
 
-/** What can be set differently in a service. */
+/** Optional settings of a service. */
 export interface AnswerOptions {
   /** How the minute is counted. Default: sliding. */
   readonly rateWindow?: RateWindow;
@@ -28,14 +28,14 @@ export interface AnswerOptions {
   readonly radii?: Partial<Radii>;
 }
 
-/** What calls are answered from and charged by. */
+/** The data and accounts for calls. */
 export interface AnswerParts {
   readonly data: DataDatabase;
   readonly instance: ServiceInstance;
   readonly tracker: DeliveryTracker;
 }
 
-/** A request, as far as it matters for its answer. */
+/** The parts of a request that its answer depends on. */
 export interface AskedCall {
   readonly key: string | undefined;
   /** The address that the request comes from. */
@@ -46,7 +46,7 @@ export interface AskedCall {
   readonly requestId: string;
 }
 
-/** An answer that was read and is not charged yet. */
+/** An answer that is not charged yet. */
 interface ReadAnswer extends Chargeable {
   readonly location: Location;
   readonly answer: readonly TextPart[];
@@ -54,16 +54,16 @@ interface ReadAnswer extends Chargeable {
 }
 
 /**
- * Makes the function that answers calls and charges them. Calls that are given together share their transactions, because to
- * begin and commit one takes longer than to answer.
+ * Makes the function that answers and charges calls. Calls in one batch share their transactions, because beginning and
+ * committing one takes longer than answering.
  *
  * The order of the checks decides which failure is reported: key, topic, scope, location, coverage, quota and minute, data.
  * The charge comes last, when only the network can still fail.
  *
- * The accounts are asked twice: before the data, which most refusals spare, and for the charge. The answers are read in
- * one transaction on the data file in between, so all topics of a call are of one version of the data. A data set that is
- * replaced before the charge does no harm: the answers are whole, they were current when the call arrived, and the price
- * depends on the kind of the call alone. Quota and minute, which do change in between, are checked again by the charge.
+ * The accounts are read twice: before the data, because most refusals need no data, and for the charge. The answers are read in
+ * one transaction on the data file in between, so all topics of a call are of one version of the data. Replacing a data set
+ * before the charge is harmless: the answers are whole, they were current when the call arrived, and the price
+ * depends only on the kind of the call. The charge checks quota and minute again, because they change in between.
  */
 export function createCallAnswers(
   { data, instance, tracker }: AnswerParts,
@@ -88,7 +88,7 @@ export function createCallAnswers(
     if ('problem' in parameters) return { failure: 'INVALID_PARAMETER', message: parameters.problem };
     const area = areaAt(parameters.location);
     if (area !== null) return { location: parameters.location, area };
-    // A location in the US whose area is not here is not outside of it.
+    // A location in the US is not outside of it, even if its area is not here.
     return boundaries.withoutArea(parameters.location) === 'outside_coverage' ? OUTSIDE_COVERAGE : UPSTREAM_UNAVAILABLE;
   }
 
@@ -112,7 +112,7 @@ export function createCallAnswers(
       return { ...read, answer: resultText(result) };
     }
     const { parts, answered, isIncomplete } = bundles[call.kind](location, area, now);
-    // A bundle of which some topics failed is an answer; one of which all failed is not.
+    // A bundle with some failed topics is an answer; a bundle with only failed topics is not.
     if (answered === 0) return isIncomplete ? UPSTREAM_UNAVAILABLE : { ...NO_DATA, sample };
     return { ...read, answer: parts };
   }
@@ -122,7 +122,7 @@ export function createCallAnswers(
     return calls.map((asked, index) => readCall(asked, checks[index]!, now));
   });
 
-  /** An unknown key may be a guess, and guesses are limited by address. Keys that work are served all the same. */
+  /** An unknown key may be a guess, and guesses are limited by address. Valid keys are served anyway. */
   function guessed(from: string, now: number): FailureReply {
     const retryAfter = takeGuess(from, now);
     return retryAfter === null ? UNAUTHENTICATED : { ...TOO_MANY_GUESSES, retryAfter };
@@ -153,7 +153,7 @@ export function createCallAnswers(
   };
 }
 
-/** Whether a call's answer takes so long to make that it is made by itself. */
+/** Whether a call's answer takes so long that it gets a batch of its own. */
 export function isLarge({ asked }: AskedCall): boolean {
   return asked.kind === 'enterprise';
 }

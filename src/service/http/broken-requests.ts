@@ -14,7 +14,7 @@ const STATUS: Readonly<Record<string, number>> = {
  * the answer is read; waiting for the client would let silent clients use up the connection limit. */
 const LINGER_MS = 1_000;
 
-/** Sockets whose answer is being sent; what else they send is discarded. */
+/** Sockets whose answer is being sent; further input is discarded. */
 const refused = new WeakSet<Socket>();
 
 /** Answers bytes that are not an HTTP request with the service's own error shape, and closes the connection whether or not
@@ -22,7 +22,7 @@ const refused = new WeakSet<Socket>();
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Pick<Clock, 'now'>): void {
   if (refused.has(socket) && error.code !== 'ECONNRESET') return;
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
-    // Nobody reads, or a response is already on its way and another would end up inside it.
+    // The client has gone, or a response is on its way and another would end up inside it.
     socket.destroy();
     return;
   }

@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { DeliveryOutcomes } from '../accounts/port.ts';
 
-/** Settles each pending charge by how its response ended. Disposing it settles what has ended, and takes back what has
- * not. */
+/** Settles each pending charge by the outcome of its response. Disposing of it settles ended ones, and reverses the
+ * others. */
 export interface DeliveryTracker extends AsyncDisposable {
   /** To be called before the response is sent; `socket` is the request's. */
   watch(response: ServerResponse, socket: Socket, charge: number): void;
-  /** Gives what has ended to a transaction that settles it. When the transaction fails, it is settled later. */
+  /** Passes ended charges to a transaction that settles them. If the transaction fails, they are settled later. */
   settleWith<Result>(transaction: (outcomes: DeliveryOutcomes) => Promise<Result>): Promise<Result>;
 }
 
@@ -15,31 +15,31 @@ export interface DeliveryTracker extends AsyncDisposable {
  * under load the next calls come sooner. */
 const SETTLE_MS = 5;
 
-/** When settling failed, because the database is busy or away: milliseconds until the next try. */
+/** Milliseconds until the next try after settling failed, because the database is busy or unreachable. */
 const RETRY_MS = 500;
 
 /**
  * Makes the delivery tracker. Delivered charges are settled by the transaction that charges the next calls, or after 5 ms
- * by one of their own; undelivered ones are taken back at once. Waiting longer would lose more when the process dies: the
- * charges of answers that had arrived. At most one a connection is lost, because its next charge settles the one before.
+ * by one of their own; undelivered ones are reversed at once. With a longer wait, a dying process would lose more charges
+ * of delivered answers. It loses at most one per connection, because the next charge settles the one before.
  */
 export function createDeliveryTracker(
   settle: (outcomes: DeliveryOutcomes) => Promise<void>,
   onError: (error: unknown) => void,
 ): DeliveryTracker {
   const open = new Set<number>();
-  // By socket, because a response that is queued behind another gets no event when its connection ends.
+  // By socket, because a response queued after another gets no event when its connection ends.
   const openOn = new WeakMap<Socket, Set<number>>();
   let unsettled: { readonly delivered: number[]; readonly undelivered: number[] } = { delivered: [], undelivered: [] };
   let timer: NodeJS.Timeout | null = null;
-  // Whether the last try failed: then the next one waits for its time.
+  // Whether the last try failed, so that the next one must wait.
   let failed = false;
   let settling: Promise<void> = Promise.resolve();
 
   async function settleWith<Result>(transaction: (outcomes: DeliveryOutcomes) => Promise<Result>): Promise<Result> {
     const outcomes = unsettled;
     unsettled = { delivered: [], undelivered: [] };
-    // Under load a transaction that charges calls always comes first: a timer that ran on would add 200 transactions a second.
+    // Under load a transaction that charges calls always comes first: without clearing, the timer would add 200 transactions a second.
     if (!failed) stopTimer();
     try {
       return await transaction(outcomes);
@@ -108,7 +108,7 @@ export function createDeliveryTracker(
       charges.add(charge);
       // A response finishes once; removing the listener would cost as much as calling it.
       response.prependListener('finish', () => {
-        // Not twice: the id of a charge that was taken back is used again.
+        // The `close` event of the socket may have ended it already.
         if (!charges.delete(charge)) return;
         // When a socket is destroyed, Node reports some of the writes that wait on it as finished.
         end(charge, !socket.destroyed && !socket.errored);
@@ -121,7 +121,7 @@ export function createDeliveryTracker(
       clearTimeout(timer ?? undefined);
       unsettled.undelivered.push(...open);
       open.clear();
-      // What cannot be settled stays pending, and is taken back with all that this instance leaves.
+      // Charges that cannot be settled stay pending, and are reversed with the other pending ones of this instance.
       if (hasEnded()) await settle(unsettled).catch(onError);
       unsettled = { delivered: [], undelivered: [] };
     },

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { PerilbookError } from '../../errors.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
 
-/** Where metrics can be read: on this machine only. */
+/** The address of the metrics, on this machine only. */
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;

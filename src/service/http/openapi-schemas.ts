@@ -6,12 +6,12 @@ import { type DetailsKind, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../con
 import { DISTANCE_PROPERTY } from '../../data/tables/layer-search.ts';
 import type { Radii, Searched } from '../../data/topics/search-radii.ts';
 
-/** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
+/** A JSON Schema (2020-12), for OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * The schemas of all bodies by name: each topic's answer, alone and in a bundle. `value` comes from the schemas that client
- * and service share; `details` describes what this service gives, which is more than a client may rely on.
+ * and service share; `details` describes this service's own, which have more than a client may rely on.
  */
 export function componentSchemas(radii: Radii, standardTopics: readonly TopicSlug[]): Record<string, JsonSchema> {
   return {

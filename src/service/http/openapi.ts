@@ -13,7 +13,7 @@ export function openApiDocument(radii: Radii, standardTopics: readonly TopicSlug
       version: '1',
       description: 'Hazard ratings, nearby sites and environmental measurements of a US location, metered in credits.',
     },
-    // Relative, because the service does not know under which name it is reached.
+    // Relative, because the service does not know its public name.
     servers: [{ url: '/', description: 'The service that gives this document.' }],
     security: [{ key: [] }],
     tags: [

@@ -14,7 +14,7 @@ export interface FailureReply {
   readonly message: string;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
-  /** It follows from sample data. */
+  /** The failure comes from sample data. */
   readonly sample?: boolean;
   /** The web server's own status, such as 431, in place of the failure's. */
   readonly status?: number;
@@ -24,7 +24,7 @@ export function metaOf(requestId: string, timestamp: string, credits: number, sa
   return { request_id: requestId, timestamp, credit_cost: credits, ...(sample ? { sample_data: true } : {}) };
 }
 
-/** A time as `meta.timestamp` has it. */
+/** A time in the form of `meta.timestamp`. */
 export function timestampOf(now: number): string {
   return new Date(now).toISOString();
 }
@@ -63,8 +63,8 @@ function httpDate(now: number): string {
   return new Date(now).toUTCString();
 }
 
-/** Sends a success with its headers (docs/developer/service-api.md, 2.6). It is written straight to the response: the framework has nothing
- * left to serialize, and sending through it takes as long as finding the answer. */
+/** Sends a success with its headers (docs/developer/service-api.md, 2.6). It is written straight to the response: nothing is left to
+ * serialize, and sending through the framework takes as long as finding the answer. */
 export function sendSuccess(
   reply: FastifyReply,
   { body, coding }: EncodedBody,

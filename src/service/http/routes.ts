@@ -11,13 +11,13 @@ import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type FailureReply, type PaidAnswer, sendFailure, sendSuccess } from './replies.ts';
 import { addReading } from './web-server.ts';
 
-/** What the routes need. */
+/** The dependencies of the routes. */
 export interface RouteParts {
   readonly data: DataDatabase;
   readonly clock: Pick<Clock, 'now'>;
   readonly tracker: DeliveryTracker;
   readonly answerCall: (asked: AskedCall) => Promise<PaidAnswer | FailureReply>;
-  /** Makes the OpenAPI document, when it is first asked for. */
+  /** Makes the OpenAPI document at its first request. */
   readonly describe: () => unknown;
 }
 
@@ -69,7 +69,7 @@ export function addRoutes(app: FastifyInstance, { data, clock, tracker, answerCa
 }
 
 /** Whether earlier responses on the same connection have not been sent yet; Node gives a response its socket after that. A
- * client that pipelines requests and does not read has one answer in memory, and is charged for none behind it. */
+ * client that pipelines requests and does not read has one answer in memory, and is not charged for later ones. */
 function isQueued(response: ServerResponse): boolean {
   return response.socket === null;
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, type OpenMetricsContentType, Registry } from 'prom-client';
 import { CREDITS } from '../../contract/credits.ts';
 
-/** Counts what a service does. Labels are routes and statuses alone: accounts and keys are not told to whoever reads the metrics. */
+/** Counts what a service does. Labels are only routes and statuses, because readers of the metrics must not see accounts and keys. */
 export interface ServiceMetrics {
   readonly contentType: string;
   /** To be called before the routes are added. */
@@ -11,7 +11,7 @@ export interface ServiceMetrics {
   text(): Promise<string>;
 }
 
-/** From a healthy single topic (some ms) to a client that hardly reads. */
+/** From a single topic (some ms) to a very slow client. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** The price of a delivered answer. Other routes are free. */
@@ -58,7 +58,7 @@ export function createServiceMetrics(): ServiceMetrics {
       // Also where the client leaves before the answer has ended.
       raw.once('close', () => {
         open--;
-        // The pattern, not the path: a label must not have a value for each place or guess.
+        // The pattern, not the path: a label must not have a value for each location or guess.
         const route = request.routeOptions.url ?? 'none';
         const isDelivered = raw.writableFinished;
         requests.inc({ route, status: isDelivered ? raw.statusCode : 'aborted' });

@@ -12,7 +12,7 @@ import { addRoutes } from './routes.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
 import { type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
 
-/** How a service is started. Whoever opened data and accounts closes them, after the service. */
+/** The start options of a service. The caller closes data and accounts, after the service. */
 export interface ServiceOptions extends AnswerOptions {
   /** Only read; several services may share it. */
   readonly data: DataDatabase;
@@ -20,7 +20,7 @@ export interface ServiceOptions extends AnswerOptions {
   readonly accounts: ServiceAccounts;
   /** 0 takes a free port. */
   readonly port: number;
-  /** A socket that listens already, by its descriptor, in place of host and port. */
+  /** The descriptor of a listening socket, in place of host and port. */
   readonly descriptor?: number | undefined;
   /** Counts the requests. */
   readonly metrics?: Pick<ServiceMetrics, 'watch'> | undefined;
@@ -29,14 +29,14 @@ export interface ServiceOptions extends AnswerOptions {
   /** How long closing waits for requests in flight, in milliseconds. Default: 10 000. */
   readonly closeTimeout?: number;
   readonly limits?: ConnectionLimits;
-  /** Receives errors that no response can show: our own bugs, and an accounts file that cannot be written. */
+  /** Receives errors that a response cannot show: bugs, and an accounts file that cannot be written. */
   readonly onError?: (error: unknown) => void;
 }
 
 export interface RunningService extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** Takes no more connections, lets requests in flight end within the time-out, and settles their charges. */
+  /** Accepts no more connections, lets requests in flight end within the time-out, and settles their charges. */
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ const MOST_CALLS = 64;
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { data, accounts, host = '127.0.0.1', onError = () => {} } = options;
   const { rateWindow = 'sliding', lastCall = 'refused' } = options;
-  // Released in the opposite order: requests end, their charges are settled, and the instance takes back the rest.
+  // Released in the opposite order: requests end, their charges are settled, and the instance reverses the rest.
   await using starting = new AsyncDisposableStack();
   const instance = starting.use(await accounts.register({ rateWindow, lastCall }, onError));
   const tracker = starting.use(

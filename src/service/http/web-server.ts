@@ -18,7 +18,7 @@ export interface ConnectionLimits {
   readonly connections?: number;
   /** How long a request may take to arrive, in milliseconds: it is one line and a few headers. */
   readonly receiveTimeout?: number;
-  /** How long a connection may be silent, in milliseconds: then the reader of a 6 MB bundle has stalled. */
+  /** How long a connection may be silent, in milliseconds; after that the reader of a 6 MB bundle has stalled. */
   readonly idleTimeout?: number;
 }
 
@@ -30,7 +30,7 @@ const MAX_HEADER_BYTES = 16_384;
 /**
  * The web server without routes: its limits, and the handlers that give every error one shape.
  *
- * @param onError receives what is answered with a 5xx
+ * @param onError receives errors that are answered with a 5xx
  */
 export function createWebServer(
   clock: Pick<Clock, 'now'>,
@@ -89,7 +89,7 @@ const NO_HOST: FailureReply = { failure: 'INVALID_PARAMETER', message: 'The head
 /**
  * Adds a path for GET, and refuses every other method with 405 and `Allow` (docs/developer/service-api.md, 2.11).
  *
- * @param head whether HEAD is answered like GET, without the body; never for what is charged
+ * @param head whether HEAD is answered like GET, without the body; never for charged calls
  */
 export function addReading(
   app: FastifyInstance,
@@ -134,7 +134,7 @@ function failureOfError(error: unknown): FailureReply {
   return { failure: 'INTERNAL', message: 'The service failed' };
 }
 
-/** Stops listening and lets requests in flight end; after `ms` milliseconds it cuts those that have not. */
+/** Stops listening and lets requests in flight end; cuts the others after `ms` milliseconds. */
 export async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
   const bound = setTimeout(() => app.server.closeAllConnections(), ms);
   // A connection that was busy when closing began becomes idle later, and would be kept alive.
@@ -153,7 +153,7 @@ export async function closeWithin(app: FastifyInstance, ms: number): Promise<voi
  * flight. To be called before the server listens.
  */
 function spareBusyConnections(server: Server): void {
-  // Responses on a connection finish in order, so the last one tells.
+  // Responses on a connection finish in order, so checking the last one suffices.
   const lastOn = new Map<Socket, ServerResponse | null>();
   server.on('connection', (socket: Socket) => {
     lastOn.set(socket, null);

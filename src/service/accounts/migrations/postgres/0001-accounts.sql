@@ -3,7 +3,7 @@
 CREATE FUNCTION clock_ms() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
   AS 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
--- Whoever charges an account, or takes a charge back, locks its row first.
+-- Lock the row of an account before charging it or reversing a charge.
 CREATE TABLE accounts (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name text NOT NULL UNIQUE,
