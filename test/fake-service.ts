@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
+import { HEADERS } from '../src/contract/headers.ts';
 import { serveHttp } from './fetch/servers.ts';
 
 interface Passed {
@@ -80,7 +81,9 @@ export async function fakeService(
     const answer = await alter(address, changed(fault, passed));
     if (fault.head !== undefined) return sendRaw(response, fault.head, answer);
     const cost = answer.status === real.status ? real.headers.get('x-credit-cost') : null;
-    response.writeHead(answer.status, { 'content-type': 'application/json', 'x-credit-cost': cost ?? '0' });
+    const sample = real.headers.get(HEADERS.sampleData);
+    const all = { 'content-type': 'application/json', 'x-credit-cost': cost ?? '0' };
+    response.writeHead(answer.status, { ...all, ...(sample && { [HEADERS.sampleData]: sample }) });
     response.end(answer.body);
   });
   const script = (next: readonly Fault[]) => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -11,7 +10,6 @@ import { openHarness } from '../run/harness.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { pathTo, request } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { LONG } from '../tier.ts';
 import { perilbook } from './command-line.ts';
 
 const LOS_ANGELES = { lat: 34.0522, lng: -118.2437 };
@@ -57,32 +55,6 @@ for (const [what, first, second] of [
     }
   });
 }
-
-test('quota without a job takes the subscription of the last run, for each account', LONG, async (t) => {
-  const folder = temporaryFolder(t);
-  const clock = new FastClock('2026-03-15T12:00:00Z', 20);
-  provideSampleData(join(folder, 'store.db'));
-  writeFileSync(join(folder, 'b.csv'), 'lat,lng\n34.0522,-118.2437\n29.7604,-95.3698\n');
-  const common = ['--store', 'store.db'];
-  const run = ['run', 'b.csv', '-t', 'hail', ...common, '--yes', '--quiet', '--anniversary-day', '20'];
-  assert.equal((await perilbook([...run, '--subscription', 'professional'], { folder, clock })).code, 0);
-  const quota = JSON.parse((await perilbook(['quota', '--json', ...common], { folder, clock })).stdout);
-  const { account, subscription, allowance, charged, left, overage, resets_on } = quota;
-  assert.deepEqual(
-    [account, subscription, allowance, charged, left, overage, resets_on],
-    ['embedded-professional', 'professional', 100_000, 2, 99_998, 0, '2026-03-20T00:00:00.000Z'],
-  );
-  const said = await perilbook(['quota', '--reserve', '8', '--json', ...common], { folder, clock });
-  assert.equal(JSON.parse(said.stdout).left, 99_990, 'what is said now wins');
-
-  assert.equal((await perilbook([...run, '--time-to-live', 'hail=0s'], { folder, clock })).code, 0);
-  const both = JSON.parse((await perilbook(['quota', '--json', ...common], { folder, clock })).stdout).accounts;
-  const told = both.map((one: Record<string, unknown>) => [one.account, one.allowance, one.charged]);
-  assert.deepEqual(told, [
-    ['embedded', 10_000, 2],
-    ['embedded-professional', 100_000, 2],
-  ]);
-});
 
 test('an account whose subscription nobody said has no allowance and no overage', async (t) => {
   const { folder, clock, store, job } = await openHarness(t);

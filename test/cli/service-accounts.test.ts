@@ -1,34 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { changeAccount } from '../service/file-accounts.ts';
-import { HERE, NOON, pathTo, request, StillClock, setUp } from '../service/small-data.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { HERE, NOON, pathTo, request, setUp } from '../service/small-data.ts';
 import { perilbook } from './command-line.ts';
 
 const DAY = 86_400_000;
-
-test('a database that is not there is no empty one: it is refused, and not made', async (t) => {
-  const folder = temporaryFolder(t);
-  const withDb = (...args: string[]) => perilbook([...args, '--db', 'typo.db'], { folder });
-  for (const args of [
-    ['service', 'account', 'list'],
-    ['service', 'account', 'statement'],
-    ['service', 'account', 'change', '--account', 'a', '--overages'],
-    ['service', 'key', 'list'],
-    ['service', 'key', 'revoke', '--key', '1'],
-    ['data'],
-  ]) {
-    const { code, stderr } = await withDb(...args);
-    assert.equal(code, 2, args.join(' '));
-    assert.match(stderr, /There is no file .*typo\.db\n.*--db/);
-  }
-  assert.equal(existsSync(join(folder, 'typo.db')), false);
-  assert.equal((await withDb('service', 'account', 'create', '--account', 'a', '--subscription', 'starter')).code, 0);
-  assert.equal((await withDb('service', 'account', 'list')).code, 0);
-});
 
 test('overage credits and dollars by period, as they were charged: list and statement', {
   timeout: 300_000,
@@ -89,20 +66,6 @@ test('overage credits and dollars by period, as they were charged: list and stat
   assert.match(await told('list'), /overage credits\n/);
 });
 
-test('a statement of an account that was never used, of a day before it, and of no account', async (t) => {
-  const folder = temporaryFolder(t);
-  const file = join(folder, 'data.db');
-  const clock = new StillClock();
-  const service = (...args: string[]) => perilbook(['service', 'account', ...args, '--db', file], { clock, folder });
-  const custom = ['--credits-per-month', '10', '--credits-per-minute', '5', '--overage-rate', '0.5'];
-  assert.equal((await service('create', '--account', 'acme', ...custom)).code, 0);
-  const [period] = JSON.parse((await service('statement', '--json')).stdout);
-  assert.deepEqual([period.creditsCharged, period.overageRate, period.overageDollars], [0, 0.5, 0]);
-  assert.deepEqual(JSON.parse((await service('statement', '--period', '2020-01-01', '--json')).stdout), []);
-  assert.equal((await service('statement', '--account', 'nobody')).code, 2);
-  assert.equal((await service('statement', '--period', 'soon')).code, 2);
-});
-
 test('account change: an upgrade and overages work from the next call of a running service on', async (t) => {
   const { file, clock, single } = await setUp(t, { subscription: customSubscription(1, 1_000, 0.04) });
   const told = async (...args: string[]) => {
@@ -131,28 +94,4 @@ test('account change: an upgrade and overages work from the next call of a runni
     /tester \(starter\): 10,000 credits a month, 300 a minute/,
   );
   assert.equal((await single()).status, 200);
-});
-
-test('what cannot be meant is refused: no change, figures by halves, figures of two subscriptions', async (t) => {
-  const folder = temporaryFolder(t);
-  const service = (...args: string[]) => perilbook(['service', 'account', ...args, '--db', 'data.db'], { folder });
-  assert.equal((await service('create', '--account', 'acme')).code, 0);
-  for (const [args, words] of [
-    [[], /nothing to change of account "acme"/],
-    [['--signed-up', '2026-01-31'], /--signed-up; it is an option of service account create/],
-    [['--overages', '--no-overages'], /--overages cannot be combined with --no-overages/],
-    [['--credits-per-month', '500'], /needs both/],
-    [['--credits-per-minute', '500'], /needs both/],
-    [['--overage-rate', '1'], /needs both/],
-    [['--subscription', 'starter', '--credits-per-month', '9', '--credits-per-minute', '9'], /figures of its own/],
-    [['--subscription', 'stater'], /--subscription: "stater"; did you mean starter/],
-  ] as const) {
-    for (const action of args.length === 0 || args[0] === '--signed-up' ? ['change'] : ['change', 'create']) {
-      const { code, stderr } = await service(action, '--account', action === 'create' ? 'other' : 'acme', ...args);
-      assert.equal(code, 2, `${action} ${args.join(' ')}: ${stderr}`);
-      assert.match(stderr, words);
-    }
-  }
-  const [only, ...others] = JSON.parse((await service('list', '--json')).stdout);
-  assert.deepEqual([only.name, only.subscription.name, only.overages, others], ['acme', 'starter', false, []]);
 });

@@ -5,7 +5,6 @@ import stringWidth from 'string-width';
 import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/format.ts';
 import { findingMessages } from '../../src/cli/messages/run-messages.ts';
 import type { RatingFinding } from '../../src/report/story.ts';
-import { folderWith } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
@@ -86,15 +85,6 @@ for (const columns of [60, 80, 120]) {
   });
 }
 
-test('with tiers the verdict says how far the leanest and the richest reach', async (t) => {
-  const words = ['plan', OED, '--tiers', 'all; natural', '--order-by', 'tiv', '--budget', '800', '--store', 'store.db'];
-  const { stdout } = await perilbook(words, { folder: temporaryFolder(t) });
-  assert.match(
-    stdout,
-    /will buy at least natural for 77 % of the places, 95 % of the value, and all for 0 %; the rest is deferred\.\n/,
-  );
-});
-
 test('help begins with examples, of the program and of a command, on standard output', async () => {
   for (const [args, first] of [
     [['help'], 'plan portfolio.csv'],
@@ -107,49 +97,6 @@ test('help begins with examples, of the program and of a command, on standard ou
     assert.ok(stdout.startsWith(`Examples:\n  perilbook ${first}`), stdout.slice(0, 80));
   }
 });
-
-const mistakes: readonly (readonly [args: string, says: RegExp])[] = [
-  ['rnu book.csv --topic x', /^perilbook: Unknown command: rnu; did you mean run\?/],
-  ['plan book.csv --topcis x --bugdet 5', /did you mean --topics and --budget\?/],
-  ['service load', /Unknown service action "load"\n {2}Use one of: start, check, account, key\. \[USAGE\]/],
-  ['data laod', /Unknown data action "laod"; did you mean load\?/],
-  ['data load hial x.csv --db s.db', /no loader "hial"; did you mean hail\?/],
-  ['data load wells book.csv --states CA,XX --db s.db', /"XX" is not the two letters of a state/],
-  ['service key crate --db s.db', /Unknown service key action "crate"; did you mean create\?/],
-  ['service account create --account a --subscription profesional --db s.db', /did you mean professional\?/],
-  ['service start --prot 80', /did you mean --port\?/],
-  ['cache stat', /did you mean stats\?/],
-  ['quota --by dya', /did you mean day\?/],
-  ['plan book.csv --topics', /^perilbook: --topics needs a value\n {2}See perilbook plan --help/],
-  ['plan book.csv --subscription strater', /did you mean starter\?/],
-  ['plan book.csv --budget many', /^perilbook: --budget expects a number\n/],
-  ['plan book.csv -b 5 -b 6', /^perilbook: --budget is given twice\n/],
-  ['plan book.csv --time-to-live hial=3d', /did you mean hail\?/],
-  ['plan boook.csv', /boook\.csv does not exist; did you mean book\.csv\?/],
-  ['plan jbo.yaml', /Job file jbo\.yaml does not exist; did you mean job\.yaml\?/],
-  ['plan book.csv --lat lta --lng lng', /no latitude column "lta"; did you mean "lat"\?/],
-  ['plan book.csv --order-by vlaues', /no column vlaues; did you mean values\?/],
-  ['plan book.csv --tract trcat', /no column trcat; did you mean tract\?/],
-  ['plan book.csv --json=maybe', /^perilbook: --json takes no value\n/],
-  ['plan book.csv -o --force', /^perilbook: --output needs a value\n/],
-  ['plan book.csv -b=5 -t=hial', /did you mean hail\?/],
-  ['plan book.csv --no-counts --no-counts --budget many', /^perilbook: --budget expects a number\n/],
-  ['--topics hail plan book.csv --bugdet 5', /did you mean --budget\?/],
-  ['--yes', /^perilbook: Missing command\n/],
-  ['cache', /^perilbook: Missing argument for `perilbook cache`\n {2}See perilbook cache --help/],
-];
-
-for (const [args, says] of mistakes) {
-  test(`perilbook ${args}: the nearest right word, and exit code 2`, async (t) => {
-    const folder = folderWith(t, {
-      'book.csv': 'lat,lng,values,tract\n34,-118,5,06037207400\n',
-      'job.yaml': 'input: book.csv\n',
-    });
-    const { code, stdout, stderr } = await perilbook(args.split(' '), { folder, env: { XDG_DATA_HOME: folder } });
-    assert.deepEqual([code, stdout], [2, ''], stderr);
-    assert.match(stderr, says);
-  });
-}
 
 test('findings fit the terminal', () => {
   const finding = (value: number): RatingFinding => ({

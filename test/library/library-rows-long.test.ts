@@ -76,6 +76,16 @@ test('without the boundaries of its tract a place lacks local data, and the note
   );
 });
 
+test('the note of a single look-up names the year of its county and a rating of the county', async (t) => {
+  const { harness } = await openScene(t);
+  harness.database.exec(
+    "UPDATE air_quality SET year = 2023 WHERE geoid = '31001'; INSERT INTO county_rated_areas VALUES ('31001000100')",
+  );
+  using source = local({ file: localFile(harness) });
+  const { note } = await lookup(HERE, ['airQuality', 'hail'], { source });
+  assert.match(note!, /^local data: airQuality 2023, .*; rating of the county, not of the tract$/);
+});
+
 test('data without boundaries is refused with a command that gets those of the location', async (t) => {
   const { harness } = await openScene(t);
   harness.database.exec("DELETE FROM datasets WHERE name = 'areas'");

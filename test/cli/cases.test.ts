@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { parse as parseCsv } from 'csv-parse/sync';
+import { parse } from 'yaml';
+import { systemClock } from '../../src/clock.ts';
+import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { assertFits, filledIn } from '../assert-fits.ts';
+import { FastClock } from '../fast-clock.ts';
+import { MovedClock } from '../moved-clock.ts';
+import { openHarness, places } from '../run/harness.ts';
+import { provideLocalData, provideSampleData } from '../sample-database.ts';
+import { changeAccount } from '../service/file-accounts.ts';
+import { coverOnly, pathTo, releaseLater, request } from '../service/small-data.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { LONG } from '../tier.ts';
+import { perilbook, ROOT } from './command-line.ts';
+
+/*
+ * Each file of `cases` has commands as a user types them in a folder of files, and what they print, write and spend. cases/README.md
+ * describes them.
+ */
+
+const CASES = join(import.meta.dirname, 'cases');
+
+/** A text or pattern, several that all hold, or none of those behind `not`. */
+type Texts = string | readonly string[];
+
+interface Step {
+  readonly run?: string;
+  readonly write?: Readonly<Record<string, string>>;
+  /** Copies of files, in which texts are replaced: [from, to, [pattern, text]…]. */
+  readonly copy?: readonly [from: string, to: string, ...changes: (readonly [pattern: string, text: string])[]];
+  /** A statement on the file of local data. */
+  readonly sql?: string;
+  /** Datasets that cover some states only: [states, dataset…]. */
+  readonly covers?: readonly [states: string, ...datasets: string[]];
+  /** Moves the clock to a time, or on by some hours. */
+  readonly at?: string;
+  readonly hours?: number;
+  /** Writes `book.csv` with so many places of two counties in Nebraska. */
+  readonly places?: number;
+  /** At the service: calls of other programs, and another monthly quota. */
+  readonly othersSpend?: number;
+  readonly upgrade?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly typed?: string;
+  /** The width of the terminal; none: output goes to pipes. */
+  readonly width?: number;
+  /** The run is interrupted when standard error holds this text. */
+  readonly interruptAt?: string;
+  readonly code?: number;
+  readonly stdout?: Texts;
+  readonly stderr?: Texts;
+  readonly not?: {
+    readonly stdout?: Texts;
+    readonly stderr?: Texts;
+    readonly files?: Readonly<Record<string, Texts>>;
+  };
+  readonly json?: unknown;
+  /** Texts of files, and of columns of CSV files. */
+  readonly files?: Readonly<Record<string, Texts>>;
+  readonly columns?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly same?: readonly [string, string];
+  readonly absent?: Texts;
+  /** All names in the folder. */
+  readonly left?: readonly string[];
+  /** Credits that the service has charged in this period. */
+  readonly charged?: number;
+}
+
+interface Case {
+  readonly title: string;
+  readonly isLong?: true;
+  readonly table?: readonly Readonly<Record<string, unknown>>[];
+  readonly files?: Readonly<Record<string, string>>;
+  /** Answers come from sample data, from the same data as if it were real, or from a service with such an account. */
+  readonly data?: 'sample' | 'local' | readonly ('sample' | 'local')[] | null;
+  readonly service?: { readonly credits_per_month: number } | null;
+  /** The clock begins there, and stands where data is local; null: the machine's. */
+  readonly at?: string | null;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly steps: readonly Step[];
+}
+
+async function openScene(t: TestContext, { files = {}, data, service, at, env = {} }: Case) {
+  const harness = service
+    ? await openHarness(t, { subscription: customSubscription(service.credits_per_month, 100_000) })
+    : null;
+  const folder = harness?.folder ?? temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
+  const kinds = [data ?? []].flat();
+  const own = at ? (kinds.includes('local') ? new MovedClock(at) : new FastClock(at, 1)) : null;
+  const moved = harness?.clock ?? own;
+  const clock = moved ?? systemClock;
+  const home = join(folder, 'home');
+  if (kinds.includes('sample')) provideSampleData(join(home, 'perilbook/store.db'));
+  const dataFile = kinds.includes('local') ? provideLocalData(home, clock.now() - 3_600_000) : '';
+  const key = harness?.key();
+  const filled = (text: string) =>
+    text
+      .replaceAll('SERVICE', harness?.url ?? 'SERVICE')
+      .replaceAll('FOLDER', folder)
+      .replaceAll('ROOT', ROOT)
+      .replaceAll('FINGERPRINT', key?.fingerprint ?? 'FINGERPRINT');
+  const write = (all: Readonly<Record<string, string>>) => {
+    for (const [name, text] of Object.entries(all)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), filled(text));
+    }
+  };
+  write(files);
+  const named = { ...(key && { PERILBOOK_API_KEY: key.secret }), ...env };
+  const filledEnv = Object.fromEntries(Object.entries(named).map(([name, text]) => [name, filled(text)]));
+  return { harness, folder, clock, moved, home, dataFile, filled, write, env: { XDG_DATA_HOME: home, ...filledEnv } };
+}
+
+type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** What is done before the command of a step. */
+async function prepareStep({ harness, folder, clock, moved, dataFile, write }: Scene, step: Step): Promise<void> {
+  write(step.write ?? {});
+  if (step.places) {
+    const rows = places(step.places).map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`);
+    write({ 'book.csv': `id,lat,lng\n${rows.join('')}` });
+  }
+  if (step.copy) {
+    const [from, to, ...changes] = step.copy;
+    copyFileSync(join(folder, from), join(folder, to));
+    for (const [pattern, text] of changes) {
+      const before = readFileSync(join(folder, to), 'utf8');
+      assert.match(before, new RegExp(pattern, 'm'));
+      writeFileSync(join(folder, to), before.replace(new RegExp(pattern, 'm'), text));
+    }
+  }
+  if (step.at) moved!.moveTo(step.at);
+  if (step.hours) moved!.moveTo(new Date(clock.now() + step.hours * 3_600_000).toISOString());
+  for (const sql of [step.sql ?? '', step.covers ? coverOnly(...step.covers) : '']) {
+    if (sql === '') continue;
+    const database = new Database(dataFile);
+    database.exec(sql.replaceAll('NOW', String(clock.now())));
+    database.close();
+  }
+  for (let spent = 0; spent < (step.othersSpend ?? 0); spent++) {
+    await request(harness!.url + pathTo('/v1/hail/risk'), harness!.key().secret);
+  }
+  if (step.upgrade) {
+    changeAccount(
+      harness!.accounts,
+      'harness',
+      { subscription: customSubscription(step.upgrade, 100_000) },
+      harness!.clock,
+    );
+  }
+}
+
+async function take(scene: Scene, step: Step, path: string): Promise<void> {
+  const { harness, folder, filled } = scene;
+  await prepareStep(scene, step);
+  /** Of a page the scripts and styles are left out. */
+  const read = (name: string) =>
+    readFileSync(join(folder, name), 'utf8').replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '');
+  const fits = (found: string, expected: Texts | undefined, what: string) => {
+    for (const text of [expected ?? []].flat()) assertFits(found, filled(text), `${path}: ${what}`);
+  };
+  const lacks = (found: string, unwanted: Texts | undefined, what: string) => {
+    for (const text of [unwanted ?? []].flat()) {
+      assert.throws(() => assertFits(found, filled(text), what), `${path}: ${what} holds ${text}\n${found}`);
+    }
+  };
+  if (step.run !== undefined) {
+    const interruption = new AbortController();
+    const { code, stdout, stderr } = await perilbook(wordsOf(filled(step.run)), {
+      ...{ folder, clock: scene.clock, env: { ...scene.env, ...step.env }, interrupt: interruption.signal },
+      ...(step.stdin !== undefined && { stdin: step.stdin }),
+      ...(step.typed !== undefined && { typed: step.typed }),
+      ...(step.width !== undefined && { columns: step.width }),
+      onStderr: (text) => step.interruptAt && text.includes(step.interruptAt) && interruption.abort(),
+    });
+    assert.equal(code, step.code ?? 0, `${path}: ${step.run}\n${stdout}${stderr}`);
+    fits(stdout, step.stdout, 'stdout');
+    fits(stderr, step.stderr, 'stderr');
+    lacks(stdout, step.not?.stdout, 'stdout');
+    lacks(stderr, step.not?.stderr, 'stderr');
+    if (step.json !== undefined) assertFits(JSON.parse(stdout), JSON.parse(filled(JSON.stringify(step.json))), path);
+    assert.doesNotMatch(stderr, /this is a bug/);
+  }
+  for (const [name, text] of Object.entries(step.files ?? {})) fits(read(name), text, name);
+  for (const [name, text] of Object.entries(step.not?.files ?? {})) lacks(read(name), text, name);
+  for (const [name, columns] of Object.entries(step.columns ?? {})) {
+    const rows = parseCsv(read(name), { columns: true }) as Record<string, string>[];
+    for (const [column, values] of Object.entries(columns)) {
+      assertFits(
+        rows.map((row) => row[column]),
+        values,
+        `${path}: ${column}`,
+      );
+    }
+  }
+  if (step.same) assert.equal(read(step.same[1]), read(step.same[0]), path);
+  for (const name of [step.absent ?? []].flat())
+    assert.ok(!existsSync(join(folder, name)), `${path}: ${name} is there`);
+  if (step.left)
+    assert.deepEqual(
+      readdirSync(folder)
+        .filter((name) => name !== 'home')
+        .sort(),
+      step.left,
+      path,
+    );
+  if (step.charged !== undefined) assert.equal(harness!.charged(), step.charged, path);
+}
+
+/** The words of a command line; one that holds a space stands between single quotes. */
+function wordsOf(command: string): string[] {
+  return (command.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'(.*)'$/s, '$1'));
+}
+
+for (const file of readdirSync(CASES).filter((name) => name.endsWith('.yaml'))) {
+  const { cases, ...shared } = parse(readFileSync(join(CASES, file), 'utf8')) as Partial<Case> & { cases: Case[] };
+  for (const written of cases) {
+    for (const row of written.table ?? [{}]) {
+      const whole = filledIn({ ...shared, ...written, files: { ...shared.files, ...written.files } }, row);
+      test(`${file.replace('.yaml', '')}: ${whole.title}`, whole.isLong ? LONG : {}, async (t) => {
+        const scene = await openScene(t, whole);
+        for (const [index, step] of whole.steps.entries()) await take(scene, step, `step ${index + 1}`);
+      });
+    }
+  }
+}
