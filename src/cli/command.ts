@@ -67,7 +67,7 @@ export function runnableCommands(commands: readonly Command[]): Command[] {
 
 /** The names and aliases of options. */
 export function optionNames(options: Command['options'] = {}): string[] {
-  return Object.entries(options).flatMap(([name, { alias = [] }]) => [name, ...[alias].flat()]);
+  return Object.entries(options).flatMap(([name, { alias }]) => (alias === undefined ? [name] : [name, alias]));
 }
 
 /** An option as it is typed: `--topics`, `-t`. */

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { TopicSlug } from '../contract/topics.ts';
 import { manualLoader } from '../data/sources/source-table.ts';
 import { PerilbookError } from '../errors.ts';
@@ -40,11 +41,12 @@ export async function offerData(context: CliContext, flags: Flags, job: Job): Pr
 export async function dataForPage(context: CliContext, job: Job, isApproved: boolean): Promise<string | null> {
   const published = await publishedFor(context, job, topicsWithoutData(job, context.clock.now()));
   if (published === null) return null;
-  const output = new PassThrough({ encoding: 'utf8' });
+  const output = new PassThrough();
   const { log: _, ...others } = context;
   const collected = { ...others, isQuiet: false, stdin: new PassThrough(), stderr: output, stdout: output };
   await getPublished(collected, job, published, isApproved ? { yes: true } : { 'dry-run': true });
-  return String(output.read() ?? '').trim();
+  output.end();
+  return (await text(output)).trim();
 }
 
 /** The topics of a job without data here. Beside made-up data, real data has no effect. */

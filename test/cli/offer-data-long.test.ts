@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
+import { jobOf } from '../../src/cli/job-of-options.ts';
+import { dataForPage } from '../../src/cli/offer-data.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { perilbook, type SetupOptions } from './command-line.ts';
 import { machineWithoutRadon } from './radon-mirror.ts';
@@ -61,4 +65,24 @@ test('a no leaves the run as it was; without a terminal, and with --yes or --qui
   assert.doesNotMatch(abroad.stderr, QUESTION);
   assert.match(abroad.stderr, /wrote .*1 row/);
   assert.equal(mirror.requests.length, 0);
+});
+
+test('the page gets all that a download prints, also beyond the 64 KB that a stream buffers', async (t) => {
+  const { folder } = await scene(t);
+  const data = new Database(join(folder, 'perilbook/data.db'));
+  data.exec(
+    "DELETE FROM parts WHERE dataset NOT IN ('areas', 'nri'); DELETE FROM datasets WHERE name NOT IN ('areas', 'nri')",
+  );
+  data.close();
+  const licence = `${'word '.repeat(20_000)}end of the licence`;
+  appendFileSync(join(folder, 'perilbook/sources.yaml'), `sources: { radon: { licence: ${licence} } }\n`);
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+  const context = {
+    ...{ ...streams, args: [], env: { XDG_DATA_HOME: folder }, workingFolder: folder, version: '0.0.0' },
+    ...{ clock: new MovedClock('2027-03-15T12:00:00Z'), random: Math.random, interrupt: new AbortController().signal },
+    owner: { name: 'test', isAlive: () => true },
+  };
+  const job = jobOf(context, 'book.csv', { topics: 'powerPlant,park,radon', lat: 'north', lng: 'east' });
+  const printed = await dataForPage(context, job, true);
+  assert.match(printed!, /end of the licence[\s\S]*\nradon: loaded 2 records[\s\S]*\nparks: .*404/);
 });
