@@ -21,7 +21,10 @@ export interface JobOption extends SettingFlag {
 export const JOB_OPTIONS: readonly JobOption[] = SETTING_LIST.flatMap(([setting, line]) =>
   Object.entries(line.flags ?? {}).map(([flag, option]) => ({
     ...option,
-    ...{ flag, setting, group: line.group, help: helpOf({ ...line, help: option.help ?? line.help }) },
+    flag,
+    setting,
+    group: line.group,
+    help: helpOf({ ...line, help: option.help ?? line.help }),
   })),
 );
 

@@ -77,7 +77,8 @@ const CHECK: Command = {
     ]),
     ...figures,
     yes: { alias: 'y', type: 'boolean', describe: 'spend without asking' },
-    ...{ ...log, ...json },
+    ...log,
+    ...json,
   },
   load: async () => (await import('./commands/service.ts')).serviceCommands.check,
 };
@@ -91,13 +92,15 @@ const ACCOUNT: Command = {
       describe: 'make an account',
       examples: ['service account create --account acme --subscription professional'],
       options: {
-        ...{ ...accountNeeded, ...terms },
+        ...accountNeeded,
+        ...terms,
         'signed-up': {
           type: 'string',
           describe:
             'day of sign-up, e.g. 2026-01-31 (default: today); billing periods begin on it, so it cannot be changed',
         },
-        ...{ ...files, ...log },
+        ...files,
+        ...log,
       },
       load: async () => (await import('./commands/service.ts')).serviceCommands.createAccount,
     },
@@ -122,7 +125,9 @@ const ACCOUNT: Command = {
       options: {
         ...account,
         period: { type: 'string', describe: 'a day of the billing period, e.g. 2026-03-15 (default: all periods)' },
-        ...{ ...files, ...log, ...json },
+        ...files,
+        ...log,
+        ...json,
       },
       load: async () => (await import('./commands/service.ts')).serviceCommands.accountStatement,
     },
@@ -145,7 +150,8 @@ const KEY: Command = {
           describe: 'bundle and topics, separated by commas; all for every scope',
         },
         'expires-in': { type: 'string', describe: 'lifetime of the key, e.g. 90d (default: forever)' },
-        ...{ ...files, ...log },
+        ...files,
+        ...log,
       },
       load: async () => (await import('./commands/service.ts')).serviceCommands.createKey,
     },
@@ -163,7 +169,8 @@ const KEY: Command = {
       options: {
         ...key,
         grace: { type: 'number', describe: 'seconds for which the old key goes on working (default 0)' },
-        ...{ ...files, ...log },
+        ...files,
+        ...log,
       },
       load: async () => (await import('./commands/service.ts')).serviceCommands.rotateKey,
     },

@@ -69,7 +69,11 @@ async function obtain(
   const rate = createTransferRate(estimatedBytes(wanted));
   const show = showLine(context);
   const download: DownloadContext = {
-    ...{ clock: context.clock, random: context.random, signal, client, freeBytes },
+    clock: context.clock,
+    random: context.random,
+    signal,
+    client,
+    freeBytes,
     onBytes(file, bytes) {
       rate.see(file, bytes, steadyTime(context.clock));
       show.line(() => transferMessage(rate.read()));

@@ -109,7 +109,9 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
   };
   const ca = mode === 'disable' || authority === null ? {} : { ca: readAuthority(authority) };
   return {
-    ...{ use, address, schema },
+    use,
+    address,
+    schema,
     connection: {
       host,
       port: socket === null || url.port ? Number(url.port || 5432) : 5432,

@@ -66,7 +66,10 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
         for (let at = froms[index]!; at < tos[index]!; at++) packed[used++] = bytes[at]!;
       }
       return {
-        ...{ asOf, packed, width: fieldCount, packer },
+        asOf,
+        packed,
+        width: fieldCount,
+        packer,
         fields: () => packer.unpack(packed, 0, fieldCount),
       };
     };

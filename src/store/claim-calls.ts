@@ -90,10 +90,21 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
     if (refused) return refused;
     const id = numbers[number]!.number;
     granted.push({
-      ...{ id, run: terms.run, source: terms.source, account: terms.account, period: terms.period.start },
-      ...{ key: request.key, kind: call.kind, topic: call.kind === 'single' ? call.topic : null },
-      ...{ lat7: cell.lat7, lng7: cell.lng7, price: credits, owner: owner.name },
-      ...{ now: locked.now, lease: time + terms.leaseMs, left: periodLeft(now.period, terms) },
+      id,
+      run: terms.run,
+      source: terms.source,
+      account: terms.account,
+      period: terms.period.start,
+      key: request.key,
+      kind: call.kind,
+      topic: call.kind === 'single' ? call.topic : null,
+      lat7: cell.lat7,
+      lng7: cell.lng7,
+      price: credits,
+      owner: owner.name,
+      now: locked.now,
+      lease: time + terms.leaseMs,
+      left: periodLeft(now.period, terms),
     });
     for (const area of areas)
       areaClaims.push({ call: id, source: terms.source, area: area.area, topics: topicsOf(area) });

@@ -136,7 +136,10 @@ function periodSpending(row: PeriodRow | undefined, later: number): PeriodSpendi
   if (!row) return { ...NOTHING_SPENT, exhaustedAt: null, ...counted };
   const { charged, unknown, open, exhaustedAt, exhaustedLeft, elsewhere, correctedAt } = row;
   return {
-    ...{ charged, unknown, open, exhaustedAt },
+    charged,
+    unknown,
+    open,
+    exhaustedAt,
     ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
     ...(elsewhere === null || correctedAt === null ? {} : { correction: { elsewhere, at: correctedAt } }),
     ...counted,

@@ -28,7 +28,11 @@ export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQ
   // anniversary and charged after it counts on the first day of the new period.
   const countedAt = dialect.greatest('calls.claimed_at', 'calls.period_start');
   const names: Readonly<Record<StatementBy, string>> = {
-    ...{ run: 'calls.run', job: 'runs.job', key: 'calls.key', kind: 'calls.kind', day: `${countedAt} / ${DAY_MS}` },
+    run: 'calls.run',
+    job: 'runs.job',
+    key: 'calls.key',
+    kind: 'calls.kind',
+    day: `${countedAt} / ${DAY_MS}`,
   };
   const values: SqlValue[] = [];
   // Adds only the given conditions, so that a statement by run uses its index alone.

@@ -31,7 +31,10 @@ export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: read
   yield* mergeCells(
     ledger,
     settled.map(({ settlement: { answers, failures }, call }) => ({
-      ...{ source: call.source, cell: call, answers, failures },
+      source: call.source,
+      cell: call,
+      answers,
+      failures,
     })),
   );
   yield* keepDetails(settled);
@@ -40,7 +43,12 @@ export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: read
   yield* moveCalls(
     ledger,
     settled.map(({ settlement: { call, charge, credits, period, outcome, requestId } }) => ({
-      ...{ call, charge, credits, period: period.start, outcome, requestId },
+      call,
+      charge,
+      credits,
+      period: period.start,
+      outcome,
+      requestId,
     })),
   );
   for (const { settlement, call } of settled) {

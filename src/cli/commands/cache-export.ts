@@ -40,7 +40,11 @@ export async function exportCommand(context: CliContext, flags: Flags, store: St
   const isFolder = format === 'parquet' && !output.toLowerCase().endsWith('.parquet');
   if (!isFolder) await checkFiles(flags, job, [rowsOutput(output, {}, async () => new Set())]);
   const exported = await exportAnswers({
-    ...{ store, output, format, isSampleSource, stdout: context.stdout },
+    store,
+    output,
+    format,
+    isSampleSource,
+    stdout: context.stdout,
     topics: flags.topics === undefined ? null : job.topics,
     freshness: freshnessOf(job, context.clock.now()),
   });

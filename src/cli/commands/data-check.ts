@@ -26,7 +26,10 @@ export async function checkSourcesAction(
   const chosen = names.length === 0 ? sources.filter(hasKey) : chooseSources(names, true, sources).sources;
   const client = clientFor(context, settings);
   const download = {
-    ...{ client, clock, random, signal },
+    client,
+    clock,
+    random,
+    signal,
     onBytes: () => {},
     freeBytes: () => Number.POSITIVE_INFINITY,
   };
@@ -62,10 +65,12 @@ function resultText({ source, probed, error, warnings }: CheckedSource): [name: 
 
 function checkedJson({ source, probed, error, warnings }: CheckedSource): unknown {
   return {
-    ...{ source: source.name, ok: error === undefined && warnings.length === 0 },
+    source: source.name,
+    ok: error === undefined && warnings.length === 0,
     ...(warnings.length === 0 ? {} : { warning: warnings.join('; ') }),
     answers: probed.map(({ url, rows, changedAt }) => ({
-      ...{ url, rows },
+      url,
+      rows,
       ...(changedAt === undefined ? {} : { changed: new Date(changedAt).toISOString() }),
     })),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message, hint: error.hint } }),

@@ -116,7 +116,10 @@ async function outcomeOf(
     const { progress, say: notice } = show;
     const opened = owned.use(
       await openRun(runHost(context, notice), job, {
-        ...{ progress, approved, check, interrupt: context.interrupt },
+        progress,
+        approved,
+        check,
+        interrupt: context.interrupt,
         announce: flags.quiet ? () => {} : notice,
         trace: flags.debug ? notice : undefined,
       }),

@@ -67,7 +67,10 @@ export async function checkCommand(context: CliContext, flags: Flags): Promise<n
 
   const store = await openStore(context, job);
   const client = createClient({
-    ...{ baseUrl, sockets: 2, userAgent: 'perilbook', clock: context.clock },
+    baseUrl,
+    sockets: 2,
+    userAgent: 'perilbook',
+    clock: context.clock,
     secrets,
   });
   let state: FinalState = 'stopped';
@@ -75,12 +78,23 @@ export async function checkCommand(context: CliContext, flags: Flags): Promise<n
   try {
     const source = await store.source(sourceName(baseUrl));
     run = await store.startRun({
-      ...{ job: JOB_NAME, input: '-', output: '-', account: account.name },
-      ...{ plannedCredits: CREDITS_NEEDED, budget },
+      job: JOB_NAME,
+      input: '-',
+      output: '-',
+      account: account.name,
+      plannedCredits: CREDITS_NEEDED,
+      budget,
     });
     const send = ledgerCalls({
-      ...{ store, client, account, keys, run, source, budget },
-      ...{ clock: context.clock, interrupt: context.interrupt },
+      store,
+      client,
+      account,
+      keys,
+      run,
+      source,
+      budget,
+      clock: context.clock,
+      interrupt: context.interrupt,
     });
     const limits: CheckLimits = { reached: null };
     const redactor = redactorOf(secrets);
@@ -146,7 +160,8 @@ function jobOf(context: CliContext, flags: Flags): Job {
       : { subscription: { credits_per_month: ofMonth, credits_per_minute: ofMinute } };
   const file = flags.file as string | undefined;
   return jobOfAccount(context, file, { ...settings, 'api-key-file': flags['key-file'] })({
-    ...{ name: JOB_NAME, input: '-' },
+    name: JOB_NAME,
+    input: '-',
     ...subscription,
   });
 }

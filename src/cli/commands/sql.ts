@@ -16,7 +16,10 @@ export async function sqlCommand(context: CliContext, flags: Flags): Promise<num
     isNumeric: flags.numeric === true,
     answers: (flags.answers as string | undefined) ?? 'answers',
     weight: (flags.weight as string | undefined) ?? null,
-    ...{ topics, prefix, counts, precision },
+    topics,
+    prefix,
+    counts,
+    precision,
   };
   const { only } = flags;
   if (only !== undefined) {

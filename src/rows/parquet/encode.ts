@@ -170,8 +170,12 @@ function packedBits(values: Float64Array): Buffer {
 
 const PACKERS: Readonly<Record<NumberColumn['kind'], (values: Float64Array) => Buffer>> = {
   number: (values) => Buffer.from(values.buffer, values.byteOffset, values.byteLength),
-  ...{ count: packedInt32, date: packedInt32, boolean: packedBits },
-  ...{ integer: packedInt64, time: packedInt64, timestamp: packedInt64 },
+  count: packedInt32,
+  date: packedInt32,
+  boolean: packedBits,
+  integer: packedInt64,
+  time: packedInt64,
+  timestamp: packedInt64,
 };
 
 /** Readers skip row groups by these; the format wants zeros to be widened, and has no order for NaN. */

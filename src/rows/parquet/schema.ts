@@ -110,13 +110,30 @@ function readNode(elements: readonly ThriftStruct[], from: number, above: Levels
 
 /** The logical types without parameters, by their numbers. */
 const LOGICAL: Readonly<Record<number, PlainKind>> = {
-  ...{ 1: 'text', 2: 'map', 3: 'list', 4: 'text', 6: 'date', 12: 'text', 14: 'uuid', 15: 'float16' },
+  1: 'text',
+  2: 'map',
+  3: 'list',
+  4: 'text',
+  6: 'date',
+  12: 'text',
+  14: 'uuid',
+  15: 'float16',
 };
 
 /** The converted types without parameters, by their numbers. */
 const CONVERTED: Readonly<Record<number, PlainKind>> = {
-  ...{ 0: 'text', 1: 'map', 2: 'map', 3: 'list', 4: 'text', 6: 'date', 19: 'text', 21: 'interval' },
-  ...{ 11: 'unsigned', 12: 'unsigned', 13: 'unsigned', 14: 'unsigned' },
+  0: 'text',
+  1: 'map',
+  2: 'map',
+  3: 'list',
+  4: 'text',
+  6: 'date',
+  19: 'text',
+  21: 'interval',
+  11: 'unsigned',
+  12: 'unsigned',
+  13: 'unsigned',
+  14: 'unsigned',
 };
 
 const UNIT_DIGITS: Readonly<Record<number, 3 | 6 | 9>> = { 1: 3, 2: 6, 3: 9 };

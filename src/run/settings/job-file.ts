@@ -25,11 +25,8 @@ export function jobFileJsonSchema(): SettingsSchema {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  const title = 'Perilbook job file';
-  return {
-    ...(schema as SettingsSchema),
-    ...{ title, description: 'A file of US locations, and how to buy its hazard columns.' },
-  };
+  const description = 'A file of US locations, and how to buy its hazard columns.';
+  return { ...schema, title: 'Perilbook job file', description } as SettingsSchema;
 }
 
 /** Checked settings; usable if there are no issues. */

@@ -120,7 +120,10 @@ function ofEach(
   look: Look,
 ): Statement {
   return {
-    ...{ numbers, statement, credits: 0, atRisk: 0 },
+    numbers,
+    statement,
+    credits: 0,
+    atRisk: 0,
     check(context) {
       const chosen = choose(context);
       if (!chosen.some(({ reply: { status } }) => status === 200)) throw new NotChecked('no call was answered');

@@ -148,7 +148,10 @@ function radonDescriptions(body: unknown): unknown[] {
 
 function wrongKey(statement: string, key: string | null): Statement {
   return {
-    ...{ numbers: ['2.5', '5.3', '6.1'], statement, credits: 0, atRisk: 0 },
+    numbers: ['2.5', '5.3', '6.1'],
+    statement,
+    credits: 0,
+    atRisk: 0,
     async check({ ask }) {
       const { status } = await ask(DROUGHT, { key });
       expect(status === 401, `the status is ${status}, not 401`);
@@ -164,7 +167,10 @@ function narrowKey(
   checkStatuses: (statuses: readonly number[]) => void,
 ): Statement {
   return {
-    ...{ numbers, statement, credits: 0, needsNarrowKey: true },
+    numbers,
+    statement,
+    credits: 0,
+    needsNarrowKey: true,
     atRisk: calls.reduce((sum, { kind }) => sum + CREDITS[kind], 0),
     async check({ ask, narrowKey: key }) {
       if (key === null) {
@@ -184,7 +190,10 @@ function refused(
   change: (path: string) => Partial<CheckRequest>,
 ): Statement {
   return {
-    ...{ numbers, statement, credits: 0, atRisk: CREDITS.single },
+    numbers,
+    statement,
+    credits: 0,
+    atRisk: CREDITS.single,
     async check({ ask, location: { lat, lng } }) {
       const { status } = await ask(DROUGHT, change(pathOf(DROUGHT, lat, lng)));
       if (status === 429) throw new NotChecked('the quota or the minute is used up (429)');
