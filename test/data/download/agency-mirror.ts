@@ -42,8 +42,8 @@ interface AskedRequest {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** Answers in place of the mirror, and says whether it did. */
-type Fault = (request: AskedRequest, response: ServerResponse) => boolean;
+/** Answers in place of the mirror, or returns false. */
+type Fault = (request: AskedRequest, response: ServerResponse) => unknown;
 
 /** The agencies' servers on loopback, asked as MIRROR/host/path. */
 export interface AgencyMirror {
@@ -82,7 +82,7 @@ export async function agencyMirror(t: TestContext): Promise<AgencyMirror> {
     const fault = faults.find((one) => one.times > 0 && one.target.test(target));
     if (fault !== undefined) {
       fault.times -= 1;
-      if (fault.fault(asked, response)) return;
+      if (fault.fault(asked, response) !== false) return;
     }
     // fema.gov refuses programs; the Census Bureau answers a page to those without a name.
     if (!/^perilbook\//.test(request.headers['user-agent'] ?? '')) return sendPage(response, 200);

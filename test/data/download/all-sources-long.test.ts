@@ -2,123 +2,111 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parse } from 'csv-parse/sync';
 import { strToU8, zipSync } from 'fflate';
-import { sampleDatasets } from '../../../src/data/sample/sample-datasets.ts';
+import { readLand } from '../../../src/data/sample/land.ts';
 import { SOURCES } from '../../../src/data/sources/source-table.ts';
-import type { Dataset } from '../../../src/data/tables/records.ts';
 import { perilbook } from '../../cli/command-line.ts';
 import { MovedClock } from '../../moved-clock.ts';
+import { workbook } from '../../rows/xlsx-fixture.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
-import { type AgencyFile, writeAgencyFile } from './agency-files.ts';
 import { type AgencyMirror, agencyMirror, type MirroredLayer } from './agency-mirror.ts';
 
 const NOW = '2026-06-01T12:20:00Z';
-const KEPT = 60;
+const ROWS = 60;
 
-/** The first records of made-up datasets in the agencies' formats, by their loaders. */
-function sampleFiles(folder: string): Map<string, AgencyFile> {
-  const files = new Map<string, AgencyFile>();
-  for (const dataset of sampleDatasets({ seed: 1, now: Date.parse(NOW) })) {
-    if (dataset.kind === 'areas' || dataset.kind === 'nri' || dataset.kind === 'records') continue;
-    const records = { [Symbol.iterator]: () => first(dataset.records as Iterable<unknown>, KEPT) };
-    const written = writeAgencyFile({ ...dataset, records } as unknown as Dataset, folder);
-    files.set(written.loader, written);
-  }
-  return files;
-}
+/** Attributes by which each loader of a layer knows its file, in the agencies' names. */
+const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
+  brownfield: { Property_Name: 'Mill', ACRES_Property_ID: 68_054 },
+  superfund: { Site_Name: 'Landfill', NPL_Status: 'Proposed for NPL' },
+  'ust-facilities': { Name: 'Station', State: 'Virginia', Open_USTs: 2 },
+  'ust-releases': { Name: 'Station', State: 'Virginia', Substance: 'Diesel' },
+  wells: { WellDesignation: 'One', WellStatus: 'Idle' },
+  'gas-pipelines': { Segment: 'One', TYPEPIPE: 'Interstate' },
+  'power-plants': { Plant_Name: 'Hill', PrimSource: 'solar' },
+  'nuclear-reactors': { Plant_Name: 'Surry', PrimSource: 'nuclear' },
+  'transmission-lines': { NAME: 'One', VOLTAGE: '230' },
+  'cell-towers': { Site_Name: 'One', LocState: 'VA', StrucType: 'LTOWER' },
+  'alternative-fuels': { 'Station Name': 'One', 'Fuel Type Code': 'E85' },
+  parks: { Unit_Nm: 'Green', State_Nm: 'VA', Pub_Access: 'OA' },
+};
+const LINES = ['gas-pipelines', 'transmission-lines'];
 
-function* first<T>(values: Iterable<T>, count: number): Generator<T> {
-  let left = count;
-  for (const value of values) {
-    if (left-- === 0) return;
-    yield value;
-  }
-}
-
-/** The rows of an agency's file as its map service gives them. */
-function layerOf(file: string): MirroredLayer {
-  const text = readFileSync(file, 'utf8');
-  if (file.endsWith('geojson')) {
-    const { features } = JSON.parse(text) as { features: { properties: Record<string, unknown>; geometry: unknown }[] };
-    const rows = features.map(({ properties, geometry }) => ({ attributes: properties, geometry }));
-    return { fields: Object.keys(rows[0]!.attributes), rows, edited: 1_770_000_000_000, mostRows: 60 };
-  }
-  const table: Record<string, string>[] = parse(text, { columns: true });
-  const numberAt = (row: Record<string, string>, names: RegExp) =>
-    Number(row[Object.keys(row).find((name) => names.test(name)) ?? ''] ?? 0);
-  const rows = table.map((attributes) => ({
-    attributes,
-    geometry: {
-      type: 'Point',
-      coordinates: [numberAt(attributes, /^(longitude|londec)$/i), numberAt(attributes, /^(latitude|latdec)$/i)],
-    },
-  }));
-  return { fields: Object.keys(table[0]!), rows, edited: 1_770_000_000_000, mostRows: 60 };
+/** A map service's layer: so many sites in Virginia. */
+function layerOf(loader: string): MirroredLayer {
+  const rows = Array.from({ length: ROWS }, (_, index) => {
+    const place = [-78 - index / 1_000, 37.5];
+    const geometry = LINES.includes(loader)
+      ? { type: 'LineString', coordinates: [place, [place[0]!, 37.6]] }
+      : { type: 'Point', coordinates: place };
+    return { attributes: ATTRIBUTES[loader]!, geometry };
+  });
+  return { fields: Object.keys(ATTRIBUTES[loader]!), rows, edited: 1_770_000_000_000, mostRows: 25 };
 }
 
 const withoutProtocol = (url: string) => url.replace('https://', '');
 
+/** A table with a header and the same row at so many places or counties. */
+const table = (header: string, row: (index: number) => string) =>
+  `${header}\n${Array.from({ length: ROWS }, (_, index) => `${row(index)}\n`).join('')}`;
+
 /** All sources but those of natural topics, in the forms in which they are published. */
-function serveSites(mirror: AgencyMirror, files: ReturnType<typeof sampleFiles>): void {
+function serveSites(mirror: AgencyMirror): void {
   for (const { loader, download, when } of SOURCES) {
-    if (download.kind !== 'layer' || when === 'named' || !files.has(loader)) continue;
+    if (download.kind !== 'layer' || when === 'named' || !(loader in ATTRIBUTES)) continue;
     const layers = typeof download.layer === 'string' ? [download.layer] : Object.values(download.layer);
-    for (const layer of layers) mirror.layers.set(withoutProtocol(layer), layerOf(files.get(loader)!.file));
+    for (const layer of layers) mirror.layers.set(withoutProtocol(layer), layerOf(loader));
   }
   // One layer of EIA's holds all plants.
-  const [plants, nuclear] = ['power-plants', 'nuclear-reactors'].map((loader) => layerOf(files.get(loader)!.file));
-  const reactors = nuclear!.rows.map((row) => ({ ...row, attributes: { ...row.attributes, PrimSource: 'nuclear' } }));
+  const [plants, reactors] = [layerOf('power-plants'), layerOf('nuclear-reactors')];
   const shared = SOURCES.find(({ name }) => name === 'power-plants')!.download as { layer: string };
-  mirror.layers.set(withoutProtocol(shared.layer), { ...plants!, rows: [...plants!.rows, ...reactors] });
-  const body = (loader: string) => readFileSync(files.get(loader)!.file);
-  const zip = (name: string, loader: string) => Buffer.from(zipSync({ [name]: body(loader) }));
+  mirror.layers.set(withoutProtocol(shared.layer), { ...plants, rows: [...plants.rows, ...reactors.rows] });
+  const counties = readLand().counties.filter(({ state }) => state === 'VA');
+  const radon = SOURCES.find(({ name }) => name === 'radon')!.download as { layer: string };
+  mirror.layers.set(withoutProtocol(radon.layer), {
+    fields: ['CountyFIPS', 'RadonZone'],
+    rows: counties.map(({ geoid }) => ({ attributes: { CountyFIPS: geoid, RadonZone: 2 } })),
+    edited: 1_770_000_000_000,
+  });
+  const text = (name: string, content: string, etag?: string) =>
+    mirror.files.set(name, { body: Buffer.from(content), ...(etag && { etag }) });
   // Of the last year nothing is published yet.
-  mirror.files.set('data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2024_US/csv', { body: body('tri') });
+  text(
+    'data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2024_US/csv',
+    table('1. YEAR,2. TRIFD,12. LATITUDE,13. LONGITUDE', (index) => `2024,F${index},37.5,-78.${index}`),
+  );
+  const aqi =
+    'State,County,Year,Days with AQI,Good Days,Moderate Days,Unhealthy for Sensitive Groups Days,Unhealthy Days,' +
+    'Very Unhealthy Days,Hazardous Days,Max AQI,Median AQI';
+  const years = table(aqi, (index) => `VA,${counties[index]!.name},2025,365,349,16,0,0,0,0,90,41`);
   mirror.files.set('aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip', {
-    body: zip('annual_aqi_by_county_2025.csv', 'air-quality'),
+    body: Buffer.from(zipSync({ 'annual_aqi_by_county_2025.csv': strToU8(years) })),
     etag: '"a"',
   });
   const airnow = 'files.airnowtech.org/airnow/today';
+  const hour = (index: number) => `06/01/26|10:00|51000${1_000 + index}|Here|-5|OZONE|PPB|34|VA`;
   // The running hour and the one before are not there yet.
-  mirror.files.set(`${airnow}/HourlyData_2026060110.dat`, { body: body('airnow'), etag: '"10"' });
-  mirror.files.set(`${airnow}/Monitoring_Site_Locations_V2.dat`, {
-    body: readFileSync(files.get('airnow')!.sites!),
-    etag: '"s"',
+  text(`${airnow}/HourlyData_2026060110.dat`, table(hour(0), hour), '"10"');
+  const monitors = table('StationID|AQSID|FullAQSID|Latitude|Longitude', (index) => {
+    return `${index}|51000${1_000 + index}|x|37.5|-78.${index}`;
   });
-  mirror.files.set('www.epa.gov/lmop/landfill-technical-data', {
-    body: Buffer.from('<html><a href="/system/files/documents/2024-09/landfilllmopdata.xlsx">LMOP</a></html>'),
-  });
-  mirror.files.set('www.epa.gov/system/files/documents/2024-09/landfilllmopdata.xlsx', {
-    body: workbook(),
-    etag: '"l"',
-  });
-  mirror.files.set('developer.nlr.gov/api/alt-fuel-stations/v1.csv', { body: body('alternative-fuels') });
-}
-
-/** EPA's workbook with one landfill. */
-function workbook(): Buffer {
+  text(`${airnow}/Monitoring_Site_Locations_V2.dat`, monitors, '"s"');
+  const link = '/system/files/documents/2024-09/landfilllmopdata.xlsx';
+  text('www.epa.gov/lmop/landfill-technical-data', `<html><a href="${link}">LMOP</a></html>`);
   const cells = (values: readonly string[]) =>
     `<row>${values.map((value) => `<c t="inlineStr"><is><t>${value}</t></is></c>`).join('')}</row>`;
-  const rows =
-    cells(['Landfill ID', 'Landfill Name', 'State', 'Latitude', 'Longitude']) +
-    cells(['7', 'Sample landfill', 'VA', '37.5', '-78.5']);
-  const parts = {
-    '[Content_Types].xml': '<Types/>',
-    '_rels/.rels':
-      '<Relationships><Relationship Id="w" Type="x/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-    'xl/workbook.xml': '<workbook><sheets><sheet name="LMOP Database" r:id="r1"/></sheets></workbook>',
-    'xl/_rels/workbook.xml.rels':
-      '<Relationships><Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
-    'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${rows}</sheetData></worksheet>`,
-  };
-  return Buffer.from(zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)]))));
+  const names = ['Landfill ID', 'Landfill Name', 'State', 'Latitude', 'Longitude'];
+  const rows = cells(names) + cells(['7', 'Hill', 'VA', '37.5', '-78.5']);
+  mirror.files.set(`www.epa.gov${link}`, { body: workbook([{ name: 'LMOP Database', rows }]), etag: '"l"' });
+  text(
+    'developer.nlr.gov/api/alt-fuel-stations/v1.csv',
+    table('Fuel Type Code,Station Name,State,Latitude,Longitude', (index) => `E85,One,VA,37.5,-78.${index}`),
+  );
 }
 
 test('every source of sites and measurements comes from its server into the database', async (t) => {
   const folder = temporaryFolder(t);
   const mirror = await agencyMirror(t);
-  serveSites(mirror, sampleFiles(folder));
+  serveSites(mirror);
   const names = SOURCES.filter(
     ({ topics, when, name }) =>
       topics.length > 0 &&

@@ -12,6 +12,8 @@ import { agencyMirror, sendPage } from './agency-mirror.ts';
 
 const RADON = 'gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0';
 const AIR = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip';
+const AIR_2024 = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2024.zip';
+const FIRES = 'services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services/WFIGS_Interagency_Perimeters/FeatureServer/0';
 const COUNTIES = ['51001', '51003', '51005'];
 
 const radonLayer = (zone: number) => ({
@@ -137,10 +139,7 @@ test('a source that fails keeps none of the others from coming, and its old data
     ],
   );
   mirror.files.set(AIR, { body: airZip(362), etag: '"2"' });
-  mirror.fail(/RadonZone|ROE_Radon/, 99, (_, response) => {
-    sendPage(response, 403);
-    return true;
-  });
+  mirror.fail(/RadonZone|ROE_Radon/, 99, (_, response) => sendPage(response, 403));
   const updated = await run(['update', '--json']);
   assert.equal(updated.code, 6);
   const outcomes = JSON.parse(updated.stdout).sources as {
@@ -158,7 +157,7 @@ test('a source that fails keeps none of the others from coming, and its old data
   assert.equal((await datasetsOf(options)).find(({ name }) => name === 'radon')!.rows, 3);
 });
 
-test('files that the loader refuses leave the data as it was, and the next update tries again', async (t) => {
+test('a file that the loader refuses leaves the data as it was, and is downloaded again, though the server names no change', async (t) => {
   const { run, mirror, options } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
   mirror.files.set(AIR, { body: airZip(360, 2025, 'Nowhere'), etag: '"2"' });
@@ -166,8 +165,12 @@ test('files that the loader refuses leave the data as it was, and the next updat
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /air-quality: Cannot load .*no row is usable/);
   assert.equal((await datasetsOf(options))[0]!.rows, 1);
-  mirror.files.set(AIR, { body: airZip(364), etag: '"3"' });
+  mirror.files.set(AIR, { body: airZip(364), etag: '"2"' });
   assert.match((await run(['update'])).stderr, /air-quality: loaded 1 record, 2025/);
+  // And then it is asked for changes again.
+  mirror.downloads();
+  assert.equal((await run(['update'])).code, 0);
+  assert.equal(mirror.downloads(), 0);
 });
 
 test('from January to May air quality is of the last complete year, and of the new one when it is complete', async (t) => {
@@ -219,7 +222,6 @@ test('a stop in the middle says how to go on, and the same command does', async 
   mirror.fail(/annual_aqi/, 9, (_, response) => {
     response.writeHead(200, { etag: '"1"', 'content-length': 5_000 }).write(airZip(360).subarray(0, 100));
     setTimeout(() => stop.abort(), 30);
-    return true;
   });
   const stopped = await run(['get', 'air-quality', '--yes'], { interrupt: stop.signal });
   assert.equal(stopped.code, 130);
@@ -431,4 +433,70 @@ test('sample data beside real data is named', async (t) => {
   importDataset(database, { kind: 'radon', info: made, records: [{ countyGeoid: '51001', zone: 1 }] }, options.clock);
   database.close();
   assert.match((await run(['get', 'air-quality', '--yes'])).stderr, /also holds sample data \(made up\): radon\./);
+});
+
+/** What `data check` says of one source. */
+async function checked(run: Awaited<ReturnType<typeof setUp>>['run'], name: string) {
+  const { code, stdout } = await run(['check', name, '--json']);
+  const { sources } = JSON.parse(stdout) as { sources: { source: string; ok: boolean; warning?: string }[] };
+  const allOk = sources.every(({ ok }) => ok);
+  assert.equal(allOk, code === 0);
+  return { code, warning: sources.find(({ source }) => source === name)!.warning };
+}
+
+test('data check warns about a source that missed its cadence, by its last change or the year in its address', async (t) => {
+  const { mirror, run } = await setUp(t);
+  const body = airZip(360);
+  mirror.files.set(AIR, { body, lastModified: 'Fri, 15 May 2026 00:00:00 GMT' });
+  assert.deepEqual(await checked(run, 'air-quality'), { code: 0, warning: undefined });
+  mirror.files.set(AIR, { body, lastModified: 'Wed, 01 Jan 2025 00:00:00 GMT' });
+  const warning = 'its newest data is of 2025-01-01, and it is published twice a year';
+  assert.deepEqual(await checked(run, 'air-quality'), { code: 6, warning });
+  assert.match(
+    (await run(['check', 'air-quality'])).stdout,
+    /^air-quality {2}WARNING: its newest data is of 2025-01-01/,
+  );
+  mirror.files.delete(AIR);
+  mirror.files.set(AIR_2024, { body: airZip(360, 2024) });
+  assert.match((await checked(run, 'air-quality')).warning!, /its newest data is of 2024-12-31/);
+  const fires = { fields: ['OBJECTID'], rows: [{ attributes: {} }] };
+  mirror.layers.set(FIRES, { ...fires, edited: Date.UTC(2026, 4, 30) });
+  assert.equal((await checked(run, 'wildfire-perimeters')).code, 0);
+  mirror.layers.set(FIRES, { ...fires, edited: Date.UTC(2026, 2, 1) });
+  assert.match(
+    (await checked(run, 'wildfire-perimeters')).warning!,
+    /newest data is of 2026-03-01, and it is published daily/,
+  );
+  // Without a date nothing is claimed.
+  mirror.layers.set(FIRES, { ...fires, edited: null });
+  assert.equal((await checked(run, 'wildfire-perimeters')).code, 0);
+});
+
+test('data check warns when newer data is published than is here, until it is updated', async (t) => {
+  const { mirror, options, run } = await setUp(t);
+  mirror.files.delete(AIR);
+  mirror.layers.delete(RADON);
+  const OUTDATED = 'newer data is published than is here: run perilbook data update air-quality';
+  mirror.files.set(AIR_2024, { body: airZip(360, 2024), lastModified: 'Fri, 15 May 2026 00:00:00 GMT', etag: '"1"' });
+  assert.equal((await run(['get', 'air-quality', '--yes'])).code, 0);
+  assert.equal((await checked(run, 'air-quality')).code, 0);
+  mirror.files.set(AIR_2024, { body: airZip(360, 2024), lastModified: 'Sat, 16 May 2026 00:00:00 GMT', etag: '"2"' });
+  assert.deepEqual(await checked(run, 'air-quality'), { code: 6, warning: OUTDATED });
+  assert.equal((await run(['update'])).code, 0);
+  assert.equal((await checked(run, 'air-quality')).code, 0);
+  mirror.files.set(AIR, { body: airZip(360), lastModified: 'Sun, 17 May 2026 00:00:00 GMT', etag: '"3"' });
+  assert.deepEqual(await checked(run, 'air-quality'), { code: 6, warning: OUTDATED });
+  assert.equal((await run(['update'])).code, 0);
+  assert.equal((await checked(run, 'air-quality')).code, 0);
+
+  mirror.layers.set(RADON, { ...radonLayer(2), edited: 1_000 });
+  // The topic's boundaries are not at the mirror.
+  assert.match((await run(['get', 'radon', '--yes'])).stderr, /radon: loaded 3 records/);
+  assert.doesNotMatch((await checked(run, 'radon')).warning!, /newer data/);
+  options.clock.move(1_000);
+  mirror.layers.set(RADON, { ...radonLayer(2), edited: 2_000 });
+  assert.match(
+    (await checked(run, 'radon')).warning!,
+    /newer data is published than is here: run perilbook data update radon/,
+  );
 });

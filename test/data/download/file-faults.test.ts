@@ -35,12 +35,11 @@ async function keepsOld(here: Downloading, name: string, message: RegExp, hint: 
 }
 
 /** Sends the beginning of a body and breaks the connection. */
-function breakAfter(response: ServerResponse, body: Buffer, bytes: number, headers: Record<string, string>): boolean {
+function breakAfter(response: ServerResponse, body: Buffer, bytes: number, headers: Record<string, string>): void {
   response.writeHead(200, { ...headers, 'content-length': body.length });
   response.flushHeaders();
   if (bytes === 0) response.socket!.end();
   else response.write(body.subarray(0, bytes), () => response.socket!.end());
-  return true;
 }
 
 test('a download that breaks off at any byte goes on there, and the file is whole', async (t) => {
@@ -70,7 +69,6 @@ test('a server that breaks off again and again is asked as long as it brings som
     const place = from === 0 ? {} : { 'content-range': `bytes ${from}-${CSV.length - 1}/${CSV.length}` };
     response.writeHead(from === 0 ? 200 : 206, { etag: '"1"', ...place, 'content-length': part.length });
     response.write(part.subarray(0, 300), () => response.socket!.end());
-    return true;
   });
   await get(here);
   assert.equal(here.read('hail.csv'), CSV.toString());
@@ -93,7 +91,6 @@ test('a file that changes between two parts is taken anew: two versions never mi
     const rest = next.subarray(900);
     const place = { 'content-range': `bytes 900-${next.length - 1}/${next.length}` };
     response.writeHead(206, { etag: '"2"', ...place, 'content-length': rest.length }).end(rest);
-    return true;
   });
   rmSync(join(here.folder, 'hail.csv'));
   await get(here);
@@ -137,7 +134,6 @@ test('a stop ends the download, and the next one goes on', async (t) => {
   const stop = new AbortController();
   here.mirror.fail(/hail/, 1, (_, response) => {
     response.writeHead(200, { etag: '"1"', 'content-length': CSV.length }).write(CSV.subarray(0, 2_000));
-    return true;
   });
   const context = here.with({ signal: stop.signal, onBytes: () => stop.abort() });
   await assert.rejects(get(here, 'hail.csv', context), { name: 'AbortError' });
@@ -150,20 +146,14 @@ test('a stop ends the download, and the next one goes on', async (t) => {
 
 test('a page of HTML never replaces data', async (t) => {
   const here = await downloading(t);
-  here.mirror.fail(/./, 2, (_, response) => {
-    sendPage(response, 200);
-    return true;
-  });
+  here.mirror.fail(/./, 2, (_, response) => sendPage(response, 200));
   await keepsOld(here, 'hail.csv', /hail\.csv answered with a web page in place of data/);
   await keepsOld(here, 'hail.csv.zip', /answered with a web page in place of a zip/, /address/);
 });
 
 test('403 and 404 say what to do', async (t) => {
   const here = await downloading(t);
-  here.mirror.fail(/./, 1, (_, response) => {
-    sendPage(response, 403);
-    return true;
-  });
+  here.mirror.fail(/./, 1, (_, response) => sendPage(response, 403));
   await keepsOld(here, 'hail.csv', /status 403: it refuses programs/, /browser.*perilbook data load/);
   assert.deepEqual(await get(here, 'nowhere.csv'), { kind: 'missing' });
 });
@@ -171,10 +161,9 @@ test('403 and 404 say what to do', async (t) => {
 test('a server that asks to wait is left alone for so long', async (t) => {
   const here = await downloading(t);
   here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
-  here.mirror.fail(/./, 1, (_, response) => {
-    response.writeHead(429, { 'retry-after': '120', 'content-length': 0 }).end();
-    return true;
-  });
+  here.mirror.fail(/./, 1, (_, response) =>
+    response.writeHead(429, { 'retry-after': '120', 'content-length': 0 }).end(),
+  );
   const begun = here.clock.now();
   await get(here);
   assert.equal(here.clock.now() - begun, 120_000);
@@ -184,10 +173,7 @@ test('a server that asks to wait is left alone for so long', async (t) => {
 test('failures of a moment are tried again, lasting ones end after six attempts', async (t) => {
   const here = await downloading(t);
   here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
-  const failing = (_: unknown, response: ServerResponse) => {
-    response.writeHead(503, { 'content-length': 0 }).end();
-    return true;
-  };
+  const failing = (_: unknown, response: ServerResponse) => response.writeHead(503, { 'content-length': 0 }).end();
   here.mirror.fail(/./, 2, failing);
   await get(here);
   assert.equal(here.read('hail.csv'), CSV.toString());
@@ -230,23 +216,18 @@ test('a file larger than expected is refused, packed or not, and whatever the se
   here.mirror.fail(/./, 1, (_, response) => {
     const body = gzipSync(large);
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length }).end(body);
-    return true;
   });
   await keepsOld(here, 'hail.csv', /at most 1 MB are expected/);
   here.mirror.fail(/./, 1, (_, response) => {
     response.writeHead(200);
     response.end(large);
-    return true;
   });
   await keepsOld(here, 'hail.csv', /at most 1 MB are expected/);
 });
 
 test('an answer whose end could not be told from a break is refused', async (t) => {
   const here = await downloading(t);
-  here.mirror.fail(/./, 1, (_, response) => {
-    response.socket!.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${CSV}`);
-    return true;
-  });
+  here.mirror.fail(/./, 1, (_, response) => response.socket!.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${CSV}`));
   await keepsOld(here, 'hail.csv', /does not say how long it is/);
 });
 
@@ -267,7 +248,6 @@ test('a packed answer is unpacked, and a file that did not change is not sent ag
   here.mirror.fail(/./, 1, (_, response) => {
     const body = gzipSync(CSV);
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length, etag: '"1"' }).end(body);
-    return true;
   });
   const got = await get(here);
   assert.equal(here.read('hail.csv'), CSV.toString());

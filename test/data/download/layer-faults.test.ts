@@ -86,10 +86,9 @@ test('attributes become CSV: the fields that are needed, numbers to the last dig
 test('pages that end early give no file', async (t) => {
   const here = await downloading(t);
   here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 500 }));
-  here.mirror.fail(/resultOffset=1000/, 9, (_, response) => {
-    sendJson(response, { type: 'FeatureCollection', features: [] });
-    return true;
-  });
+  here.mirror.fail(/resultOffset=1000/, 9, (_, response) =>
+    sendJson(response, { type: 'FeatureCollection', features: [] }),
+  );
   await keepsOld(here, {}, /says that it has 1700 rows and gave 1000/, /changing at this moment/);
 });
 
@@ -130,7 +129,6 @@ test('rows that come twice are no data', async (t) => {
       properties: { OBJECTID: id },
     }));
     sendJson(response, { type: 'FeatureCollection', features });
-    return true;
   });
   await keepsOld(here, {}, /gives the same row on several pages/);
 });
@@ -140,23 +138,20 @@ test('errors under status 200: of units a minute it waits, of a token it says wh
   here.mirror.layers.set(LAYER, layerOf(COUNT));
   const message =
     'Unable to perform query. Too many requests. Maximum allowed request units (57600) per Minute. Retry after 60 sec.';
-  here.mirror.fail(/resultOffset/, 1, (_, response) => {
-    sendJson(response, { error: { code: 429, message, details: [] } });
-    return true;
-  });
+  here.mirror.fail(/resultOffset/, 1, (_, response) =>
+    sendJson(response, { error: { code: 429, message, details: [] } }),
+  );
   const begun = here.clock.now();
   await get(here);
   assert.equal(here.clock.now() - begun, 60_000);
   assert.deepEqual(idsIn(here), ALL);
-  here.mirror.fail(/./, 1, (_, response) => {
-    sendJson(response, { error: { code: 499, message: 'Token Required', details: [] } });
-    return true;
-  });
+  here.mirror.fail(/./, 1, (_, response) =>
+    sendJson(response, { error: { code: 499, message: 'Token Required', details: [] } }),
+  );
   await keepsOld(here, {}, /error 499: Token Required/, /by hand.*perilbook data load/);
-  here.mirror.fail(/resultOffset/, 1, (_, response) => {
-    sendJson(response, { error: { code: 400, message: 'Invalid query parameters', details: ['no field'] } });
-    return true;
-  });
+  here.mirror.fail(/resultOffset/, 1, (_, response) =>
+    sendJson(response, { error: { code: 400, message: 'Invalid query parameters', details: ['no field'] } }),
+  );
   await keepsOld(here, {}, /error 400: Invalid query parameters; no field/);
 });
 
@@ -169,17 +164,11 @@ test('a web page, half a JSON and a broken connection in place of a page of rows
     (response: ServerResponse) => void response.socket!.destroy(),
   ];
   for (const [index, fault] of faults.entries()) {
-    here.mirror.fail(new RegExp(`resultOffset=${600 * index}`), 1, (_, response) => {
-      fault(response);
-      return true;
-    });
+    here.mirror.fail(new RegExp(`resultOffset=${600 * index}`), 1, (_, response) => fault(response));
   }
   await get(here);
   assert.deepEqual(idsIn(here), ALL);
-  here.mirror.fail(/./, 6, (_, response) => {
-    sendPage(response, 200);
-    return true;
-  });
+  here.mirror.fail(/./, 6, (_, response) => sendPage(response, 200));
   await keepsOld(here, {}, /answered with a web page in place of data/, /again/);
 });
 
@@ -188,10 +177,7 @@ test('a stop in the middle of a layer is gone on with at the next page, unless t
   for (const edited of [1_000, 2_000, null]) {
     here.mirror.layers.set(LAYER, layerOf(COUNT, { mostRows: 500, edited: edited === 2_000 ? 1_000 : edited }));
     const stop = new AbortController();
-    here.mirror.fail(/resultOffset=1000/, 1, () => {
-      stop.abort();
-      return true;
-    });
+    here.mirror.fail(/resultOffset=1000/, 1, () => stop.abort());
     await assert.rejects(get(here, {}, here.with({ signal: stop.signal })), { name: 'AbortError' });
     assert.equal(existsSync(join(here.folder, 'sites.geojson.part')), true);
     // A kill within the next page leaves half of it behind the last whole one.
@@ -206,10 +192,7 @@ test('a stop in the middle of a layer is gone on with at the next page, unless t
 test('pages that are too heavy for the server are asked for in smaller ones', async (t) => {
   const here = await downloading(t);
   here.mirror.layers.set(LAYER, layerOf(300));
-  here.mirror.fail(/resultRecordCount=2000/, 99, (_, response) => {
-    sendPage(response, 500);
-    return true;
-  });
+  here.mirror.fail(/resultRecordCount=2000/, 99, (_, response) => sendPage(response, 500));
   await get(here);
   assert.equal(idsIn(here).length, 300);
   assert.ok(here.mirror.requests.some(({ target }) => /resultRecordCount=500/.test(target)));

@@ -12,8 +12,8 @@ const ARCGIS = {
 };
 
 export const NRI_COUNTIES = `${ARCGIS.nri}/National_Risk_Index_Counties/FeatureServer/0`;
-export const NRI_TRACTS = `${ARCGIS.nri}/National_Risk_Index_Census_Tracts/FeatureServer/0`;
-export const TRACTS_OF_VIRGINIA = 'www2.census.gov/geo/tiger/GENZ2025/shp/cb_2025_51_tract_500k.zip';
+const NRI_TRACTS = `${ARCGIS.nri}/National_Risk_Index_Census_Tracts/FeatureServer/0`;
+const TRACTS_OF_VIRGINIA = 'www2.census.gov/geo/tiger/GENZ2025/shp/cb_2025_51_tract_500k.zip';
 
 const TRACT_COLUMNS = ['STATEFP', 'COUNTYFP', 'TRACTCE', 'GEOID', 'NAMELSAD'];
 const NEIGHBOURS = [

@@ -245,35 +245,6 @@ test('a state that disappears at its publisher, or whose name changes there, kee
   assert.equal(await rows(), 14);
 });
 
-const TRI = 'data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2025_US/csv';
-
-/** EPA's file with so many facilities. */
-function toxicReleases(facilities: number): Buffer {
-  const rows = Array.from({ length: facilities }, (_, index) => `F${index},2025,38,-78.${index}`);
-  return Buffer.from(`TRIFD,YEAR,LATITUDE,LONGITUDE\n${rows.join('\n')}\n`);
-}
-
-test('a file that was refused is downloaded again, though the server says that nothing changed', async (t) => {
-  const { mirror, run, rows } = await setUp(t);
-  const source = ['tri'];
-  mirror.files.set(TRI, { body: toxicReleases(60), etag: '"1"' });
-  const got = await run('get', ...source, '--yes');
-  assert.equal(got.code, 0, got.stderr);
-  // It ended early, under a correct length.
-  mirror.files.set(TRI, { body: toxicReleases(20), etag: '"2"' });
-  const cut = await run('update', ...source);
-  assert.equal(cut.code, 2);
-  assert.match(cut.stderr, /it has 60 records, and the load has 20/);
-  mirror.files.set(TRI, { body: toxicReleases(66), etag: '"2"' });
-  const whole = await run('update', ...source);
-  assert.equal(whole.code, 0, whole.stderr);
-  assert.equal(await rows(), 66);
-  // And then it is asked for changes again.
-  mirror.downloads();
-  assert.equal((await run('update', ...source)).code, 0);
-  assert.equal(mirror.downloads(), 0);
-});
-
 test('data remove of a source takes its dataset away, also after an update that was refused', async (t) => {
   const { mirror, run, rows } = await setUp(t);
   mirror.layers.set(UST, tanks({ Virginia: 30, Maryland: 12 }, 1_770_000_000_000));

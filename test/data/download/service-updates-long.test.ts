@@ -129,10 +129,7 @@ test('a service that updates its data answers from the new ones without a restar
   assert.equal(await values(), 30);
 
   await until(() => clock.isIdle);
-  mirror.fail(/HourlyData/, 99, (_, response) => {
-    sendPage(response, 403);
-    return true;
-  });
+  mirror.fail(/HourlyData/, 99, (_, response) => sendPage(response, 403));
   clock.pass(60 * MINUTE);
   await until(() => said().includes('DOWNLOAD_FAILED'));
   assert.match(said(), /perilbook service: update: airnow: .*403/);

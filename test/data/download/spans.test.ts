@@ -76,10 +76,7 @@ test('a count that is a web page stops the download, and what was there stays', 
   const here = await downloading(t);
   here.mirror.quakes = quakesOf(30);
   await fetchSlice(earthquakes(), 'US', here.folder, here.context);
-  here.mirror.fail(/count/, 1, (_, response) => {
-    sendPage(response, 200);
-    return true;
-  });
+  here.mirror.fail(/count/, 1, (_, response) => sendPage(response, 200));
   await assert.rejects(fetchSlice(earthquakes(), 'US', here.folder, here.context), /in place of a count/);
   assert.equal(timesIn(here).length, 30);
 });

@@ -12,7 +12,7 @@ import { MovedClock } from '../../moved-clock.ts';
 import { noRealData, realFile } from '../../real-data.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 import { agencyMirror } from './agency-mirror.ts';
-import { serveNatural } from './natural-mirror.ts';
+import { NRI_COUNTIES, nriLayer, serveNatural } from './natural-mirror.ts';
 
 type Row = Readonly<Record<string, string>>;
 
@@ -63,6 +63,26 @@ test("from an empty folder, two commands give each of Virginia's tracts the rati
     }
   }
 
+  const { datasets } = JSON.parse((await run('data', '--json')).stdout) as { datasets: Record<string, unknown>[] };
+  const states = ['DC', 'MD', 'NC', 'VA', 'WV'];
+  assert.deepEqual(
+    datasets.map(({ name, level, states }) => [name, level, states]),
+    [
+      // The mirror's file of all counties has those of Virginia only.
+      ['areas', 'county', ['VA']],
+      ['areas', 'tract', states],
+      ['nri', 'county', states],
+      ['nri', 'tract', states],
+      ['records:earthquake', '', undefined],
+      ['records:hail', '', undefined],
+      ['records:hurricane', '', undefined],
+      ['records:tornado', '', undefined],
+      ['records:wildfire.current', '', undefined],
+      ['records:wildfire.historical', '', states],
+      ['records:wildfire.perimeters', '', states],
+    ],
+  );
+
   mirror.downloads();
   const updated = await run('data', 'update', '--mirror', mirror.url);
   assert.equal(updated.code, 0, updated.stderr);
@@ -70,6 +90,13 @@ test("from an empty folder, two commands give each of Virginia's tracts the rati
   // Nothing was loaded, so nothing is looked up again.
   clock.move(3_600_000);
   assert.match((await run('plan', 'book.csv', '--precision', '5')).stdout, /\nAll answers are in the store\.\n/);
+
+  mirror.layers.set(NRI_COUNTIES, nriLayer('nri/NRI_Table_Counties_Virginia.csv', 1_790_000_000_000));
+  const again = JSON.parse((await run('data', 'update', '--mirror', mirror.url, '--json')).stdout) as {
+    sources: { source: string; new_files: number }[];
+  };
+  const changed = again.sources.filter(({ new_files }) => new_files > 0).map(({ source }) => source);
+  assert.deepEqual(changed, ['nri-counties']);
 });
 
 /** A place within each real tract: the middle of the widest stretch on the line at half its height. */
