@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Geometry, Point } from 'geojson';
-import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { createDataVersion } from '../../src/data/tables/data-version.ts';
 import { FeatureTiles } from '../../src/data/tables/feature-tiles.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
@@ -11,18 +10,7 @@ import { distanceMeters } from '../../src/geo/distance.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
 import { createBoxSearch } from '../../src/geo/outline-index.ts';
 import { fc } from '../properties.ts';
-import {
-  AREAS,
-  feature,
-  HERE,
-  info,
-  openDatabase,
-  pathTo,
-  point,
-  StillClock,
-  setUp,
-  square,
-} from '../service/small-data.ts';
+import { feature, info, openDatabase, StillClock } from '../service/small-data.ts';
 
 test('a box search finds the boxes that touch a box, and no others', () => {
   const degrees = fc.integer({ min: 0, max: 20 });
@@ -125,64 +113,4 @@ test('searches and counts over cached tiles find the same as a scan of all featu
     ),
     { seed: 5, numRuns: 150 },
   );
-});
-
-test('a bent line counts by its own distance, not by the distance of its box', (t) => {
-  const database = openDatabase(t);
-  const here = { lat: 40.5, lng: -99.5 };
-  // West, north-west and north-east of here: nowhere nearer than 150 km. Six, as on a tile with many features.
-  const coordinates = [
-    [here.lng - 2, here.lat - 2],
-    [here.lng - 2, here.lat + 2],
-    [here.lng + 2, here.lat + 2],
-  ];
-  const records = Array.from({ length: 6 }, () => feature({ type: 'LineString', coordinates }));
-  importDataset(
-    database,
-    { kind: 'records', event: 'hurricane', info: info('records:hurricane'), records },
-    new StillClock(),
-  );
-  const { find } = createLayerSearch(database, 'json');
-  assert.equal(find('records:hurricane', here, 100_000).length, 0);
-  assert.equal(find('records:hurricane', here, 250_000).length, 6);
-});
-
-test('a running service answers from replaced areas, ratings and sites at once', async (t) => {
-  const { database, file, clock, get } = await setUp(t);
-  const sites = async () => (await get(pathTo('/v1/park/risk'))).body.data.result.value;
-  const rating = async () => (await get(pathTo('/v1/drought/risk'))).body.data.result.value.rating;
-  assert.deepEqual([await sites(), await rating()], [2, 'Relatively High']);
-  const find = createAreaFinder(database);
-  assert.equal(find(HERE)!.geoid, '31001000100');
-  // By another process, as it were.
-  const other = openDatabase(t, file);
-  importDataset(
-    other,
-    { kind: 'sites', topic: 'park', info: info('sites:park'), records: [point(HERE.lng, HERE.lat)] },
-    clock,
-  );
-  assert.equal(await sites(), 1);
-  importDataset(
-    other,
-    {
-      kind: 'nri',
-      info: info('nri'),
-      records: [{ geoid: '31001', topic: 'drought', rating: 'Very Low', score: 1, frequency: null }],
-    },
-    clock,
-  );
-  assert.equal(await rating(), 'Very Low');
-  importDataset(
-    other,
-    {
-      kind: 'areas',
-      level: 'tract',
-      info: info('areas'),
-      records: [{ ...AREAS[1]!, geoid: '31001000900', geometry: square(-100, 40, 0.5) }],
-    },
-    clock,
-  );
-  assert.equal(find(HERE)!.geoid, '31001000900');
-  importDataset(other, { kind: 'areas', level: 'tract', info: info('areas'), records: [] }, clock);
-  assert.equal(find(HERE)!.geoid, '31001');
 });

@@ -236,8 +236,11 @@ test('the median of the year tells the air quality, and the nearest of several m
   assert.deepEqual(pm10, { error: 'unavailable', reason: 'no_data' });
 });
 
-test('a rating is that of the tract, or of the county where the tract has none', async (t) => {
+test('a rating is that of the tract, or of the county where the tract has none, from the load on', async (t) => {
   const { get, database } = await setUp(t);
+  const ratingAt = async (lng: number) =>
+    (await get(pathTo('/v1/drought/risk', { lat: HERE.lat, lng }))).body.data.result.value.rating;
+  assert.equal(await ratingAt(HERE.lng), 'Relatively High');
   const rating = { topic: 'drought', score: 1, frequency: 2 } as const;
   importDataset(
     database,
@@ -251,8 +254,6 @@ test('a rating is that of the tract, or of the county where the tract has none',
     },
     clock,
   );
-  const ratingAt = async (lng: number) =>
-    (await get(pathTo('/v1/drought/risk', { lat: HERE.lat, lng }))).body.data.result.value.rating;
   assert.equal(await ratingAt(HERE.lng), 'Very High');
   assert.equal(await ratingAt(-99.25), 'Very Low');
 });

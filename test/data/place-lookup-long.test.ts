@@ -110,7 +110,7 @@ test('a look-up gives the fields that the service sends and the client reads, co
   const now = Date.now();
   for (const change of [() => {}, thin]) {
     change(database);
-    const places = placesOf(10_000);
+    const places = placesOf(4_000);
     const service = throughJson(database, now);
     const local = throughLookup(createPlaceLookup(database, { counts: true }, createDataVersion(database)), now);
     const seen = { outside: 0, unavailable: 0, no_data: 0, fields: 0, counted: 0, measured: 0 };
@@ -132,7 +132,7 @@ test('a look-up gives the fields that the service sends and the client reads, co
     const { unavailable, no_data, ...always } = seen;
     for (const [name, count] of Object.entries(always)) assert.ok(count > 100, `${name}: ${count}`);
     assert.ok(
-      change !== thin || (unavailable > 500 && no_data > 20),
+      change !== thin || (unavailable > 200 && no_data > 8),
       `${unavailable} unavailable, ${no_data} without data`,
     );
   }

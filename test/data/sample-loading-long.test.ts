@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { addSample, importSample, lacksSample, refreshSampleReadings } from '../../src/data/sample/add-sample.ts';
 import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { describeData, type LoadedDataset, SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
@@ -51,15 +51,6 @@ test("an earlier version's sample is replaced", (t) => {
   assert.equal(lacksSample(database, ['radon']), true);
   addSample(database, ['radon'], clock);
   assert.ok(describeData(database).datasets.every(({ vintage }) => vintage === SAMPLE_VINTAGE));
-});
-
-test('the data of all natural topics is complete, and the rest can be added to it', (t) => {
-  const database = openDatabase(t);
-  addSample(database, NATURAL_SLUGS, clock);
-  const { topics, withoutRecords } = describeData(database);
-  assert.deepEqual([topics, withoutRecords], [NATURAL_SLUGS, []]);
-  addSample(database, TOPIC_SLUGS, clock);
-  assert.deepEqual(describeData(database).topics, TOPIC_SLUGS);
 });
 
 test('two processes that need the same sample data make it once', async (t) => {

@@ -3,14 +3,11 @@ import { test } from 'node:test';
 import type { Geometry, Position } from 'geojson';
 import { AIR_QUALITY_DAYS, RATINGS, type Rating } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, type NaturalSlug, PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
-import { CITIES } from '../../src/data/sample/cities.ts';
 import { readLand } from '../../src/data/sample/land.ts';
 import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
 import type { Dataset, DatasetName, NaturalRatingRecord } from '../../src/data/tables/records.ts';
-import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
-import { nearestMeters } from '../../src/geo/nearest.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12, 30);
 const { counties } = readLand();
@@ -96,16 +93,6 @@ test('every county is rated for all natural topics by the rules of the index, an
   const scored = records.filter(({ rating }) => levels.includes(rating)).sort((a, b) => a.score! - b.score!);
   const ranks = scored.map(({ rating }) => levels.indexOf(rating));
   assert.deepEqual(ranks, ranks.toSorted(), 'a higher score never has a lower rating');
-});
-
-test('no peril is rated the same everywhere in a large state that has it', () => {
-  const states = new Map(counties.map(({ geoid, state }) => [geoid, state]));
-  const ofFlorida = recordsOf('nri').filter(({ geoid }) => states.get(geoid) === 'FL');
-  const byTopic = Map.groupBy(ofFlorida, ({ topic }) => topic);
-  const varied = [...byTopic.values()].filter((own) => new Set(own.map(({ rating }) => rating)).size > 1);
-  assert.ok(varied.length >= 12, `${varied.length} topics`);
-  const high = ofFlorida.filter(({ rating }) => rating === 'Relatively High' || rating === 'Very High');
-  assert.ok(high.length > 150 && high.length < 500, `${high.length} of ${ofFlorida.length} ratings are high`);
 });
 
 const HIGH: readonly Rating[] = ['Relatively High', 'Very High'];
@@ -219,29 +206,4 @@ test('every site and event is valid GeoJSON within the bounds of the US, and its
       assert.ok(area > 0, `counter-clockwise: ${what}`);
     }
   }
-});
-
-test('pipelines, power lines and tornadoes are lines, some parks are outlines', () => {
-  const types = (name: string) =>
-    new Set(layers.find((layer) => layer.name === name)!.records.map(({ geometry }) => geometry.type));
-  for (const name of ['sites:naturalGasPipeline', 'sites:highVoltageLine', 'records:tornado', 'records:hurricane']) {
-    assert.deepEqual(types(name), new Set(['LineString']), name);
-  }
-  assert.deepEqual(types('sites:park'), new Set(['Point', 'Polygon']));
-  assert.deepEqual(types('sites:cellTower'), new Set(['Point']));
-  assert.deepEqual(types('records:wildfire.perimeters'), new Set(['Polygon']));
-});
-
-test('a city has sites of most topics, and rural Wyoming almost none', () => {
-  const countsAt = (location: { lat: number; lng: number }) =>
-    PROXIMITY_SLUGS.map((topic) => {
-      const { records } = layers.find(({ name }) => name === `sites:${topic}`)!;
-      return records.filter((site) => nearestMeters(location, [site])! <= DEFAULT_RADII[topic]).length;
-    });
-  for (const name of ['New York', 'Houston', 'Miami']) {
-    const counts = countsAt(CITIES.find((city) => city.name === name)!);
-    assert.ok(counts.filter((count) => count > 0).length >= 10, `${name}: ${counts}`);
-  }
-  const counts = countsAt({ lat: 43.04, lng: -108.63 });
-  assert.ok(counts.reduce((a, b) => a + b, 0) < 8, String(counts));
 });

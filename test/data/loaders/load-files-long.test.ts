@@ -5,7 +5,7 @@ import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { DatasetLoad, importDataset } from '../../../src/data/tables/import-dataset.ts';
 import type { EventRecord } from '../../../src/data/tables/records.ts';
-import { AREAS, HERE, info, NOON, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-data.ts';
+import { HERE, info, NOON, openDatabase, pathTo, point, StillClock, setUp } from '../../service/small-data.ts';
 import { fileOf, loading } from './loading.ts';
 
 const clock = new StillClock();
@@ -105,26 +105,6 @@ test('of two simultaneous loads of a dataset the one that began last counts, and
     message: /another load of it has started/,
   });
   assert.equal(describeData(database).datasets[0]!.rows, 1);
-});
-
-test('a location gets the rating of its tract, or of its county where no tract is loaded', async (t) => {
-  const { get, database } = await setUp(t);
-  const rating = { topic: 'drought', score: 1, frequency: 2 } as const;
-  const load = (level: 'tract' | 'county', geoid: string, name: 'Very High' | 'Very Low') =>
-    importDataset(
-      database,
-      { kind: 'nri', level, info: info('nri'), records: [{ ...rating, geoid, rating: name }] },
-      clock,
-    );
-  importDataset(database, { kind: 'nri', info: info('nri'), records: [] }, clock);
-  const ratingNow = async () => (await get(pathTo('/v1/drought/risk'))).body.data?.result.value.rating;
-  assert.equal(await ratingNow(), undefined);
-  load('county', '31001', 'Very Low');
-  assert.equal(await ratingNow(), 'Very Low');
-  load('tract', '31001000100', 'Very High');
-  assert.equal(await ratingNow(), 'Very High');
-  importDataset(database, { kind: 'areas', level: 'county', info: info('areas'), records: AREAS.slice(0, 1) }, clock);
-  assert.equal(await ratingNow(), 'Very High');
 });
 
 test('every loader says what it is for, and an unknown one is refused with the list', async (t) => {

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { loadFiles } from '../../../src/data/loaders/load-files.ts';
 import { createAreaFinder } from '../../../src/data/tables/area-finder.ts';
 import { noRealData, realFile } from '../../real-data.ts';
-import { pathTo, setUp, subscriptionOf } from '../../service/small-data.ts';
+import { pathTo, setUp } from '../../service/small-data.ts';
 import { featuresOf, loading, reasons as reasonsOf } from './loading.ts';
 
 const skip = existsSync(realFile('agencies')) ? noRealData : 'no extracts are here';
@@ -44,7 +43,6 @@ for (const [loader, pattern, counts, states] of EXTRACTS) {
   });
 }
 
-const LMOP = 'lmop/lmopdata{ct,de,ma,md,nj,ny}.csv';
 const COUNTIES = 'boundaries/geojson-counties-fips.json.gz';
 
 interface Place {
@@ -59,47 +57,6 @@ function kilometers(a: Place, b: Place): number {
   const h = square(b.lat - a.lat) + Math.cos(a.lat * rad) * Math.cos(b.lat * rad) * square(b.lng - a.lng);
   return 2 * 6371 * Math.asin(Math.sqrt(h));
 }
-
-/** Near Rhode Island, Pennsylvania or West Virginia, whose landfills are not loaded: their number there is unknown. */
-const WITHIN_10_KM_OF_OTHERS = ['364', '10740', '755', '940'];
-
-test('the landfills around a landfill are those that its states’ files have within 10 km', { skip }, async (t) => {
-  const { database, clock, get } = await setUp(t, { deliveries: [], subscription: subscriptionOf(10_000, 10_000) });
-  await loadFiles(database, 'counties', filesOf(COUNTIES), {}, clock);
-  await loadFiles(database, 'lmop', filesOf(LMOP), {}, clock);
-  const located = rowsOf(LMOP).filter((row) => row.Latitude !== '' && row.Longitude !== '');
-  const landfills = Map.groupBy(located, (row) => row['Landfill ID']!);
-  const placeOf = ([row]: Record<string, string>[]) => ({ lat: Number(row!.Latitude), lng: Number(row!.Longitude) });
-  let found = 0;
-  for (const [id, rows] of [...landfills].filter((_, index) => index % 5 === 0)) {
-    const here = placeOf(rows);
-    const { status, body } = await get(pathTo('/v1/solidWasteLandfill/risk', here));
-    if (WITHIN_10_KM_OF_OTHERS.includes(id)) {
-      assert.equal(status, 502, id);
-      continue;
-    }
-    assert.equal(status, 200, id);
-    const { value, details } = body.data.result;
-    const answered: Set<string> = new Set(
-      details.features.map(({ properties }: { properties: Record<string, unknown> }) =>
-        String(properties['Landfill ID']),
-      ),
-    );
-    assert.equal(value, answered.size);
-    assert.ok(answered.has(id));
-    for (const [other, its] of landfills) {
-      const km = kilometers(here, placeOf(its));
-      // At the edge of the circle, sphere and ellipsoid may differ.
-      if (Math.abs(km - 10) > 0.06) assert.equal(answered.has(other), km < 10, `${id}, ${other}: ${km} km`);
-    }
-    found += value;
-  }
-  assert.ok(found > 60);
-  for (const { properties } of featuresOf(database, 'sites_solidWasteLandfill')) {
-    const rows = landfills.get(String(properties['Landfill ID']))!;
-    assert.deepEqual([properties['Project ID']].flat(), [...new Set(rows.map((row) => row['Project ID']!))]);
-  }
-});
 
 test('the Superfund site is answered at its degrees, not at its metres', { skip }, async (t) => {
   const { database, clock, get } = await setUp(t, { deliveries: [] });
@@ -174,20 +131,6 @@ function rowsOfDbf(file: string): Record<string, string>[] {
     return Object.fromEntries(values) as Record<string, string>;
   });
 }
-
-test('the counties are those of the files', { skip }, async (t) => {
-  const text = gunzipSync(readFileSync(realFile(`agencies/${COUNTIES}`))).toString();
-  const { features } = JSON.parse(text) as { features: { properties: Record<string, string> }[] };
-  for (const [pattern, expected] of [
-    [COUNTIES, features.map(({ properties: { STATE, COUNTY } }) => `${STATE}${COUNTY}`)],
-    ['boundaries/nc.shp', rowsOfDbf(realFile('agencies/boundaries/nc.dbf')).map(({ FIPS }) => FIPS)],
-  ] as const) {
-    const { database, load } = loading(t);
-    await load('counties', filesOf(pattern));
-    const loaded = database.prepare('SELECT geoid FROM areas_county ORDER BY geoid').pluck().all();
-    assert.deepEqual(loaded, expected.toSorted());
-  }
-});
 
 test('FEMA’s summary table, which has no hazards, is refused', { skip }, async (t) => {
   const { load } = loading(t);

@@ -2,15 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import type { Feature, Polygon } from 'geojson';
 import { NATURAL_SLUGS, type NaturalSlug } from '../../../src/contract/topics.ts';
-import { loadFiles } from '../../../src/data/loaders/load-files.ts';
-import { between, randomOf } from '../../../src/data/sample/random.ts';
 import { createAreaFinder } from '../../../src/data/tables/area-finder.ts';
-import type { Location } from '../../../src/geo/coordinates.ts';
-import { outlineHolds, outlineOf, packArea } from '../../../src/geo/outline.ts';
 import { noRealData, realFile } from '../../real-data.ts';
-import { pathTo, setUp, subscriptionOf } from '../../service/small-data.ts';
 import { featuresOf, loading, rejects } from './loading.ts';
 
 /** The prefixes of FEMA's March 2023 table, written out once more: the loader's own table is what is tested. */
@@ -39,60 +33,14 @@ function tableOf(name: string): Record<string, string>[] {
   return parse(readFileSync(realFile(name)), { columns: true, bom: true });
 }
 
-/** `none` is what stands where the index has no number: nothing in the database, 0 in an answer. */
-function expectedOf(row: Record<string, string>, topic: NaturalSlug, none: 0 | null) {
+function expectedOf(row: Record<string, string>, topic: NaturalSlug) {
   const prefix = PREFIX[topic];
-  const number = (text: string) => (text === '' ? none : Number(text));
+  const number = (text: string) => (text === '' ? null : Number(text));
   return {
     rating: row[`${prefix}_RISKR`],
     score: number(row[`${prefix}_RISKS`]!),
     frequency: number(row[`${prefix}_AFREQ`]!),
   };
-}
-
-test('200 points in the tracts of Virginia are answered with exactly their county’s row', {
-  skip: noRealData,
-}, async (t) => {
-  const { database, clock, get } = await setUp(t, { subscription: subscriptionOf(100_000, 100_000) });
-  await loadFiles(database, 'areas', [realFile('boundaries/va_tracts_tiger.geojson')], { replace: true }, clock);
-  await loadFiles(database, 'nri', [realFile('nri/NRI_Table_Counties_Virginia.csv')], { replace: true }, clock);
-  const rows = new Map(tableOf('nri/NRI_Table_Counties_Virginia.csv').map((row) => [row.STCOFIPS!, row]));
-  const tracts = JSON.parse(readFileSync(realFile('boundaries/va_tracts_tiger.geojson'), 'utf8')) as {
-    features: Feature<Polygon, { GEOID: string }>[];
-  };
-  assert.equal(tracts.features.length, 61);
-  const random = randomOf(7, 'areas');
-  const find = createAreaFinder(database);
-  for (let index = 0; index < 200; index++) {
-    const tract: Feature<Polygon, { GEOID: string }> = tracts.features[index % tracts.features.length]!;
-    const place = pointIn(tract.geometry, random);
-    const { GEOID: geoid }: { GEOID: string } = tract.properties;
-    assert.deepEqual(find(place), { geoid, county: geoid.slice(0, 5) });
-    const { status, body } = await get(pathTo('/v1/bundle/standard', place));
-    assert.equal(status, 200);
-    for (const topic of NATURAL_SLUGS) {
-      const { rating, score, frequency } = body.data.topics[topic].value;
-      assert.deepEqual(
-        { rating, score, frequency },
-        expectedOf(rows.get(geoid.slice(0, 5))!, topic, 0),
-        `${geoid} ${topic}`,
-      );
-    }
-  }
-});
-
-/** A place inside a polygon, off its edges, with no more decimals than a request carries. */
-function pointIn(geometry: Polygon, random: () => number): Location {
-  const outline = outlineOf(packArea(geometry));
-  const [ring] = geometry.coordinates as [[number, number][]];
-  const [lngs, lats] = [ring.map(([lng]) => lng), ring.map(([, lat]) => lat)];
-  for (;;) {
-    const place = {
-      lat: Number(between(random, Math.min(...lats), Math.max(...lats)).toFixed(6)),
-      lng: Number(between(random, Math.min(...lngs), Math.max(...lngs)).toFixed(6)),
-    };
-    if (outlineHolds(outline, place)) return place;
-  }
 }
 
 test('every rating of Baltimore’s tracts is that of its row', { skip: noRealData }, async (t) => {
@@ -103,7 +51,7 @@ test('every rating of Baltimore’s tracts is that of its row', { skip: noRealDa
   const select = database.prepare('SELECT rating, score, frequency FROM ratings_tract WHERE geoid = ? AND topic = ?');
   for (const row of tableOf(name)) {
     for (const topic of NATURAL_SLUGS) {
-      assert.deepEqual(select.get(row.TRACTFIPS, topic), expectedOf(row, topic, null), `${row.TRACTFIPS} ${topic}`);
+      assert.deepEqual(select.get(row.TRACTFIPS, topic), expectedOf(row, topic), `${row.TRACTFIPS} ${topic}`);
     }
   }
 });

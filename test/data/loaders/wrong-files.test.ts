@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,7 +10,6 @@ import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { SIGNATURES } from '../../../src/data/loaders/signatures.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
-import { noRealData, realFile } from '../../real-data.ts';
 import { point as featureAt, info, StillClock, square } from '../../service/small-data.ts';
 import { LONG } from '../../tier.ts';
 import { all, featuresOf, fileOf, geojson, lines, loading } from './loading.ts';
@@ -330,14 +329,4 @@ test('a file may replace more sample data than it has rows', async (t) => {
   const dataset = { kind: 'sites', topic: 'oilGasWell', info: info('sites:oilGasWell', true), records } as const;
   importDataset(database, dataset, new StillClock());
   assert.equal((await load('wells', fileOf(t, 'real.csv', lots(3, ...NEVADA)))).records, 3);
-});
-
-const HAIL = realFile('storms/2020_hail.csv');
-test('the hail of 2020, cut in the middle of a line', {
-  skip: noRealData,
-}, async (t) => {
-  const { load } = loading(t);
-  assert.equal((await load('hail', HAIL)).records, 7_670);
-  await assert.rejects(load('hail', fileOf(t, 'hail.csv', readFileSync(HAIL).subarray(0, 300_000))), /it is cut/);
-  await assert.rejects(load('tornado', HAIL), { message: /not reports of tornadoes/, hint: /load hail FILE\./ });
 });
