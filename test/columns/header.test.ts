@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addedColumns, perilbookColumns } from '../../src/columns/row.ts';
-import { columnStem, columnsOf } from '../../src/columns/topic-columns.ts';
+import { columnStem } from '../../src/columns/topic-columns.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
 import { LONG } from '../tier.ts';
@@ -117,14 +117,3 @@ test('whatever topics are asked for, in whatever order, each topic brings its ow
 function topicOfColumn(column: string): string | undefined {
   return TOPIC_SLUGS.find((slug) => column.startsWith(`${columnStem(slug)}_`));
 }
-
-test('every topic has at least two columns, and no column belongs to two topics', () => {
-  const owners = new Map<string, string>();
-  for (const slug of TOPIC_SLUGS) {
-    assert.ok(columnsOf(slug).length >= 2, slug);
-    for (const { name } of columnsOf(slug)) {
-      assert.equal(owners.get(name), undefined, name);
-      owners.set(name, slug);
-    }
-  }
-});

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
-import { pathOf } from '../../src/contract/credits.ts';
-import { topicSet, topicsIn } from '../../src/contract/topic-set.ts';
-import { CONCENTRATION_UNIT, RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
+import { CONCENTRATION_UNIT } from '../../src/contract/topic-values.ts';
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
 
@@ -29,32 +27,6 @@ test('the unit has the micro sign', () => {
     [...CONCENTRATION_UNIT].map((letter) => letter.codePointAt(0)),
     [0xb5, 0x67, 0x2f, 0x6d, 0xb3],
   );
-});
-
-test('a natural value needs one of the eight ratings, and null differs from 0', () => {
-  const schema = RESULT_SCHEMAS.get('drought')!;
-  const value = { title: 'Drought', rating: 'Not Applicable', score: null, frequency: null };
-  assert.ok(schema.safeParse({ value, details: null }).success);
-  assert.ok(!schema.safeParse({ value: { ...value, rating: 'High' }, details: null }).success);
-  assert.ok(!schema.safeParse({ value: { ...value, score: undefined }, details: null }).success);
-  assert.ok(!RESULT_SCHEMAS.get('park')!.safeParse({ value: -1 }).success);
-});
-
-test('a topic set is one number and gives its topics back in contract order', () => {
-  fc.assert(
-    fc.property(fc.shuffledSubarray([...TOPIC_SLUGS]), (slugs) => {
-      assert.deepEqual(
-        topicsIn(topicSet(slugs)),
-        TOPIC_SLUGS.filter((slug) => slugs.includes(slug)),
-      );
-    }),
-  );
-});
-
-test('coordinates in a path are plain decimals', () => {
-  assert.equal(pathOf({ kind: 'single', topic: 'park' }, 34.05, -118), '/v1/park/risk?lat=34.05&lng=-118');
-  assert.equal(pathOf({ kind: 'standard' }, 0.0000001, -0), '/v1/bundle/standard?lat=0.0000001&lng=0');
-  assert.equal(pathOf({ kind: 'enterprise' }, 100, 40.7128), '/v1/bundle/enterprise?lat=100&lng=40.7128');
 });
 
 test('a billing period contains its moment and agrees with a count day by day', () => {

@@ -41,13 +41,6 @@ test('features are rows, and their properties get the new members', async () => 
   assert.equal(readFileSync(file, 'utf8'), expected);
 });
 
-test('GeoJSON to CSV brings the coordinates along', async () => {
-  const [file, output] = [join(folder, 'c.geojson'), join(folder, 'c.csv')];
-  writeFileSync(file, SOURCE);
-  await writeRows(await openRowFile(file), { ...request, output });
-  assert.equal(readFileSync(output, 'utf8').split('\n')[1], '30.25,-90.5,1,ok,,1.5');
-});
-
 test('GeoJSON that is cut off or damaged is refused', async () => {
   const file = join(folder, 'bad.geojson');
   for (const text of [
@@ -130,12 +123,4 @@ test('an empty collection, a single feature, and features one after the other ar
   }
   writeFileSync(file, `${feature(1)}\n${feature(2).slice(0, -9)}\n`);
   await assert.rejects(openRowFile(file), /damaged or cut off/);
-});
-
-test('a file that is one feature over several lines is GeoJSON', async () => {
-  const file = join(folder, 'single.geojson');
-  writeFileSync(file, '{\n  "type": "Feature",\n  "geometry": {"type":"Point","coordinates":[-90.5, 30.25]}\n}\n');
-  const book = await openRowFile(file);
-  assert.equal(book.format, 'geojson');
-  assert.deepEqual(await allRows(book, [0, 1]), [{ number: 1, line: 1, fields: ['30.25', '-90.5'] }]);
 });

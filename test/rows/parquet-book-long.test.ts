@@ -160,28 +160,6 @@ test('any values of the added columns are read back', async () => {
   assert.ok(read.every(({ number, fields }) => fields[0] === String(fieldsOf(number)[3] ?? '')));
 });
 
-test('an output that is enriched again has its old columns once, and grows by nothing', async () => {
-  const file = join(folder, 'again.parquet');
-  const [first, second] = [join(folder, 'again-1.parquet'), join(folder, 'again-2.parquet')];
-  await madeParquet(`${TABLE}(0, 3000) t(i)`, file, 'row_group_size 2048');
-  const request = { columns: [0], added: ALL_TYPES, fill: alternating };
-  await writeRows(await openRowFile(file), { ...request, output: first, dropFrom: null });
-  const book = await openRowFile(first);
-  const dropFrom = findPerilbookColumns(book.columns, new Set(ALL_TYPES.map((column) => column.name)));
-  assert.equal(book.columns[dropFrom!], 'hazard_status');
-  await writeRows(book, { ...request, output: second, dropFrom });
-  assert.deepEqual(readFileSync(second), readFileSync(first));
-  // Written by another program in between: the old chunks do not stand at the end alone.
-  const foreign = join(folder, 'again-foreign.parquet');
-  await madeParquet(`select * from read_parquet(${quoted(first)})`, foreign, 'row_group_size 2048');
-  await writeRows(await openRowFile(foreign), { ...request, output: second, dropFrom });
-  const [before, after] = [
-    await askedDuckdb(`select * from ${quoted(first)}`),
-    await askedDuckdb(`select * from ${quoted(second)}`),
-  ];
-  assert.deepEqual(after, before);
-});
-
 test('a value that its column cannot hold is an error, and nothing is written', async () => {
   const file = join(folder, 'misfit.parquet');
   const output = join(folder, 'misfit-out.parquet');
@@ -247,19 +225,6 @@ test('points in another reference system are refused before anything is bought',
   const book = await openRowFile(realFile('parquet/conformance/data/geospatial/crs-srid.parquet'));
   const { lat, lng } = findLocationColumns(book.columns);
   await assert.rejects(allRows(book, [lat, lng]), { code: 'INPUT_COLUMNS', message: /srid:5070/ });
-});
-
-test('calls to NYC 311 are the same in Parquet as in CSV', { skip: noRealData }, async () => {
-  const texts = [];
-  for (const name of ['csv/NYC311-5.parquet', 'csv/NYC311-5.csv']) {
-    const book = await openRowFile(realFile(name));
-    const { lat, lng } = findLocationColumns(book.columns);
-    texts.push(
-      (await allRows(book, [lat, lng])).map(({ fields }) => fields.map((text) => (text === '' ? '' : Number(text)))),
-    );
-  }
-  assert.equal(texts[0]!.length, 5);
-  assert.deepEqual(texts[0], texts[1]);
 });
 
 /** The file with a row group of no rows behind each of its own, as writers leave them that are handed an empty batch. */

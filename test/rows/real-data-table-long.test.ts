@@ -114,19 +114,6 @@ test('real files, by kind: what becomes of their rows', { skip: noRealData }, as
   for (const line of lines.sort()) t.diagnostic(line);
 });
 
-test('latitude and longitude are found by their names, and come before other pairs', { skip: noRealData }, async () => {
-  for (const [file, ...names] of [
-    ['sites/alt_fuel_stations_MA.csv', 'Latitude', 'Longitude'],
-    ['portfolios/LA_cooling_centers.csv', 'LATITUDE', 'LONGITUDE'],
-    ['sites/nuclear_power_plants.csv', 'Latitude', 'Longitude'],
-    ['storms/2020_hail.csv', 'slat', 'slon'],
-  ] as const) {
-    const { columns } = await openRowFile(realFile(file));
-    const { lat, lng } = findLocationColumns(columns);
-    assert.deepEqual([columns[lat], columns[lng]], names);
-  }
-});
-
 test('csv-spectrum is read as its JSON says', { skip: noRealData }, async () => {
   for (const file of readdirSync(realFile('csv/csvs'))) {
     const book = await openRowFile(realFile(`csv/csvs/${file}`));
@@ -139,15 +126,4 @@ test('csv-spectrum is read as its JSON says', { skip: noRealData }, async () => 
     assert.deepEqual(objects, expected, file);
     await assertBytesComeBack(`csv/csvs/${file}`);
   }
-});
-
-test('calls to NYC 311 are the same rows in each form', { skip: noRealData }, async () => {
-  const forms = readdirSync(realFile('csv')).filter((name) => /^NYC311-5\.(?:csv|tsv|ssv)/.test(name));
-  assert.equal(forms.length, 6);
-  const tables = [];
-  for (const form of forms) {
-    const book = await openRowFile(realFile(`csv/${form}`));
-    tables.push([book.columns, await allRows(book, [...book.columns.keys()])]);
-  }
-  for (const table of tables) assert.deepEqual(table, tables[0]);
 });

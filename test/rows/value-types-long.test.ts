@@ -139,6 +139,11 @@ test('Excel: numbers, booleans and dates keep their types', async () => {
       ...{ mixed: 'x', hazard_status: 'ok', hail_score: 1.5 },
     },
   ]);
+  assert.deepEqual(await sheet(await convert('b.xlsx', 'b.out.xlsx')), [
+    ['price', 'area', 'sold', 'built', 'seen', 'zip', 'mixed', 'hazard_status', 'hail_score'],
+    [250_000, 12.5, true, '2024-01-01T00:00:00.000Z', '2024-01-01T18:00:00.000Z', 2139, 7, 'ok', 1.5],
+    [310_000, null, false, '2024-01-02T00:00:00.000Z', '2024-01-02T00:00:00.000Z', 90_210, 'x', 'ok', 1.5],
+  ]);
   // In CSV they are texts, as before.
   assert.match(
     readFileSync(await convert('b.xlsx', 'b.csv'), 'utf8'),
