@@ -23,9 +23,9 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** Sums the ledger call by call and not from the sums that claims maintain, so that a statement checks these sums. */
 export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQuery): SqlWork<StatementRow[]> {
-  const { by, account, period, job, from, to } = query;
-  // When a call counts: at its claim, but never before the period that it is charged to. So a call that was claimed before the
-  // anniversary and charged after it counts on the first day of the new period.
+  const { by, account, period, job } = query;
+  // The day of a call is that of its claim, but never before the period that it is charged to. So a call that was claimed before
+  // the anniversary and charged after it counts on the first day of the new period.
   const countedAt = dialect.greatest('calls.claimed_at', 'calls.period_start');
   const names: Readonly<Record<StatementBy, string>> = {
     run: 'calls.run',
@@ -42,8 +42,6 @@ export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQ
     ...condition((parameter) => `calls.account = ${parameter}`, account),
     ...condition((parameter) => `calls.period_start = ${parameter}`, period?.start),
     ...condition((parameter) => `runs.job = ${parameter}`, job),
-    ...condition((parameter) => `${countedAt} >= ${parameter}`, from),
-    ...condition((parameter) => `${countedAt} < ${parameter}`, to),
   ];
   const needsRuns = by === 'run' || by === 'job' || job !== undefined;
   const sums = (['charged', 'free', 'unknown', 'sent'] as const)

@@ -206,9 +206,6 @@ export interface StatementQuery {
   /** Calls charged to this very period, as `spending` counts them. */
   readonly period?: BillingPeriod;
   readonly job?: string;
-  /** Calls claimed at or after `from` and before `to`; one charged to a later period counts at that period's start. */
-  readonly from?: number;
-  readonly to?: number;
 }
 
 /** One line of a statement. A free call costs nothing, so it has a count and no credits. */

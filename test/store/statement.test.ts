@@ -30,6 +30,8 @@ const RUNS = [
   { job: 'listings', account: 'b', day: 5 },
 ] as const;
 
+const JOBS = ['nightly', 'listings'];
+
 test('whatever happened: the statement of every period, by anything, is what spending says of it', async (t) => {
   const folder = temporaryFolder(t);
   let number = 0;
@@ -51,7 +53,10 @@ test('whatever happened: the statement of every period, by anything, is what spe
             assert.ok(names.every((day) => Date.parse(String(day)) >= start && Date.parse(String(day)) < end));
           }
         }
+        const ofJobs = await Promise.all(JOBS.map((job) => store.statement({ by: 'run', job })));
+        for (const [at, rows] of ofJobs.entries()) assert.ok(rows.every(({ job }) => job === JOBS[at]));
         const { credits, calls } = await store.stats();
+        assert.deepEqual(sumOf(ofJobs.flat()), sumOf(await store.statement({ by: 'run' })));
         const days = await store.statement({ by: 'day' });
         assert.deepEqual(sumOf(days), { charged: credits.charged, unknown: credits.unknown, inFlight: credits.open });
         assert.equal(

@@ -207,7 +207,11 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(await spent(other, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
   });
 
-  it('the budget of a run is never crossed, claims of one batch included', async ({ store, terms, propose }) => {
+  it('claims of one batch count for each other: the budget of a run is never crossed', async ({
+    store,
+    terms,
+    propose,
+  }) => {
     const outcomes = await store.claim(await terms(store, { budget: 20 }), [
       propose(LA, 'standard'),
       propose(NY, 'standard'),
@@ -317,15 +321,6 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal((await spent(store, clock)).correction, undefined);
   });
 
-  it('credits in flight are not taken for what the provider counts', async ({ store, terms, propose, clock }) => {
-    const limit = { periodLimit: 100 };
-    const [claim] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
-    await store.correct('account', billingPeriod(5, clock.now()), 80);
-    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'quota');
-    await store.settle([charged(claim!, clock, 15)]);
-    assert.deepEqual((await spent(store, clock)).correction, { elsewhere: 80, at: clock.now() });
-  });
-
   it('a correction takes back that the quota is used up; a refusal asked for before it says nothing any more', async (setup) => {
     const { store, terms, propose, clock } = setup;
     const period = billingPeriod(5, clock.now());
@@ -343,96 +338,6 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       ...{ charged: 0, unknown: 0, open: 0, exhaustedAt: clock.now(), exhaustedLeft: 9_950 },
       correction: { elsewhere: 50, at: clock.now() },
     });
-  });
-
-  it('what others are expected to spend includes what they were seen to spend: the larger counts', async (setup) => {
-    const { store, terms, propose, clock } = setup;
-    const left = async (expected: number) => {
-      const [claim] = await store.claim(await terms(store, { periodLimit: 100, spentElsewhere: expected }), [
-        propose(LA, 'standard'),
-      ]);
-      if (claim!.outcome !== 'granted') return false;
-      await store.settle([{ ...charged(claim!, clock, 0), charge: 'free', answers: [] }]);
-      return true;
-    };
-    assert.deepEqual([await left(85), await left(86)], [true, false]);
-    await store.correct('account', billingPeriod(5, clock.now()), 40);
-    assert.deepEqual([await left(0), await left(85), await left(86)], [true, true, false]);
-    await store.correct('account', billingPeriod(5, clock.now()), 86);
-    assert.deepEqual([await left(0), await left(40)], [false, false]);
-  });
-
-  it('a statement by run, job, key or day has the sums that spending has', async (setup) => {
-    const { store, terms, propose, clock } = setup;
-    const now = await terms();
-    const requests = [propose(LA, 'standard'), { ...propose(LA, 'single'), key: 'new key' }, propose(NY, 'single')];
-    const [first, second, third] = await store.claim(now, requests);
-    clock.move(12 * 3_600_000);
-    await store.settle([
-      { ...charged(first!, clock, 15), answers: [] },
-      { ...charged(second!, clock, 1), charge: 'unknown', answers: [] },
-      { ...charged(third!, clock, 0), charge: 'free', answers: [] },
-    ]);
-    await store.claim(await terms(), [propose(NY, 'standard')]);
-    const query = { account: 'account', period: now.period };
-    const all = {
-      calls: { charged: 1, free: 1, unknown: 1, inFlight: 1 },
-      credits: { charged: 15, unknown: 1, inFlight: 15 },
-    };
-    assert.deepEqual(await store.statement({ by: 'run', ...query }), [{ name: now.run, job: 'job', ...all }]);
-    assert.deepEqual(await store.statement({ by: 'job' }), [{ name: 'job', ...all }]);
-    assert.deepEqual(await store.statement({ by: 'key', job: 'job' }), [
-      { name: 'key', calls: { ...all.calls, unknown: 0 }, credits: { ...all.credits, unknown: 0 } },
-      {
-        name: 'new key',
-        calls: { charged: 0, free: 0, unknown: 1, inFlight: 0 },
-        credits: { charged: 0, unknown: 1, inFlight: 0 },
-      },
-    ]);
-    const kinds = await store.statement({ by: 'kind', ...query });
-    assert.deepEqual(
-      kinds.map(({ name, calls, credits }) => [name, calls.charged, calls.unknown, credits.charged, credits.inFlight]),
-      [
-        ['single', 0, 1, 0, 0],
-        ['standard', 1, 0, 15, 15],
-      ],
-    );
-    const days = await store.statement({ by: 'day', ...query });
-    assert.deepEqual(
-      days.map(({ name, credits }) => [name, credits.charged, credits.inFlight]),
-      [
-        ['2026-03-10', 15, 0],
-        ['2026-03-11', 0, 15],
-      ],
-    );
-    const dayTwo = Date.parse('2026-03-11T00:00:00Z');
-    assert.deepEqual(await store.statement({ by: 'day', from: dayTwo }), days.slice(1));
-    assert.deepEqual(await store.statement({ by: 'day', to: dayTwo }), days.slice(0, 1));
-    assert.deepEqual(await store.statement({ by: 'run', account: 'another' }), []);
-    assert.deepEqual(await store.statement({ by: 'run', job: 'another' }), []);
-    const { charged: credits, unknown, open } = await spent(store, clock);
-    assert.deepEqual({ charged: credits, unknown, inFlight: open }, all.credits);
-  });
-
-  it('no 60 s window holds more than the minute limit: a call counts from its claim to a minute after its end', async (setup) => {
-    const { store, terms, propose, clock } = setup;
-    const limit = { creditsPerMinute: 20 };
-    const [first] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
-    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'wait');
-    clock.move(10_000);
-    await store.settle([charged(first!, clock, 15)]);
-    clock.move(59_000);
-    const [wait] = await store.claim(await terms(store, limit), [propose(NY, 'standard')]);
-    assert.ok(wait?.outcome === 'wait' && wait.ms >= 1_000 && wait.ms < 1_500, JSON.stringify(wait));
-    clock.move(wait?.outcome === 'wait' ? wait.ms : 0);
-    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
-  });
-
-  it('a free call gives its credits back at once', async ({ store, terms, propose, clock }) => {
-    const limit = { creditsPerMinute: 15, budget: 15 };
-    const [first] = await store.claim(await terms(store, limit), [propose(LA, 'standard')]);
-    await store.settle([{ ...charged(first!, clock, 0), charge: 'free', answers: [] }]);
-    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
   });
 
   it('a source that answered from sample data is known for it, up to its newest such answer', async (setup) => {
