@@ -132,13 +132,6 @@ for (const [engine, open] of ENGINES) {
     );
   });
 
-  it('parameters may come in any order, and more than once', async (database) => {
-    const [[row]] = await database.read(() =>
-      read(statement('SELECT CAST($2 AS text) AS b, CAST($1 AS text) AS a, CAST($2 AS text) AS again', ['A', 'B'])),
-    );
-    assert.deepEqual({ ...row }, { b: 'B', a: 'A', again: 'B' });
-  });
-
   it('a statement that fails undoes all of its work, though nobody waits for it', async (database) => {
     await database.transact(() => write(statement("INSERT INTO sums VALUES ('a', 5)")));
     await assert.rejects(database.transact(() => both()));
@@ -149,41 +142,5 @@ for (const [engine, open] of ENGINES) {
       yield* write(statement("INSERT INTO sums VALUES ('b', 1)"), statement("INSERT INTO sums VALUES ('a', 1)"));
       yield* write(statement("INSERT INTO sums VALUES ('c', 1)"));
     }
-  });
-
-  it('work that is done at the same time loses nothing', async (database) => {
-    await database.transact(() => write(statement("INSERT INTO sums VALUES ('a', 0)")));
-    const sums = await Promise.all(Array.from({ length: 20 }, () => database.transact(() => add(database, 'a', 1))));
-    assert.deepEqual(
-      sums.sort((a, b) => a - b),
-      Array.from({ length: 20 }, (_, at) => at + 1),
-    );
-  });
-
-  it('new numbers are given once', async (database) => {
-    function* insert(count: number): SqlWork<readonly number[]> {
-      const highest = '(SELECT max(id) FROM kept)';
-      const [rows] = yield* read(database.dialect.newNumbers('kept', 'id', highest, count));
-      yield* keep(
-        database,
-        rows.map(({ number }) => ({ id: number })),
-      );
-      return rows.map(({ number }) => number);
-    }
-    const numbers = await Promise.all([1, 3, 2].map((count) => database.transact(() => insert(count))));
-    assert.deepEqual(
-      numbers.map((given) => given.length),
-      [1, 3, 2],
-    );
-    assert.equal(new Set(numbers.flat()).size, 6);
-  });
-
-  it('the time is that of the statement', async (database, clock) => {
-    const now = statement<{ now: number; later: number }>(
-      `SELECT ${database.dialect.now} AS now, ${database.dialect.greatest(database.dialect.now, '$1')} AS later`,
-      [clock.now() + 5],
-    );
-    const [[row]] = await database.read(() => read(now));
-    assert.deepEqual({ ...row }, { now: clock.now(), later: clock.now() + 5 });
   });
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { Answer, Field } from '../../src/contract/answer.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
@@ -105,44 +104,4 @@ test('a transaction that is rolled back takes its texts along: their numbers go 
   merge(1, { lat7: 3, lng7: 4 }, told('lost'), []);
   assert.deepEqual(read(1, CELL)!.answers.get('hail')!.fields, ['kept']);
   assert.deepEqual(read(1, { lat7: 3, lng7: 4 })!.answers.get('hail')!.fields, ['lost']);
-});
-
-test('damaged answers end in our own error, or read as some answers: never in another error, never without end', (t) => {
-  const cells = openCells(join(temporaryFolder(t), 'store.db'), (topic) => columnsOf(topic).length);
-  t.after(() => cells.handle.close());
-  const told = TOPICS.map((topic, index): Answer => {
-    const fields = columnsOf(topic).map((_, column) =>
-      column === 0 ? 'Very High' : column === 1 ? 12.5 : index * 300,
-    );
-    return { topic, asOf: 1e12 + index, fields: [...fields.slice(0, -1), 'a text of its own '.repeat(20)] };
-  });
-  cells.merge(1, CELL, told, []);
-  const bytesOf = cells.handle.prepare<[], Buffer>('SELECT answers FROM cells').pluck();
-  const whole = bytesOf.get()!;
-  const put = cells.handle.prepare('UPDATE cells SET answers = ?');
-  const wants = TOPICS.map((topic) => ({ topic, freshSince: 0, fields: 3 }));
-  let refused = 0;
-  const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 });
-  fc.assert(
-    fc.property(damage, fc.nat(whole.length), (changes, cut) => {
-      const bytes = Buffer.from(cut % 3 === 0 ? whole.subarray(0, cut) : whole);
-      for (const [at, value] of changes) if (at < bytes.length) bytes[at] = value;
-      put.run(bytes);
-      for (const read of [() => cells.read(1, CELL), () => unpacked()]) {
-        try {
-          read();
-        } catch (error) {
-          if ((error as { code?: string }).code !== 'STORE_UNUSABLE') throw error;
-          refused++;
-        }
-      }
-    }),
-    { numRuns: 200 },
-  );
-  assert.ok(refused > 100, `${refused} refused`);
-
-  function unpacked(): void {
-    const [complete] = cells.readWanted(1, [CELL], wants);
-    if (complete && 'fields' in complete) complete.fields();
-  }
 });

@@ -12,6 +12,7 @@ import { MovedClock } from '../moved-clock.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { times } from '../tier.ts';
 
 /** A database whose store three workers share, and the rows of its tables. */
 interface Shared {
@@ -192,7 +193,7 @@ test('SQLite and PostgreSQL give the same answers and keep the same ledger, what
       );
       assert.deepEqual(plain(sqlite), plain(postgres));
     }),
-    { numRuns: 60 },
+    { numRuns: times({ long: 15, soak: 300 }) },
   );
 });
 
