@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bundleEnvelope, singleEnvelope } from '../../src/contract/envelopes.ts';
+import { singleEnvelope } from '../../src/contract/envelopes.ts';
 import { RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
@@ -103,23 +103,6 @@ test('each measurement has its value, unit and rating', async (t) => {
   });
   assert.equal(ozone.value.rating, 'Good');
   assert.equal(radon.value.value, 'Zone 2');
-});
-
-test('the bundles return their topics in contract order for 15 and 35 credits', async (t) => {
-  const { get } = await setUp(t);
-  for (const [kind, slugs, cost] of [
-    ['standard', NATURAL_SLUGS, 15],
-    ['enterprise', TOPIC_SLUGS, 35],
-  ] as const) {
-    const { status, headers, body } = await get(pathTo(`/v1/bundle/${kind}`));
-    assert.equal(status, 200);
-    bundleEnvelope.parse(body);
-    assert.deepEqual(Object.keys(body.data.topics), slugs);
-    for (const slug of slugs) RESULT_SCHEMAS.get(slug)!.parse(body.data.topics[slug]);
-    assert.deepEqual(body.data.location, HERE);
-    assert.equal(body.meta.credit_cost, cost);
-    assert.equal(headers.get('x-credit-cost'), String(cost));
-  }
 });
 
 test('a service with any sample data says so in each answer: a header and a member of meta', async (t) => {

@@ -107,7 +107,6 @@ export const LIES: readonly Lie[] = [
   // 2: calls, charges, rate headers
   lie('2.1', 'a topic is answered with 201', single('drought', { status: 201 })),
   lie('2.1', 'a topic is redirected', single('hail', { status: 302, body: null })),
-  lie('2.1', 'a topic is 404 without a code', single('park', { status: 404, body: {} })),
   lie('2.1', 'a single call costs 2', single('tsunami', { 'headers.x-credit-cost': '2', 'body.meta.credit_cost': 2 })),
   lie(
     '2.2',
@@ -127,11 +126,8 @@ export const LIES: readonly Lie[] = [
   ),
   lie('2.9', 'a standard bundle lacks hail', topicsOf('standard', { hail: undefined })),
   lie('2.6', 'X-Credit-Cost differs from the body', single('tsunami', { 'headers.x-credit-cost': '2' })),
-  lie('2.6', 'X-Credit-Cost is missing', single('tsunami', { 'headers.x-credit-cost': undefined })),
   lie('2.6', 'X-RateLimit-Reset is missing', single('volcano', { 'headers.x-ratelimit-reset': undefined })),
-  lie('2.6', 'X-RateLimit-Reset is a date as text', header('x-ratelimit-reset', 'Sun, 15 Mar 2026 12:01:00 GMT')),
   lie('2.6', 'X-RateLimit-Reset is a year away', header('x-ratelimit-reset', String(Date.UTC(2027, 2, 15) / 1_000))),
-  lie('2.6', 'X-RateLimit-Limit has decimals', header('x-ratelimit-limit', '1200.0')),
   lie(
     '2.6',
     'X-RateLimit-Limit changes from call to call',
@@ -151,44 +147,13 @@ export const LIES: readonly Lie[] = [
   ),
   lie(
     '2.6',
-    'X-RateLimit-Remaining forgets the calls before',
-    remaining((_, reply) => 1_200 - costOf(reply)),
-  ),
-  lie(
-    '2.6',
     'X-RateLimit-Remaining is what was used',
     remaining((left) => 1_200 - left),
   ),
-  lie(
-    '2.6',
-    'X-RateLimit-Remaining is that before the call',
-    remaining((left, reply) => left + costOf(reply)),
-  ),
-  lie(
-    '2.6',
-    'X-RateLimit-Remaining is negative',
-    remaining((left) => left - 1_200),
-  ),
-
   // 1 and 3: bodies
   lie('1.5', 'a body says that it is HTML', single('park', { 'headers.content-type': 'text/html' })),
-  lie(
-    '1.5',
-    'a body says that it is a sequence of JSON texts',
-    single('park', { 'headers.content-type': 'application/json-seq' }),
-  ),
   lie('1.5', 'a refusal is a page of HTML', refusal({ body: null })),
-  lie('1.5', 'a body is not JSON', bundle('enterprise', { body: null })),
-  lie('3.1', 'a body is an empty object', single('park', { body: {} })),
   lie('3.1', 'another topic is answered', single('tornado', { 'body.data.topic': 'hail' })),
-  lie('3.1', 'the topic is spelled otherwise', single('tornado', { 'body.data.topic': 'Tornado' })),
-  lie(
-    '3.1',
-    'the value is not in data.result',
-    single('park', ({ body }) =>
-      Object.assign(body, { data: { ...body.data, ...body.data.result, result: undefined } }),
-    ),
-  ),
   lie('3.1', 'details are left out', resultOf('drought', { details: undefined })),
   lie('3.1', 'a single call has failed and is charged', resultOf('drought', { error: 'unavailable' })),
   lie(
@@ -197,19 +162,7 @@ export const LIES: readonly Lie[] = [
     bundle('standard', ({ body }) => Object.assign(body.data, { topics: Object.values(body.data.topics) })),
   ),
   lie('3.2', 'a failed topic has another error', topicsOf('enterprise', { hail: { error: 'timeout' } })),
-  lie(
-    '3.2',
-    'every topic has an error of null',
-    topicsOf('standard', (topics) => {
-      for (const entry of Object.values<{ error?: null }>(topics)) entry.error = null;
-    }),
-  ),
   lie('3.3', 'the body says that a success is free', meta({ credit_cost: 0 })),
-  lie(
-    '3.3',
-    'the credits are a text',
-    meta((meta) => Object.assign(meta, { credit_cost: String(meta.credit_cost) })),
-  ),
   lie('3.3', 'a request id is no UUID', meta({ request_id: 'one' })),
   lie('3.3', 'all requests have the same id', meta({ request_id: 'f7a3c7f0-9d3c-4a56-8f6e-0c9f5a3a4a01' })),
   lie(
@@ -222,16 +175,6 @@ export const LIES: readonly Lie[] = [
     '3.3',
     'the time of the answer is local time called UTC',
     meta((meta) => Object.assign(meta, { timestamp: meta.timestamp.replace('T12', 'T07') })),
-  ),
-  lie(
-    '3.3',
-    'the time of the answer has an offset',
-    meta((meta) => Object.assign(meta, { timestamp: meta.timestamp.replace('Z', '+00:00') })),
-  ),
-  lie(
-    '3.3',
-    'the time of the answer has no milliseconds',
-    meta((meta) => Object.assign(meta, { timestamp: meta.timestamp.replace('.250', '') })),
   ),
   lie(
     '3.5',
@@ -247,49 +190,19 @@ export const LIES: readonly Lie[] = [
     'lat and lng are exchanged',
     resolved((location) => Object.assign(location, { lat: location.lng, lng: location.lat })),
   ),
-  lie(
-    '3.7',
-    'the location is rounded to degrees',
-    resolved((location) => Object.assign(location, { lat: Math.round(location.lat), lng: Math.round(location.lng) })),
-  ),
-  lie('3.7', 'every location is answered for one place', resolved({ lat: 40.25, lng: -99.75 })),
   lie('3.7', 'a bundle is of the place next door', bundle('standard', { 'body.data.location.lat': 40.35 })),
-  lie('3.1', 'a latitude is a text', single('park', { 'body.data.location.lat': '40.25' })),
   lie(
     '3.8',
     'a bundle rates otherwise than the single call',
     topicsOf('standard', { 'drought.value.rating': 'Very Low' }),
-  ),
-  lie('3.8', 'the two bundles rate otherwise', topicsOf('enterprise', { 'drought.value.score': 12 })),
-  lie(
-    '3.8',
-    'a bundle counts fewer parks',
-    topicsOf('enterprise', { park: { value: 0, details: { type: 'FeatureCollection', features: [] } } }),
   ),
   lie(
     '3.8',
     'a bundle has another concentration of the same hour',
     topicsOf('enterprise', { 'ozone.value.measurement.value': 99 }),
   ),
-  lie(
-    '3.8',
-    'every single call has the rating of avalanche',
-    success((reply) => {
-      if (reply.topic === null || reply.body.data.result.value.score === undefined) return;
-      reply.body.data.result.value = reply.replyTo('/v1/avalanche/risk?lat=40.25&lng=-99.75').body.data.result.value;
-    }),
-  ),
-
   // 4: values
   lie('4.1', 'a rating is none of the eight', valueIn('drought', { rating: 'High' })),
-  lie(
-    '4.1',
-    'a rating is in small letters',
-    results(({ value }) => {
-      if (value.score !== undefined) value.rating = value.rating.toLowerCase();
-    }),
-  ),
-  lie('4.1', 'a score is a text', valueIn('drought', { score: '81.5' })),
   lie('4.1', 'a rated hazard has no score', valueIn('drought', { score: null })),
   lie('4.1', 'a hazard happens less than never', valueIn('drought', { frequency: -2 })),
   lie('4.1', 'a title is empty', valueIn('drought', { title: '' })),
@@ -301,39 +214,24 @@ export const LIES: readonly Lie[] = [
     resultOf('earthquake', (result) => Object.assign(result, { details: result.details.features })),
   ),
   lie('4.4', 'fires lack their perimeters', resultOf('wildfire', { 'details.perimeters': undefined })),
-  lie('4.4', 'drought has details', resultOf('drought', { details: [] })),
-  lie('4.5', 'a count is a text', resultOf('park', { value: '2' })),
-  lie('4.5', 'a count is a fraction', resultOf('park', { value: 2.5 })),
   lie('4.5', 'a count is negative', resultOf('park', { value: -1 })),
-  lie('4.5', 'a count is an object', resultOf('park', { value: { count: 2 } })),
   lie('4.5', 'a count is larger than its features', resultOf('park', { value: 7 })),
   lie(
     '4.5',
     'sites are a list',
     resultOf('park', (result) => Object.assign(result, { details: result.details.features })),
   ),
-  lie('4.5', 'sites are null', resultOf('park', { details: null })),
-  lie('4.5', 'features are their properties only', parksOf({ type: undefined, geometry: undefined })),
   lie('4.5', 'features have no geometry', parksOf({ geometry: null })),
-  lie(
-    '4.5',
-    'one feature of many has no coordinates',
-    resultOf('park', (result) => Object.assign(result.details.features[1].geometry, { coordinates: [] })),
-  ),
   lie(
     '4.5',
     'coordinates are latitude first',
     parksOf((feature) => feature.geometry.coordinates.reverse()),
   ),
-  lie('4.5', 'coordinates are metres of a projection', parksOf({ 'geometry.coordinates': [551_000, 4_182_000] })),
   lie('4.5', 'sites are on the other side of the country', parksOf({ 'geometry.coordinates': [-73.98, 40.75] })),
   lie('4.6', 'a year has more good days than days', valueIn('airQuality', { 'additionalInfo.goodDays': 366 })),
   lie('4.6', 'a year has 3,650 days', valueIn('airQuality', { 'additionalInfo.daysWithAqi': 3_650 })),
   lie('4.6', 'the median exceeds the maximum', valueIn('airQuality', { 'additionalInfo.medianAqi': 300 })),
-  lie('4.6', 'the maximum is missing', valueIn('airQuality', { 'additionalInfo.maxAqi': undefined })),
-  lie('4.6', 'the air quality label is a number', valueIn('airQuality', { metric: 42 })),
   lie('4.7', 'a concentration is in ppb', valueIn('ozone', { 'measurement.unit': 'ppb' })),
-  lie('4.7', 'the unit has a Greek mu', valueIn('pm25', { 'measurement.unit': '\u03bcg/m\u00b3' })),
   lie(
     '4.7',
     'a concentration is null',
@@ -341,8 +239,6 @@ export const LIES: readonly Lie[] = [
   ),
   lie('4.7', 'air is measured next year', valueIn('ozone', { timestamp: '2027-03-15T11:00:00.000Z' })),
   lie('4.7', 'air was measured years ago', valueIn('ozone', { timestamp: '2019-03-15T11:00:00.000Z' })),
-  lie('4.7', 'the time of a measurement is a word', valueIn('ozone', { timestamp: 'noon' })),
-  lie('4.7', 'a measurement has no rating', valueIn('pm25', { rating: undefined })),
   lie(
     '4.8',
     'radon is described otherwise elsewhere',
@@ -350,18 +246,11 @@ export const LIES: readonly Lie[] = [
       if (!reply.path.includes('lat=40.25')) reply.body.data.result.value.description += ' Here too.';
     }),
   ),
-  lie(
-    '4.8',
-    'radon is described otherwise in a bundle',
-    topicsOf('enterprise', { 'radon.value.description': 'Test your home.' }),
-  ),
-  lie('4.8', 'radon has no caption', valueIn('radon', { caption: undefined })),
   lie('4.9', 'radon has details', resultOf('radon', { details: {} })),
 
   // 5 and 6: keys, refusals
   lie('5.3', 'a missing key is 403', wrongKey('missing', { status: 403 })),
   lie('5.3', 'a malformed key is 404', wrongKey('malformed', { status: 404 })),
-  lie('5.3', 'an empty key is answered', wrongKey('empty', answer)),
   lie('5.3', 'one topic refuses the key that all others accept', single('hail', { status: 401, body: {} })),
   lie(
     '5.4',
@@ -388,10 +277,8 @@ export const LIES: readonly Lie[] = [
   lie('6.6', 'a refusal has X-Credit-Cost: 1', refusal({ 'headers.x-credit-cost': '1' })),
   lie('6.6', 'a failed topic costs a credit', single('hail', { status: 502, body: { meta: { credit_cost: 1 } } })),
   lie('6.8', 'a topic that does not exist is answered', wrongRequest('noSuchTopic', answer)),
-  lie('6.8', 'a topic that does not exist is 500', wrongRequest('noSuchTopic', { status: 500 })),
   lie('2.4', 'a latitude that is a word is answered', wrongRequest('lat=north', answer)),
   lie('2.4', 'a missing longitude is 200 with an error', wrongRequest(/\?lat=[^&]*$/, { status: 200 })),
-  lie('5.3', 'a wrong parameter is a wrong key', wrongRequest('lat=north', { status: 401 })),
   lie('2.8', 'a location at sea is answered', wrongRequest('lat=30&', answer)),
   lie('2.11', 'a POST is answered', (reply) => {
     if (reply.method === 'POST') answer(reply);

@@ -89,33 +89,6 @@ test('an address with a password is refused without showing it', async () => {
   }
 });
 
-test('the command line makes, changes, lists, rotates and revokes on PostgreSQL', async () => {
-  const url = await server.database();
-  const done = async (...args: string[]) => {
-    const { code, stdout, stderr } = await perilbook(['service', ...args, '--accounts', url]);
-    assert.equal(code, 0, stderr);
-    return stdout;
-  };
-  await done('account', 'create', '--account', 'acme', '--subscription', 'starter');
-  assert.match(await done('key', 'create', '--account', 'acme', '--scopes', 'all', '--expires-in', '90d'), /^pb_/);
-  assert.match(await done('key', 'rotate', '--key', '1', '--grace', '60'), /^pb_/);
-  await done('key', 'revoke', '--key', '1');
-  const keys = JSON.parse(await done('key', 'list', '--json'));
-  assert.deepEqual(
-    keys.map(({ state }: { state: string }) => state),
-    ['revoked', 'active'],
-  );
-  assert.equal(keys[1].expiresAt - keys[1].createdAt, 90 * 86_400_000);
-  const [account] = JSON.parse(await done('account', 'list', '--json'));
-  assert.deepEqual([account.name, account.periods[0].creditsCharged], ['acme', 0]);
-  await done('account', 'change', '--account', 'acme', '--subscription', 'professional', '--overages');
-  const [changed] = JSON.parse(await done('account', 'list', '--json'));
-  assert.deepEqual([changed.subscription.name, changed.overages], ['professional', true]);
-  const away = await perilbook(['service', 'account', 'list', '--accounts', 'postgres://a@127.0.0.1:1/x']);
-  assert.equal(away.code, 6);
-  assert.match(away.stderr, /ACCOUNTS_UNAVAILABLE/);
-});
-
 test('the command line starts a service on PostgreSQL, and a key that is revoked there is refused at once', async (t) => {
   const url = await server.database();
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-accounts-'));
