@@ -79,26 +79,6 @@ for (const [name, cache, notice] of CACHES) {
   });
 }
 
-test('a refusal that a cache repeats for other places is not believed of them', async () => {
-  const trial = await setup.trial(1);
-  try {
-    const outside = { error: { code: 'OUTSIDE_COVERAGE', message: 'The location lies outside the US' } };
-    const body = Buffer.from(JSON.stringify({ ...outside, meta: { request_id: 'one and the same', credit_cost: 0 } }));
-    trial.proxy.disturb(() => ({
-      name: 'a cached refusal',
-      act: (passage) => passage.answer({ status: 422, headers: { 'content-type': 'application/json' }, body }),
-    }));
-    const { rows, stderr } = await trial.run();
-    assert.ok(stderr.includes(REPEATED_NOTICE), stderr);
-    assert.ok(rows.filter(({ hazard_status }) => hazard_status === 'rejected').length <= 1);
-    trial.proxy.disturb(null);
-    const again = await trial.run();
-    assert.ok(again.rows.filter(({ hazard_status }) => hazard_status === 'ok').length >= rows.length - 1);
-  } finally {
-    await trial.close();
-  }
-});
-
 test('that there is no data is not believed of other places when a cache repeats it', async () => {
   const trial = await setup.trial(1);
   try {

@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { after, type TestContext } from 'node:test';
-import { program } from '../../src/cli/program.ts';
+import { parse } from 'csv-parse/sync';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
@@ -11,6 +10,7 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { RunSummary } from '../../src/run/summary.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { perilbook } from '../cli/command-line.ts';
 import { places } from '../run/harness.ts';
 import { usage } from '../service/account-usage.ts';
 import { createAccount, createKey } from '../service/file-accounts.ts';
@@ -97,7 +97,6 @@ export async function openHostileSetup(): Promise<HostileSetup> {
     { cells = CELLS, certificate, elsewhere, foreignKey }: TrialOptions = {},
   ): Promise<Trial> {
     const name = `trial ${++made}`;
-    const random = randomOf(seed, 'hostile');
     const own = new LeapingClock(START);
     createAccount(accounts, { name, subscription: customSubscription(100_000, 100_000), signedUpAt }, clock);
     const key = foreignKey ?? createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], clock).key;
@@ -107,22 +106,23 @@ export async function openHostileSetup(): Promise<HostileSetup> {
     const lines = places(cells).map(([lat, lng], index) => `${index + 1},${lat},${lng}\n`);
     writeFileSync(join(home, 'book.csv'), `id,lat,lng\n${lines.join('')}`);
     const proxy = await openFaultProxy({
-      ...{ service: service.url, clock: own, random },
+      ...{ service: service.url, clock: own, random: randomOf(seed, 'hostile') },
       ...(certificate ? { certificate } : {}),
       ...(elsewhere === undefined ? {} : { elsewhere }),
     });
     const store = join(home, 'store.db');
     const ofJob = ['--base-url', proxy.url, '--api-key-file', 'key', '--store', store];
     ofJob.push('--subscription', 'professional', '--account', 'trial');
-    const command = (...words: string[]) => commandLine([...words, ...ofJob], home, own, random);
+    const alone = (...words: string[]) => perilbook(words, { folder: home, clock: own });
+    const command = (...words: string[]) => alone(...words, ...ofJob);
     return {
       folder: home,
       clock: own,
       proxy,
       key,
       command,
-      forget: (...flags) => commandLine(['cache', 'prune', ...flags, '--store', store], home, own, random),
-      alone: (...words) => commandLine(words, home, own, random),
+      forget: (...flags) => alone('cache', 'prune', ...flags, '--store', store),
+      alone,
       async run(...flags) {
         const words = ['run', 'book.csv', '-o', 'out.csv', '--topics', TOPICS, '--concurrency', String(SOCKETS)];
         // A trial may wait for hours of its clock: what was answered shall not be stale by then.
@@ -135,7 +135,13 @@ export async function openHostileSetup(): Promise<HostileSetup> {
           ...flags,
         );
         const summary = stdout === '' ? null : (JSON.parse(stdout) as RunSummary);
-        return { code, stdout, stderr, summary, rows: summary === null ? [] : rowsOf(join(home, 'out.csv')) };
+        return {
+          code,
+          stdout,
+          stderr,
+          summary,
+          rows: summary === null ? [] : parse(readFileSync(join(home, 'out.csv')), { columns: true }),
+        };
       },
       charged: () => usage(accounts, name, clock.now()).totalCredits,
       async inStore(look) {
@@ -156,34 +162,4 @@ export async function openHostileSetup(): Promise<HostileSetup> {
   await undisturbed.close();
   if (code !== 0) throw new Error(`The undisturbed run ended with ${code}: ${stderr}`);
   return { truth, trial };
-}
-
-async function commandLine(args: readonly string[], workingFolder: string, clock: LeapingClock, random: () => number) {
-  const gathered = { out: '', err: '' };
-  const gather = (into: 'out' | 'err') =>
-    new PassThrough().on('data', (chunk: Buffer) => {
-      gathered[into] += chunk.toString();
-    });
-  const [stdout, stderr] = [gather('out'), gather('err')];
-  const code = await program(
-    {
-      ...{ args, workingFolder, clock, random, stdout, stderr },
-      env: {},
-      stdin: new PassThrough().end() as unknown as NodeJS.ReadStream,
-      interrupt: new AbortController().signal,
-      owner: { name: 'trial', isAlive: () => true },
-    },
-    '0.0.0',
-  );
-  return { code, stdout: gathered.out, stderr: gathered.err };
-}
-
-/** The rows of a CSV file; no field of these books has a comma, except notes, which are quoted. */
-function rowsOf(file: string): Row[] {
-  const [head, ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
-  const names = head!.split(',');
-  return lines.map((line) => {
-    const fields = line.match(/("([^"]|"")*"|[^,]*)(,|$)/g)!.map((field) => field.replace(/,$/, ''));
-    return Object.fromEntries(names.map((name, index) => [name, fields[index] ?? '']));
-  });
 }

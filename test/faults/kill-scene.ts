@@ -51,7 +51,7 @@ export async function setKillScene(t: TestContext, seed: number): Promise<KillSc
     clock: { start: now, factor: 1e-9, origin: now },
   });
   const cells = whole(random, 20, 60);
-  const rows = pick(random, [cells, 2_000, 30_000]);
+  const rows = pick(random, [cells, 2_000, 12_000]);
   const sockets = pick(random, [1, 3, 8]);
   const topics = pick(random, TOPICS);
   const output = pick(random, OUTPUTS);

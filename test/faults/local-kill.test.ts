@@ -11,7 +11,7 @@ import { openHarness, places } from '../run/harness.ts';
 import { firstSeed, times } from '../tier.ts';
 
 const KILLS = times({ long: 4, soak: 400 });
-const CELLS = 24_500;
+const CELLS = 9_500;
 const OLD = 'id,hazard_status,hazard_note,hazard_as_of\n';
 
 test(`a local run killed at ${KILLS} random instants loses no batch and ends as an undisturbed one`, {
@@ -36,7 +36,7 @@ test(`a local run killed at ${KILLS} random instants loses no batch and ends as 
     let stored = 0;
     for (let isDone = false; !isDone; ) {
       const bin = start(name);
-      const ms = Math.round(between(random, 0.2, 1) * lasted);
+      const ms = Math.round(between(random, 0.1, 0.7) * lasted);
       if (kills < KILLS) void delay(ms).then(() => bin.kill('SIGKILL'));
       const { code, signal, stderr } = await bin.ended;
       assert.ok(code === 0 || signal === 'SIGKILL', stderr);

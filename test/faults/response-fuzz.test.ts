@@ -134,11 +134,6 @@ const damaged = fc
     return [call, bytes] as const;
   });
 
-test('any bytes whatever: a verdict', () => {
-  const bytes = fc.uint8Array({ maxLength: 2_000 }).map((array) => Buffer.from(array));
-  fc.assert(fc.property(call, status, headers, bytes, makeOf), { numRuns: RUNS });
-});
-
 test('any JSON whatever: a verdict', () => {
   fc.assert(
     fc.property(call, status, headers, json, (...[of, code, said, text]) => makeOf(of, code, said, Buffer.from(text))),

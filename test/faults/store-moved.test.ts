@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,7 +41,6 @@ const EVENTS: readonly Event[] = [
     hint: /Restore a copy/,
     foundAt: null,
   },
-  { what: 'deleted with its log', happen: remove, message: /was deleted/, hint: /buys them again/, foundAt: null },
   {
     what: 'renamed',
     happen: (folder) => renameSync(join(folder, 'buyer.db'), join(folder, 'kept.db')),
@@ -58,16 +57,6 @@ const EVENTS: readonly Event[] = [
     message: LINUX ? /was moved to .*away\/buyer\.db/ : /was moved or deleted/,
     hint: LINUX ? /--store .*away\/buyer\.db/ : /Move it back/,
     foundAt: 'away/buyer.db',
-  },
-  {
-    what: 'replaced by another store, with the old one put aside',
-    happen: (folder) => {
-      for (const end of FILES) renameSync(join(folder, `buyer.db${end}`), join(folder, `kept.db${end}`));
-      copyFileSync(join(folder, 'other.db'), join(folder, 'buyer.db'));
-    },
-    message: /was moved to .*kept\.db.* another file is in its place/,
-    hint: /--store/,
-    foundAt: 'kept.db',
   },
   {
     what: 'replaced by another store, which is renamed over it',
