@@ -6,7 +6,7 @@ import { durationMs } from '../../run/settings/duration.ts';
 import type { NewKey } from '../../service/accounts/key-life.ts';
 import type { PeriodStatement } from '../../service/accounts/period-statement.ts';
 import type { ServiceAccounts } from '../../service/accounts/port.ts';
-import type { ServiceAccount } from '../../service/accounts/service-account.ts';
+import type { AccountChange, ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { Flags } from '../command.ts';
 import { type CliContext, printData, printResult, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -17,7 +17,7 @@ export async function createAccount(context: CliContext, accounts: ServiceAccoun
   const signedUpAt = dayOf(flags, 'signed-up');
   const account = await accounts.createAccount({
     name: flags.account as string,
-    subscription: subscriptionOf(flags) ?? SUBSCRIPTIONS.starter,
+    subscription: namedSubscription(flags) ?? customOf(flags) ?? SUBSCRIPTIONS.starter,
     overages: overagesOf(flags) ?? false,
     ...(signedUpAt === undefined ? {} : { signedUpAt }),
   });
@@ -28,25 +28,31 @@ export async function createAccount(context: CliContext, accounts: ServiceAccoun
 /** Changes an account's subscription or its overages. By the contract, the account manager does this. */
 export async function changeAccount(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
   const name = flags.account as string;
-  const [subscription, overages] = [subscriptionOf(flags), overagesOf(flags)];
-  if (subscription === undefined && overages === undefined) {
+  const [subscription, figures, overages] = [namedSubscription(flags), figuresOf(flags), overagesOf(flags)];
+  if (subscription === undefined && figures === undefined && overages === undefined) {
     throw new PerilbookError(
       'USAGE',
       `There is nothing to change of account "${name}"`,
-      'Give --subscription, the figures of a custom one, --overages or --no-overages.',
+      'Give --subscription, figures of a custom one, --overages or --no-overages.',
     );
   }
   const { subscription: terms, ...account } = await accounts.changeAccount(name, {
     ...(subscription && { subscription }),
+    ...(figures && { figures }),
     ...(overages !== undefined && { overages }),
   });
-  const figures = `${grouped(terms.creditsPerMonth)} credits a month, ${grouped(terms.creditsPerMinute)} a minute`;
-  const served = account.overages ? 'calls beyond them are served and billed' : 'calls beyond them are refused';
+  const limits = `${grouped(terms.creditsPerMonth)} credits a month, ${grouped(terms.creditsPerMinute)} a minute`;
+  const beyond = account.overages ? `served${billed(terms)}` : 'refused';
   say(
     context,
-    `Changed the account ${account.name} (${terms.name}): ${figures}; ${served}. This works from the next call on.`,
+    `Changed the account ${account.name} (${terms.name}): ${limits}; calls beyond them are ${beyond}. This works from the next call on.`,
   );
   return EXIT.complete;
+}
+
+function billed({ overageRate }: Subscription): string {
+  if (overageRate === null) return ', and no rate is agreed for them (--overage-rate)';
+  return ` and billed at $${overageRate} a credit`;
 }
 
 /** `perilbook service account list`. */
@@ -164,22 +170,40 @@ function scopesOf(flags: Flags): string[] {
   return names.includes('all') ? ['bundle', ...TOPIC_SLUGS] : names;
 }
 
-const FIGURES = ['credits-per-month', 'credits-per-minute', 'overage-rate'] as const;
+const FIGURES = {
+  creditsPerMonth: 'credits-per-month',
+  creditsPerMinute: 'credits-per-minute',
+  overageRate: 'overage-rate',
+} as const;
 
-/** The subscription with the given name or figures; undefined if neither is given. */
-function subscriptionOf(flags: Flags): Subscription | undefined {
-  const name = flags.subscription as string | undefined;
-  const [month, minute, rate] = FIGURES.map((figure) => flags[figure] as number | undefined);
-  const given = FIGURES.find((figure) => flags[figure] !== undefined);
-  if (given === undefined) return name === undefined ? undefined : SUBSCRIPTIONS[name as 'starter' | 'professional'];
-  if (name !== undefined) {
-    throw new PerilbookError(
-      'USAGE',
-      `--subscription ${name} has figures of its own, and --${given} is given too`,
-      'Give the name or the figures.',
-    );
+/** The subscription of `--subscription`. @throws USAGE if figures are given too */
+function namedSubscription(flags: Flags): Subscription | undefined {
+  const name = flags.subscription as 'starter' | 'professional' | undefined;
+  if (name === undefined) return undefined;
+  const given = Object.values(FIGURES).find((figure) => flags[figure] !== undefined);
+  if (given === undefined) return SUBSCRIPTIONS[name];
+  throw new PerilbookError(
+    'USAGE',
+    `--subscription ${name} has figures of its own, and --${given} is given too`,
+    'Give the name or the figures.',
+  );
+}
+
+/** The figures of a custom subscription that are given; undefined if none is. */
+function figuresOf(flags: Flags): AccountChange['figures'] {
+  const given = Object.entries(FIGURES).filter(([, figure]) => flags[figure] !== undefined);
+  return given.length === 0 ? undefined : Object.fromEntries(given.map(([name, figure]) => [name, flags[figure]]));
+}
+
+/** The custom subscription of a new account; undefined if no figure is given. @throws USAGE if a limit is missing */
+function customOf(flags: Flags): Subscription | undefined {
+  const figures = figuresOf(flags);
+  if (figures === undefined) return undefined;
+  const { creditsPerMonth, creditsPerMinute, overageRate } = figures;
+  if (creditsPerMonth !== undefined && creditsPerMinute !== undefined) {
+    return customSubscription(creditsPerMonth, creditsPerMinute, overageRate);
   }
-  if (month !== undefined && minute !== undefined) return customSubscription(month, minute, rate ?? null);
+  const given = Object.values(FIGURES).find((figure) => flags[figure] !== undefined);
   throw new PerilbookError(
     'USAGE',
     `--${given} is for a custom subscription, which needs both --credits-per-month and --credits-per-minute`,

@@ -25,6 +25,8 @@ export interface NewAccount {
 /** New terms of an account; absent ones do not change. */
 export interface AccountChange {
   readonly subscription?: Subscription;
+  /** Figures of a custom subscription; the others stay as they are. */
+  readonly figures?: Partial<Omit<Subscription, 'name'>>;
   readonly overages?: boolean;
 }
 
@@ -62,7 +64,9 @@ function checkSubscription(subscription: Subscription): void {
  *   allowance included would be beyond the new one: they would be billed although the account did not agree to overages
  */
 export function changedAccount(account: ServiceAccount, change: AccountChange, charged: number): ServiceAccount {
-  const { subscription = account.subscription, overages = account.overages } = change;
+  const { overages = account.overages, figures } = change;
+  const agreed = change.subscription ?? account.subscription;
+  const subscription: Subscription = figures === undefined ? agreed : { ...agreed, name: 'custom', ...figures };
   checkSubscription(subscription);
   const { creditsPerMonth: before } = account.subscription;
   const included = Math.min(charged, before);
