@@ -16,7 +16,7 @@ export interface DataSettings {
   /** A server that replaces all others, or a copy of a downloads folder. */
   readonly mirror?: string;
   readonly copy?: string;
-  readonly contact?: string;
+  readonly contact?: string | undefined;
   /** Opens the data file for writing, once. Disposing of the settings closes it. */
   readonly open: () => DataDatabase;
 }

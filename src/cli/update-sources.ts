@@ -111,7 +111,7 @@ export function clientFor(
   { contact, mirror }: Pick<DataSettings, 'contact' | 'mirror'>,
 ): WebClient {
   const userAgent = `perilbook/${version}${contact === undefined ? '' : ` (+${contact})`}`;
-  return createWebClient({ userAgent, env, ...(mirror === undefined ? {} : { mirror }) });
+  return createWebClient({ userAgent, env, mirror });
 }
 
 const LONG_WAIT_MS = 5_000;

@@ -28,7 +28,7 @@ export interface ClientOptions {
   /** False: no text of a result's `details` is read, so they are not searched for keys. That takes as long as to parse them. */
   readonly keepsDetails?: boolean;
   /** Called with a line for each request and each answer, without any key. */
-  readonly trace?: (line: string) => void;
+  readonly trace?: ((line: string) => void) | undefined;
 }
 
 interface SendRequest {

@@ -51,14 +51,14 @@ export interface RowSource {
   /** The names of the columns in file order, decoded, spaces around them removed. */
   readonly columns: readonly string[];
   /** What the places of rows are, where they are not lines: rows of a table or a sheet, features of a collection. */
-  readonly unit?: RowUnit;
+  readonly unit?: RowUnit | undefined;
   /** Its rows say what their fields are; left out where all are texts. */
   readonly hasTypes?: boolean;
   /** What a user should know of how the file is read; null for nothing. */
-  readonly note?: string | null;
+  readonly note?: string | null | undefined;
   /** The number of the first other line near the top whose fields could be the column names, where a format may have titles
    * above its header. */
-  readonly likelyHeader?: (isHeader: (fields: readonly string[]) => boolean) => number | null;
+  readonly likelyHeader?: ((isHeader: (fields: readonly string[]) => boolean) => number | null) | undefined;
   /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that is
    * too short for one of the first `needed` columns (all of them, if it is not said) is a problem; where others are
    * missing, they are ''. Records whose numbers are not wanted may be left out. */
@@ -68,7 +68,7 @@ export interface RowSource {
     isWanted?: (number: number) => boolean,
   ): AsyncIterable<readonly Row[]>;
   /** Left out where the rows can only be read from the first to the last. */
-  readonly inPieces?: RowPieces;
+  readonly inPieces?: RowPieces | undefined;
 }
 
 /** Rows that lie together in a file. */

@@ -95,7 +95,7 @@ export async function startRun(
     plannedCredits,
     budget: plan.limit,
     accounts: connection.kind === 'local' ? [] : job.accounts,
-    ...(approved === null ? {} : { plan: approved.id }),
+    plan: approved?.id,
   });
 }
 
@@ -130,7 +130,7 @@ async function buy(
       clock,
       secrets,
       keepsDetails: job.details === 'keep',
-      ...(trace ? { trace } : {}),
+      trace,
     }),
   );
   const throttles = new Map(

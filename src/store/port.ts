@@ -94,21 +94,21 @@ export interface Settlement {
   readonly period: BillingPeriod;
   /** What happened, in a word or a line: `200`, `502 upstream failure`, `reset`. */
   readonly outcome: string;
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   readonly answers: readonly Answer[];
   /** The answers are sample data, as the service says. */
-  readonly sample?: boolean;
+  readonly sample?: boolean | undefined;
   readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
   /** Kept only where the job asks for it. */
-  readonly details?: readonly KeptDetails[];
+  readonly details?: readonly KeptDetails[] | undefined;
   /** The areas that the location lies in, with the answers that hold for all of an area. */
-  readonly areas?: readonly AreaAnswers[];
+  readonly areas?: readonly AreaAnswers[] | undefined;
   /** The slugs that a bundle was seen to return, errors included. */
-  readonly contents?: { readonly kind: Exclude<CallKind, 'single'>; readonly topics: readonly TopicSlug[] };
+  readonly contents?: { readonly kind: Exclude<CallKind, 'single'>; readonly topics: readonly TopicSlug[] } | undefined;
   /** The service said that the period's quota is used up. */
-  readonly exhausted?: boolean;
+  readonly exhausted?: boolean | undefined;
   /** The key was refused this scope. */
-  readonly refused?: Scope;
+  readonly refused?: Scope | undefined;
 }
 
 /** The `details` of an answer; null if it has none, which removes the details of an older answer. */
@@ -265,7 +265,7 @@ export interface NewRun {
   readonly plannedCredits: number;
   readonly budget: number;
   /** The approved plan under which it spends, if there is one. */
-  readonly plan?: string;
+  readonly plan?: string | undefined;
   /** The accounts that it may use. */
   readonly accounts?: readonly LedgerAccount[];
 }

@@ -67,13 +67,13 @@ function checkedJson({ source, probed, error, warnings }: CheckedSource): unknow
   return {
     source: source.name,
     ok: error === undefined && warnings.length === 0,
-    ...(warnings.length === 0 ? {} : { warning: warnings.join('; ') }),
+    warning: warnings.length === 0 ? undefined : warnings.join('; '),
     answers: probed.map(({ url, rows, changedAt }) => ({
       url,
       rows,
-      ...(changedAt === undefined ? {} : { changed: new Date(changedAt).toISOString() }),
+      changed: changedAt === undefined ? undefined : new Date(changedAt).toISOString(),
     })),
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message, hint: error.hint } }),
+    error: error && { code: error.code, message: error.message, hint: error.hint },
   };
 }
 

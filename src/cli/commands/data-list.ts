@@ -204,7 +204,7 @@ function listJson(description: DataDescription, here: readonly SourceHere[], now
   return {
     sample,
     datasets,
-    ...(description.countyRatings === null ? {} : { county_ratings: countyRatingsJson(description.countyRatings) }),
+    county_ratings: description.countyRatings === null ? undefined : countyRatingsJson(description.countyRatings),
     topics: TOPIC_SLUGS.map((topic) => ({
       topic,
       answered: description.topics.includes(topic),
@@ -212,7 +212,7 @@ function listJson(description: DataDescription, here: readonly SourceHere[], now
         datasets.some((loaded) => loaded.name === name),
       ),
       missing: missingOf(topic),
-      ...(missingOf(topic).length === 0 ? {} : { get: getCommand([topic], sources) }),
+      get: missingOf(topic).length === 0 ? undefined : getCommand([topic], sources),
     })),
     sources: here.map(({ source, downloaded }) => {
       const { name, title, topics, bytes, cadence, note } = source;

@@ -97,11 +97,11 @@ function accountsOfJob(
 function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): JobAccount {
   return {
     ...account,
-    ...(settings.subscription === undefined ? {} : { subscription: own.subscription }),
-    ...(settings.anniversary_day === undefined ? {} : { anniversaryDay: own.anniversaryDay }),
-    ...(settings.reserve === undefined ? {} : { reserve: own.reserve }),
-    ...(settings.overages === undefined ? {} : { overageCredits: own.overageCredits }),
-    ...(settings.spent_elsewhere === undefined ? {} : { spentElsewhere: own.spentElsewhere }),
+    subscription: (settings.subscription === undefined ? account : own).subscription,
+    anniversaryDay: (settings.anniversary_day === undefined ? account : own).anniversaryDay,
+    reserve: (settings.reserve === undefined ? account : own).reserve,
+    overageCredits: (settings.overages === undefined ? account : own).overageCredits,
+    spentElsewhere: (settings.spent_elsewhere === undefined ? account : own).spentElsewhere,
   };
 }
 

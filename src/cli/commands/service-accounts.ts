@@ -19,7 +19,7 @@ export async function createAccount(context: CliContext, accounts: ServiceAccoun
     name: flags.account as string,
     subscription: namedSubscription(flags) ?? customOf(flags) ?? SUBSCRIPTIONS.starter,
     overages: overagesOf(flags) ?? false,
-    ...(signedUpAt === undefined ? {} : { signedUpAt }),
+    signedUpAt,
   });
   say(context, `Made the account ${account.name} (${account.subscription.name}).`);
   return EXIT.complete;

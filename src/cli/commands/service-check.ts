@@ -106,8 +106,8 @@ export async function checkCommand(context: CliContext, flags: Flags): Promise<n
       clock: context.clock,
       interrupt: context.interrupt,
       clean: (reason) => cleanText(redactor.text(reason), MAX_REASON),
-      ...(narrow === null ? {} : { narrowKey: narrow.secret }),
-      ...(flags.json ? {} : { onStatement: (checked) => print(context, lineOf(checked)) }),
+      narrowKey: narrow?.secret,
+      onStatement: flags.json ? undefined : (checked) => print(context, lineOf(checked)),
     });
     state = limits.reached === null ? 'complete' : 'paused';
     await sayResult(context, flags, result, store, run);

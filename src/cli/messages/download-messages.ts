@@ -64,7 +64,7 @@ export function downloadPlanJson(wanted: readonly WantedSource[], states: readon
       cadence: entry.source.cadence,
       addresses: addressesOf(entry.source),
       licence: licenceOf(entry.source),
-      ...(entry.source.note === undefined ? {} : { note: entry.source.note }),
+      note: entry.source.note,
     })),
   };
 }
@@ -122,7 +122,9 @@ export function sourceOutcomesJson(outcomes: readonly SourceOutcome[]): unknown 
       source: source.name,
       states: slices,
       new_files: newFiles,
-      ...(loaded === undefined ? {} : { records: loaded.records, vintage: loaded.vintage, rejected: loaded.rejected }),
+      records: loaded?.records,
+      vintage: loaded?.vintage,
+      rejected: loaded?.rejected,
       ...(error instanceof PerilbookError
         ? { error: { code: error.code, message: error.message, hint: error.hint } }
         : {}),

@@ -31,7 +31,7 @@ export function logShow(context: CliContext, log: Log): ProgressShow {
       retries: progress.retries,
       slowed_down: progress.slowedDown,
       failures: progress.failuresByKind,
-      ...(progress.waitingUntil > 0 ? { waiting_until: new Date(progress.waitingUntil).toISOString() } : {}),
+      waiting_until: progress.waitingUntil > 0 ? new Date(progress.waitingUntil).toISOString() : undefined,
     });
   };
   progress.onChange = () => {

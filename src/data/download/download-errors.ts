@@ -6,7 +6,7 @@ import { PerilbookError } from '../../errors.ts';
 export interface AttemptAgain {
   readonly again: true;
   /** How long the server asks to wait, in milliseconds. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 /** The error of a failed download. */
@@ -38,7 +38,7 @@ export function refusedAnswer(
   const message = `${url} answered with status ${status}`;
   if (status === 429 || status === 408 || status >= 500) {
     const hint = status === 429 ? `The server asks to wait. ${TRY_LATER}` : TRY_LATER;
-    return downloadFailed(message, hint, { again: true, ...(waitMs === null ? {} : { waitMs }) });
+    return downloadFailed(message, hint, { again: true, waitMs: waitMs ?? undefined });
   }
   if (status === 401 || status === 403) {
     return downloadFailed(

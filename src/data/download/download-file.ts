@@ -29,7 +29,7 @@ export interface FileRequest {
   /** The path of the file to create or replace. */
   readonly target: string;
   readonly mostBytes: number;
-  readonly firstLine?: string;
+  readonly firstLine?: string | undefined;
   /** Additional headers, such as a key. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -37,7 +37,12 @@ export interface FileRequest {
 export type FileOutcome =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'new'; readonly bytes: number; readonly etag?: string; readonly lastModified?: string };
+  | {
+      readonly kind: 'new';
+      readonly bytes: number;
+      readonly etag?: string | undefined;
+      readonly lastModified?: string | undefined;
+    };
 
 /** The largest allowed ratio of a zip's unpacked size to its size; CSV packs to about a tenth. */
 const MOST_UNPACKED = 60;
@@ -130,7 +135,7 @@ export async function probeFile(
       const problem = unexpectedStart(target, head.subarray(0, HEAD_BYTES), firstLine);
       if (problem !== null) throw unexpectedAnswer(url, problem);
       const { etag, 'last-modified': lastModified } = answer.headers;
-      return { ...(etag === undefined ? {} : { etag }), ...(lastModified === undefined ? {} : { lastModified }) };
+      return { etag, lastModified };
     }),
   );
 }
@@ -171,9 +176,9 @@ function stateOf(url: string, { headers, status }: WebAnswer, from: number): Par
   const lastModified = headers['last-modified'];
   return {
     url,
-    ...(etag === undefined ? {} : { etag }),
-    ...(lastModified === undefined ? {} : { lastModified }),
-    ...(total === undefined ? {} : { total }),
+    etag,
+    lastModified,
+    total,
   };
 }
 
@@ -239,8 +244,8 @@ async function finish(request: FileRequest, state: PartState & { readonly bytes:
   return {
     kind: 'new',
     bytes,
-    ...(etag === undefined ? {} : { etag }),
-    ...(lastModified === undefined ? {} : { lastModified }),
+    etag,
+    lastModified,
   };
 }
 

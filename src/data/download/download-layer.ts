@@ -11,7 +11,7 @@ import { putInPlace, writeWhole } from './whole-file.ts';
 
 export type LayerOutcome =
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'new'; readonly bytes: number; readonly count: number; readonly edited?: number };
+  | { readonly kind: 'new'; readonly bytes: number; readonly count: number; readonly edited?: number | undefined };
 
 /** The progress through the pages. */
 const pagesState = z.object({
@@ -54,7 +54,7 @@ export async function downloadLayer(
     if (rows.count === count && isSame) {
       putInPlace(part, request.target);
       dropPart(part);
-      return { kind: 'new', ...rows, ...(layer.edited === null ? {} : { edited: layer.edited }) };
+      return { kind: 'new', ...rows, edited: layer.edited ?? undefined };
     }
     dropPart(part);
     if (reading < MOST_READINGS) continue;

@@ -39,7 +39,7 @@ export async function downloadSpans(
   name: string,
   folder: string,
   entries: ReadonlyMap<string, FileEntry>,
-  limits: { readonly mostBytes: number; readonly firstLine?: string },
+  limits: { readonly mostBytes: number; readonly firstLine?: string | undefined },
   context: DownloadContext,
 ): Promise<SpanOutcome[]> {
   const outcomes: SpanOutcome[] = [];

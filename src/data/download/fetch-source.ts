@@ -67,7 +67,7 @@ async function fetchFiles(
   headers: Readonly<Record<string, string>>,
 ): Promise<Map<string, FetchedFile>> {
   const { download, firstLine } = source;
-  const limits = { mostBytes: mostBytesOf(source), ...(firstLine === undefined ? {} : { firstLine }) };
+  const limits = { mostBytes: mostBytesOf(source), firstLine };
   const fetched = new Map<string, FetchedFile>();
   const now = context.clock.now();
   switch (download.kind) {

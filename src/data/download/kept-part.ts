@@ -20,8 +20,7 @@ export function keptPart(part: string, url: string): (PartState & { readonly byt
   const { etag, lastModified, total } = state;
   const strong = etag?.startsWith('W/') ? undefined : etag;
   if ((strong === undefined && lastModified === undefined) || (total !== undefined && bytes > total)) return null;
-  const { etag: _weak, ...others } = state;
-  return { ...others, ...(strong === undefined ? {} : { etag: strong }), bytes };
+  return { ...state, etag: strong, bytes };
 }
 
 /** What the file beside a partial one says of it; null where one of them is missing, or it cannot be read. */

@@ -8,11 +8,11 @@ import { getArcgisJson } from './json-answers.ts';
 export interface LayerRequest {
   readonly layer: string;
   readonly where: string;
-  readonly box?: Box;
+  readonly box?: Box | undefined;
   readonly as: 'csv' | 'geojson';
-  readonly fields?: string;
-  readonly simplifiedBy?: number;
-  readonly pageRows?: number;
+  readonly fields?: string | undefined;
+  readonly simplifiedBy?: number | undefined;
+  readonly pageRows?: number | undefined;
   readonly target: string;
   readonly mostBytes: number;
   /** When a layer without an edit date is read again. */

@@ -107,10 +107,10 @@ function partOf(source: Source, slice: Slice, folder: string, manifest: Manifest
   const sites = entries.find(([key]) => besides.has(key));
   return {
     state: slice,
-    ...(slice === WHOLE_US && source.covers !== undefined ? { of: source.covers } : {}),
+    of: slice === WHOLE_US ? source.covers : undefined,
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
     options: {
-      ...(sites === undefined ? {} : { sites: pathOf(sites) }),
+      sites: sites && pathOf(sites),
       ...loaderOptionsOf(
         source,
         entries.map(([, entry]) => entry),
@@ -132,8 +132,5 @@ function loaderOptionsOf({ licence, saysAccess, vintage }: Source, entries: read
   const time = vintage === 'edited' ? (edited === 0 ? undefined : `edited ${day(edited)}`) : vintage;
   const fetched = Math.max(...entries.map(({ fetchedAt }) => fetchedAt));
   const sentence = licence !== undefined && saysAccess ? `${licence} Accessed ${day(fetched)}.` : licence;
-  return {
-    ...(time === undefined ? {} : { vintage: time }),
-    ...(sentence === undefined ? {} : { licence: sentence }),
-  };
+  return { vintage: time, licence: sentence };
 }

@@ -12,7 +12,7 @@ export interface ProbedSource {
   /** The server's count of rows. */
   readonly rows?: number;
   /** The last change, in milliseconds since the epoch. */
-  readonly changedAt?: number;
+  readonly changedAt?: number | undefined;
   readonly url: string;
 }
 
@@ -27,14 +27,14 @@ export async function probeSource(
   headers: Readonly<Record<string, string>>,
 ): Promise<ProbedSource[]> {
   const { download, firstLine } = source;
-  const limits = { mostBytes: 0, headers, ...(firstLine === undefined ? {} : { firstLine }) };
+  const limits = { mostBytes: 0, headers, firstLine };
   const now = context.clock.now();
   const probeNewest = async (requests: readonly Pick<FileRequest, 'url' | 'target'>[]): Promise<ProbedSource> => {
     for (const request of requests) {
       const file = await probeFile({ ...request, ...limits }, context);
       if (file === null) continue;
       const changedAt = Date.parse(file.lastModified ?? '');
-      return { url: request.url, ...(Number.isNaN(changedAt) ? {} : { changedAt }) };
+      return { url: request.url, changedAt: Number.isNaN(changedAt) ? undefined : changedAt };
     }
     throw downloadFailed(`${requests.at(-1)!.url} is not there, nor are newer ones`, ADDRESS_MOVED);
   };
@@ -58,7 +58,7 @@ export async function probeSource(
       for (const slice of slices) {
         const [request] = layerRequests(source, download, slice, '', now);
         const { count, edited } = await probeLayer(request!, context);
-        probed.push({ url: request!.layer, rows: count, ...(edited === null ? {} : { changedAt: edited }) });
+        probed.push({ url: request!.layer, rows: count, changedAt: edited ?? undefined });
       }
       return probed;
     }

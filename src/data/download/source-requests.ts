@@ -119,15 +119,15 @@ export function layerRequests(
     isState && stateWhere !== 'box' ? filled(stateWhere, slice) : undefined,
   ].filter((filter) => filter !== undefined);
   const where = filters.length === 0 ? '1=1' : filters.join(' AND ');
-  const boxes = isState && stateWhere === 'box' ? boxesOfState(slice, radiusOf(source)) : [null];
+  const boxes = isState && stateWhere === 'box' ? boxesOfState(slice, radiusOf(source)) : [undefined];
   return boxes.map((box, index) => ({
     layer,
     where,
     as,
-    ...(box === null ? {} : { box }),
-    ...(fields === undefined ? {} : { fields }),
-    ...(simplifiedBy === undefined ? {} : { simplifiedBy }),
-    ...(pageRows === undefined ? {} : { pageRows }),
+    box,
+    fields,
+    simplifiedBy,
+    pageRows,
     target: join(folder, `${source.name}-${slice}${index === 0 ? '' : `-${index + 1}`}.${as}`),
     mostBytes: mostBytesOf(source),
     staleAfterMs: staleAfterMs(source),

@@ -17,7 +17,7 @@ export interface WebClientOptions {
   /** Holds HTTP_PROXY, HTTPS_PROXY and NO_PROXY, in upper or lower case. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Replaces every server: MIRROR/host/path. */
-  readonly mirror?: string;
+  readonly mirror?: string | undefined;
   /** The timeout for headers and between two parts of a body. */
   readonly silenceMs?: number;
 }

@@ -33,7 +33,7 @@ export interface FilesOfPart {
   /** Two letters, or `US`. */
   readonly state: string;
   /** What the files are of where it is not the state: see `Reading`. */
-  readonly of?: Reading['of'];
+  readonly of?: Reading['of'] | undefined;
   /** Empty where the publisher has no record. */
   readonly files: readonly string[];
   readonly options: LoaderOptions;

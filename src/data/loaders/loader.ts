@@ -10,11 +10,11 @@ export interface LoaderOptions {
   readonly lat?: string;
   readonly lng?: string;
   /** The second file of an `airnow` load: the locations of the monitors. */
-  readonly sites?: string;
+  readonly sites?: string | undefined;
   /** Replaces the loader's own description. */
   readonly source?: string;
-  readonly vintage?: string;
-  readonly licence?: string;
+  readonly vintage?: string | undefined;
+  readonly licence?: string | undefined;
   /** The states to load, as two letters, or `US` for the whole; left out to derive them from the rows. */
   readonly states?: readonly string[] | 'US';
   /** Load files that do not look like the loader's. */

@@ -43,8 +43,8 @@ const overridesFile = z.strictObject({
 /** The sources with the settings of `sources.yaml`. */
 export interface SourceOverrides {
   readonly sources: readonly Source[];
-  readonly mirror?: string;
-  readonly contact?: string;
+  readonly mirror?: string | undefined;
+  readonly contact?: string | undefined;
 }
 
 /**
@@ -85,8 +85,8 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
   }
   return {
     sources: sources.map((source) => overridden(source, named[source.name], file)),
-    ...(mirror === undefined ? {} : { mirror }),
-    ...(contact === undefined ? {} : { contact }),
+    mirror,
+    contact,
   };
 }
 
@@ -100,9 +100,9 @@ function overridden(source: Source, settings: z.infer<typeof override> | undefin
     ...source,
     download: overriddenDownload(source, settings, file),
     ...coveredBy(source, settings, file),
-    ...(licence === undefined ? {} : { licence }),
-    ...(vintage === undefined ? {} : { vintage }),
-    ...(keyFile === undefined ? {} : { keyFile: resolve(dirname(file), keyFile) }),
+    licence: licence ?? source.licence,
+    vintage: vintage ?? source.vintage,
+    keyFile: keyFile === undefined ? source.keyFile : resolve(dirname(file), keyFile),
   };
 }
 
@@ -130,8 +130,8 @@ function overriddenDownload(
   const { url, state_url: stateUrl, page, layer } = settings;
   if (url !== undefined) {
     const own = download.kind === 'file' ? download : { kind: 'file' as const, files: [] };
-    const files = [{ url, ...(stateUrl === undefined ? {} : { stateUrl }) }, ...own.files.slice(1)];
-    return { ...own, files };
+    const first = stateUrl === undefined ? { url } : { url, stateUrl };
+    return { ...own, files: [first, ...own.files.slice(1)] };
   }
   if (page !== undefined) {
     if (download.kind === 'linked') return { ...download, page };

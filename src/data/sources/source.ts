@@ -50,11 +50,11 @@ export interface LayerDownload {
   /** The loader's format: attributes as CSV, or features as GeoJSON. */
   readonly as: 'csv' | 'geojson';
   /** A regular expression for the required fields; default: all fields. */
-  readonly fields?: string;
+  readonly fields?: string | undefined;
   /** The largest simplification of outlines, in degrees. */
-  readonly simplifiedBy?: number;
+  readonly simplifiedBy?: number | undefined;
   /** Rows per page, if the layer's own limit is too high for large outlines. */
-  readonly pageRows?: number;
+  readonly pageRows?: number | undefined;
 }
 
 /** A query with a limited number of results: each span of time is counted first and halved while it has too many. */
@@ -106,12 +106,12 @@ export interface Source {
   /** Published hourly or more often: a service may update it while it runs. */
   readonly isNearRealTime?: true;
   /** The vintage, if neither rows nor file name contain it; `edited` for the layer's edit date. */
-  readonly vintage?: string;
+  readonly vintage?: string | undefined;
   /** Replaces the loader's licence; `saysAccess` appends the day of access. */
-  readonly licence?: string;
+  readonly licence?: string | undefined;
   readonly saysAccess?: true;
   /** A regular expression for the first line of a text file. */
-  readonly firstLine?: string;
+  readonly firstLine?: string | undefined;
   /** `base`: included with every topic. `named`: only by name. `states`: only with --states or --for. */
   readonly when?: 'base' | 'named' | 'states';
   /** The source of the same dataset that this one replaces. */
@@ -119,7 +119,7 @@ export interface Source {
   /** The environment variable that holds the API key. */
   readonly keyVariable?: string;
   /** The file that holds the API key instead. */
-  readonly keyFile?: string;
+  readonly keyFile?: string | undefined;
   /** Advice shown to the user, such as what to do by hand. */
   readonly note?: string;
 }

@@ -54,11 +54,11 @@ export async function openPartFiles(listed: readonly ListedPart[], options: Open
     format,
     columns,
     parts,
-    ...(unit === undefined ? {} : { unit }),
-    ...(note === undefined ? {} : { note }),
-    ...(likelyHeader === undefined ? {} : { likelyHeader }),
+    unit,
+    note,
+    likelyHeader,
     read: (wanted, needed) => readParts(parts, options, columns, wanted, needed),
-    ...(pieces.every((ofPart) => ofPart !== null) ? { inPieces: piecesOfParts(parts, pieces, options) } : {}),
+    inPieces: pieces.every((ofPart) => ofPart !== null) ? piecesOfParts(parts, pieces, options) : undefined,
   };
 }
 

@@ -127,8 +127,8 @@ export function ledgerEntry(verdict: Verdict, call: Call): LedgerEntry {
     charge: charged === 'unknown' ? 'unknown' : charged > 0 ? 'charged' : 'free',
     credits: charged === 'unknown' ? CREDITS[call.kind] : charged,
     outcome: parts.filter((part) => part !== null).join(': '),
-    ...(requestId === null ? {} : { requestId }),
-    ...(kind === 'quota' ? { exhausted: true } : {}),
+    requestId: requestId ?? undefined,
+    exhausted: kind === 'quota',
   };
 }
 

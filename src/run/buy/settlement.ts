@@ -43,14 +43,16 @@ export function settlementOf(
     period: billingPeriod(account.anniversaryDay, effects.times.billing().latest),
     ...kept,
     failures: [...kept.failures, ...failures],
-    ...(answer === null ? {} : { sample: answer.sample }),
-    ...(job.areas === null || answer === null
-      ? {}
-      : { areas: areasToSettle(plan.scan.areas, work.number, kept.answers, comparableSince) }),
-    ...(answer?.hasContents && call.kind !== 'single'
-      ? { contents: { kind: call.kind, topics: [...answer.results.keys()] } }
-      : {}),
-    ...(key === 'scope_denied' ? { refused: scopeOf(call) } : {}),
+    sample: answer?.sample,
+    areas:
+      job.areas === null || answer === null
+        ? undefined
+        : areasToSettle(plan.scan.areas, work.number, kept.answers, comparableSince),
+    contents:
+      answer?.hasContents && call.kind !== 'single'
+        ? { kind: call.kind, topics: [...answer.results.keys()] }
+        : undefined,
+    refused: key === 'scope_denied' ? scopeOf(call) : undefined,
   };
 }
 
@@ -76,5 +78,5 @@ function keptOf(
       if (keepDetails) details.push({ topic, asOf, packed: null });
     } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
   }
-  return { answers, failures, ...(details.length === 0 ? {} : { details }) };
+  return { answers, failures, details };
 }

@@ -133,8 +133,8 @@ export function accountsOf(
       subscription,
       // The ceiling is in dollars, so it needs the rate of the account's own subscription.
       overageCredits: name === own.name ? overageCreditsOf(overages, subscription) : 0,
-      ...(key.anniversary_day === undefined ? {} : { anniversaryDay: key.anniversary_day }),
-      ...(key.reserve === undefined ? {} : { reserve: key.reserve }),
+      anniversaryDay: key.anniversary_day ?? before.anniversaryDay,
+      reserve: key.reserve ?? before.reserve,
     });
   }
   return [...accounts.values()];

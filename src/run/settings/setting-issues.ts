@@ -112,7 +112,7 @@ function issuesFor(issue: Issue, given: unknown, schema: SettingsSchema): Settin
       return [{ path, message: isNumber ? message : `${message}, found ${valueText(path, value)}` }];
     }
     case 'custom':
-      return [{ path, message, ...(issue.params?.isName === true ? { isName: true } : {}) }];
+      return [{ path, message, isName: issue.params?.isName === true }];
     default:
       return [{ path, message }];
   }

@@ -19,7 +19,7 @@ export interface NewAccount {
   readonly subscription: Subscription;
   readonly overages?: boolean;
   /** Milliseconds since the epoch. */
-  readonly signedUpAt?: number;
+  readonly signedUpAt?: number | undefined;
 }
 
 /** New terms of an account; absent ones do not change. */

@@ -36,7 +36,7 @@ export interface CheckResult {
 export interface CheckOptions {
   readonly send: Send;
   readonly key: string;
-  readonly narrowKey?: string;
+  readonly narrowKey?: string | undefined;
   readonly location: Location;
   /** A location in another county. */
   readonly elsewhere: Location;
@@ -45,7 +45,7 @@ export interface CheckOptions {
   readonly interrupt: AbortSignal;
   /** Removes keys and control characters from a reason, which may quote the service. */
   readonly clean: (reason: string) => string;
-  readonly onStatement?: (statement: CheckedStatement) => void;
+  readonly onStatement?: ((statement: CheckedStatement) => void) | undefined;
 }
 
 /** Checks a service against docs/developer/service-api.md, one statement after the other. */
