@@ -279,10 +279,10 @@ export const COMMANDS: readonly Command[] = [
   DATA_COMMAND,
   SERVICE_COMMAND,
   {
-    usage: 'completion [words..]',
-    describe: 'print a completion script for the shell: bash, zsh or fish',
-    examples: ['completion >> ~/.bashrc'],
-    argument: 'a command line, of which the script completes the last word',
+    usage: 'completion [shell..]',
+    describe: 'print the script that completes command lines in bash, zsh or fish',
+    examples: ['completion bash >> ~/.bashrc', 'completion zsh >> ~/.zshrc'],
+    argument: 'bash, zsh or fish (default: by $SHELL); the script asks with a command line in its place',
     load: async () => {
       const { printCompletion } = await import('./completions.ts');
       return (context, flags) => printCompletion(context, flags, COMMANDS);

@@ -1,6 +1,8 @@
 import { LOADERS } from '../data/loaders/loader-table.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { STATES } from '../data/tables/states.ts';
+import { PerilbookError } from '../errors.ts';
+import { didYouMean } from '../nearest-name.ts';
 import { jobFileJsonSchema } from '../run/settings/job-file.ts';
 import type { SettingsSchema } from '../run/settings/setting-issues.ts';
 import { TOPIC_NAMES } from '../run/settings/topic-choice.ts';
@@ -24,22 +26,34 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'data check': SOURCE_NAMES,
   'data remove': SOURCE_NAMES,
   'data load': ['sample', ...LOADERS.keys()],
+  completion: ['bash', 'zsh', 'fish'],
 };
 
 /**
- * `perilbook completion`: the script for the user's shell. With the words of a command line, as that script asks, the completions of the last
- * one, a line each; none where it is a file, which the shell completes.
+ * `perilbook completion`: the script for a shell, by default the user's. With the words of a command line (at least the program and the one under
+ * the cursor), as that script asks, the completions of the last one, a line each; none where it is a file, which the shell completes.
+ *
+ * @throws USAGE for a shell without a script
  */
 export async function printCompletion(
   context: CliContext,
-  { words }: Flags,
+  flags: Flags,
   commands: readonly Command[],
 ): Promise<number> {
-  const [, ...line] = words as readonly string[];
-  const shell = /zsh|fish/.exec(context.env.SHELL ?? '')?.[0] ?? 'bash';
-  const text = line.length === 0 ? SCRIPTS[shell]! : [...new Set(completionsOf(line, commands))].join('\n');
+  const words = flags.shell as readonly string[];
+  const text =
+    words.length < 2
+      ? scriptOf(words[0] ?? /zsh|fish/.exec(context.env.SHELL ?? '')?.[0] ?? 'bash')
+      : [...new Set(completionsOf(words.slice(1), commands))].join('\n');
   if (text !== '') printData(context, text);
   return EXIT.complete;
+}
+
+function scriptOf(shell: string): string {
+  const shells = Object.keys(SCRIPTS);
+  if (shells.includes(shell)) return SCRIPTS[shell]!;
+  const message = `There is no completion script for the shell ${JSON.stringify(shell)}${didYouMean(shell, shells)}`;
+  throw new PerilbookError('USAGE', message, `Use one of: ${shells.join(', ')}.`);
 }
 
 const SCRIPTS: Readonly<Record<string, string>> = {
@@ -48,13 +62,21 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   COMPREPLY=($(perilbook completion -- "\${COMP_WORDS[@]:0:COMP_CWORD+1}"))
 }
 complete -o default -o bashdefault -F _perilbook perilbook`,
+  // Without compinit there is no compdef; -i leaves out files of other users, about which it would ask.
   zsh: `#compdef perilbook
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
 _perilbook() {
   local -a reply=("\${(@f)$(perilbook completion -- "\${(@)words[1,CURRENT]}")}")
   if [[ -n $reply ]]; then compadd -a reply; else _files; fi
 }
 compdef _perilbook perilbook`,
-  fish: "complete -c perilbook -a '(perilbook completion -- (commandline -opc) (commandline -ct))'",
+  // -f leaves files out; without an offer the rule does not hold, and fish completes files.
+  fish: `function __perilbook_offer
+  set -l current (commandline -ct)
+  set -g __perilbook_offered (perilbook completion -- (commandline -opc) "$current")
+  test -n "$__perilbook_offered"
+end
+complete -c perilbook -n __perilbook_offer -f -a '$__perilbook_offered'`,
 };
 
 /** @param words the command line without the program's name; the last one is under the cursor */

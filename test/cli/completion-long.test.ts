@@ -73,27 +73,67 @@ test('a completion runs no command', async (t) => {
   }
 });
 
+test('the script is that of the named shell, or of $SHELL; another shell is refused', async () => {
+  const printed = async (words: readonly string[], shell: string) =>
+    (await perilbook(['completion', ...words], { env: { SHELL: shell } })).stdout;
+  const scripts = await Promise.all(['bash', 'zsh', 'fish'].map((shell) => printed([shell], '/bin/bash')));
+  assert.equal(new Set(scripts).size, 3);
+  for (const [index, shell] of ['/bin/bash', '/usr/bin/zsh', '/usr/bin/fish'].entries()) {
+    assert.equal(await printed([], shell), scripts[index]);
+  }
+  assert.equal(await printed([], '/bin/sh'), scripts[0]);
+  const { code, stderr } = await perilbook(['completion', 'zhs']);
+  assert.equal(code, 2);
+  assert.match(stderr, /"zhs"; did you mean zsh\?\n +Use one of: bash, zsh, fish\./);
+  assert.deepEqual(await of('completion', ''), ['bash', 'zsh', 'fish']);
+});
+
 test('every option whose values are completed is one of a command', () => {
   const options = new Set(runnableCommands(COMMANDS).flatMap((command) => Object.keys(command.options ?? {})));
   const unknown = Object.keys(LIST_VALUES).filter((name) => !options.has(name));
   assert.deepEqual(unknown, []);
 });
 
-const hasBash = spawnSync('bash', ['-c', 'true']).status === 0;
+/** How each shell prints what it offers for the ends of command lines, a line each. */
+const SHELLS: Readonly<Record<string, readonly string[]>> = {
+  bash: [
+    '--norc',
+    'source <(perilbook completion bash)',
+    'for line; do IFS=" " read -ra COMP_WORDS <<< "$line"; [[ $line == *" " ]] && COMP_WORDS+=("")',
+    `COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _perilbook; echo "\${COMPREPLY[@]}"; done`,
+  ],
+  // compadd and _files work only at a prompt; here they print.
+  zsh: [
+    '-f',
+    'source <(perilbook completion zsh); compadd() { print -r -- $reply }; _files() { print files }',
+    `for line; do words=("\${(@s: :)line}") CURRENT=$#words; _perilbook; done`,
+  ],
+  fish: [
+    '-N',
+    'perilbook completion fish | source',
+    "for line in $argv; echo (complete -C $line | string replace -r '\\t.*' ''); end",
+  ],
+};
 
-test('bash itself completes with the script', { skip: hasBash ? false : 'no bash' }, (t) => {
-  const folder = temporaryFolder(t);
-  const bin = join(folder, 'perilbook');
-  writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`);
-  chmodSync(bin, 0o755);
-  const ask = (...words: string[]) => {
-    const script = `source <(perilbook completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _perilbook; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const env = { PATH: `${folder}:${process.env.PATH}`, SHELL: '/bin/bash' };
-    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script, 'bash', ...words], { env, encoding: 'utf8' });
-    assert.equal(stderr, '');
-    return stdout.trim().split('\n');
-  };
-  assert.deepEqual(ask('perilbook', 'ru'), ['run']);
-  assert.deepEqual(ask('perilbook', 'run', '--bud'), ['--budget']);
-  assert.deepEqual(ask('perilbook', 'run', 'x.csv', '--topics', 'wildfire,ha'), ['wildfire,hail']);
-});
+for (const [shell, [flag, ...script]] of Object.entries(SHELLS)) {
+  const skip = spawnSync(shell, ['-c', 'true']).status === 0 ? false : `no ${shell}`;
+  test(`${shell} itself completes with the script, and files where nothing else is wanted`, { skip }, (t) => {
+    const folder = temporaryFolder(t);
+    const bin = join(folder, 'perilbook');
+    writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`);
+    chmodSync(bin, 0o755);
+    writeFileSync(join(folder, 'book.csv'), '');
+    const lines = ['ru', 'run --bud', 'run x.csv --topics wildfire,ha', 'job ', 'run bo'].map(
+      (end) => `perilbook ${end}`,
+    );
+    const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder };
+    const args = [flag!, '-c', script.join('\n'), ...(shell === 'fish' ? [] : [shell]), ...lines];
+    const { stdout, stderr } = spawnSync(shell, args, { env, cwd: folder, encoding: 'utf8' });
+    // Bash completes files where its function returns nothing.
+    const files = { bash: '', zsh: 'files', fish: 'book.csv' }[shell];
+    assert.deepEqual(
+      [stderr, ...stdout.split('\n')],
+      ['', 'run', '--budget', 'wildfire,hail', 'check schema', files, ''],
+    );
+  });
+}
