@@ -1,5 +1,12 @@
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
-import { read, type SqlDatabase, type SqlReading, type SqlWork, statement } from '../sql/sql-work.ts';
+import {
+  read,
+  type SqlDatabase,
+  type SqlReading,
+  type SqlStatement,
+  type SqlWork,
+  statement,
+} from '../sql/sql-work.ts';
 import { MINUTE_MARGIN_MS, type Usage } from './admission.ts';
 import type { ClaimLimits, PeriodSpending, Spending } from './port.ts';
 import { type RecentCall, RecentCalls } from './recent-calls.ts';
@@ -13,20 +20,39 @@ const PERIOD_COLUMNS = `account, period_start AS start, charged, unknown, open, 
 
 /** An account's spending in the period that begins at `start`, and in later ones. */
 export function* periodSpendingOf(account: string, start: number): SqlWork<PeriodSpending> {
-  const [periods] = yield* read(
+  const [periods, [moved]] = yield* read(
     statement<StoredPeriod>(`SELECT ${PERIOD_COLUMNS} FROM periods WHERE account = $1`, [account]),
+    movedInto(account, start),
   );
-  return spendingOf(periods, start);
+  return spendingOf(periods, start, moved!);
 }
 
-function spendingOf(periods: readonly StoredPeriod[], start: number): PeriodSpending {
+const LONGEST_PERIOD_MS = 31 * 24 * 60 * 60_000;
+
+/**
+ * The calls since `start` that the ledger has in an earlier period: when they were claimed, the job named another day as the account's
+ * anniversary. Each claim reads it, so it has an index of its own; while the day stays the same there are no such calls.
+ */
+export function movedInto(account: string, start: number): SqlStatement<Spending> {
+  const sums = { charged: 'charged', unknown: 'unknown', sent: 'open' };
+  const columns = Object.entries(sums).map(
+    ([charge, name]) => `coalesce(sum(calls.credits) FILTER (WHERE calls.charge = '${charge}'), 0) AS ${name}`,
+  );
+  return statement(
+    `SELECT ${columns.join(', ')} FROM periods
+     JOIN calls ON calls.account = periods.account AND calls.period_start = periods.period_start
+     WHERE periods.account = $1 AND periods.period_start < $2 AND periods.period_start > $2 - ${LONGEST_PERIOD_MS}
+       AND calls.claimed_at >= $2 AND calls.credits > 0`,
+    [account, start],
+  );
+}
+
+function spendingOf(periods: readonly StoredPeriod[], start: number, moved: Spending): PeriodSpending {
   const later = periods
     .filter((period) => period.start > start)
     .reduce((sum, row) => sum + row.charged + row.unknown + row.open, 0);
-  return periodSpending(
-    periods.find((period) => period.start === start),
-    later,
-  );
+  const row = periods.find((period) => period.start === start);
+  return periodSpending(row, moved, later);
 }
 
 /**
@@ -41,6 +67,7 @@ export function usageOf(
 ): SqlReading<ClaimUsage> {
   const accounts = [...new Set(terms.map(({ account }) => account))];
   const plans = [...new Set(terms.flatMap(({ plan }) => (plan ? [plan.id] : [])))];
+  const starts = [...new Map(terms.map((claim) => [periodKey(claim), claim])).values()];
   const since = dialect.greatest('$2', '(SELECT latest FROM accounts WHERE account = $1) - $3');
   return {
     statements: [
@@ -51,6 +78,7 @@ export function usageOf(
         JSON.stringify([...new Set(terms.map(({ run }) => run))]),
       ]),
       ...plans.map((plan) => planSums(plan)),
+      ...starts.map((claim) => movedInto(claim.account, startOf(claim))),
       // The account's time is not before its newest settlement, so no older call is within the minute.
       ...accounts.map((account) =>
         statement(
@@ -61,7 +89,7 @@ export function usageOf(
       ),
     ],
     take([periods, runs, ...others]) {
-      const newer = others.slice(plans.length);
+      const newer = others.slice(plans.length + starts.length);
       for (const [index, account] of accounts.entries()) {
         const recent = windows.get(account) ?? new RecentCalls();
         recent.add(newer[index] as RecentCall[]);
@@ -71,6 +99,7 @@ export function usageOf(
         periods: periods as StoredPeriod[],
         runs: runs as ({ id: number } & Spending)[],
         underPlans: plans.map((plan, at) => [plan, others[at]![0] as Spending] as const),
+        moved: new Map(starts.map((claim, at) => [periodKey(claim), others[plans.length + at]![0] as Spending])),
       });
     },
   };
@@ -78,14 +107,24 @@ export function usageOf(
 
 type ClaimUsage = ReturnType<typeof usageFrom>;
 
+/** Where the period begins whose credits count for a claim. */
+function startOf({ countedSince, period }: ClaimLimits): number {
+  return countedSince ?? period.start;
+}
+
+function periodKey(claim: ClaimLimits): string {
+  return `${startOf(claim)}/${claim.account}`;
+}
+
 /** The rows of an account's usage. */
 interface UsageRows {
   readonly periods: readonly StoredPeriod[];
   readonly runs: readonly ({ readonly id: number } & Spending)[];
   readonly underPlans: readonly (readonly [plan: string, sums: Spending])[];
+  readonly moved: ReadonlyMap<string, Spending>;
 }
 
-function usageFrom(windows: Map<string, RecentCalls>, { periods, runs, underPlans }: UsageRows) {
+function usageFrom(windows: Map<string, RecentCalls>, { periods, runs, underPlans, moved }: UsageRows) {
   const ofAccount = Map.groupBy(periods as Changing<StoredPeriod>[], ({ account }) => account);
   const ofRun = new Map(runs.map((run): [number, Changing<Spending>] => [run.id, run]));
   const ofPlan = new Map<string, Changing<Spending>>(underPlans);
@@ -93,11 +132,12 @@ function usageFrom(windows: Map<string, RecentCalls>, { periods, runs, underPlan
 
   return {
     /** @param since calls that settled then or before are outside the minute */
-    of({ account, run, period, countedSince, plan }: ClaimLimits, since: number): Usage {
+    of(claim: ClaimLimits, since: number): Usage {
+      const { account, run, plan } = claim;
       const recent = windows.get(account)!;
       recent.forget(since);
       return {
-        period: spendingOf(periodsOf(account), countedSince ?? period.start),
+        period: spendingOf(periodsOf(account), startOf(claim), moved.get(periodKey(claim))!),
         run: { ...(ofRun.get(run) ?? NOTHING_SPENT) },
         underPlan: plan ? { ...(ofPlan.get(plan.id) ?? NOTHING_SPENT) } : null,
         inFlight: periodsOf(account).reduce((sum, { open }) => sum + open, 0),
@@ -131,14 +171,14 @@ interface PeriodRow extends Spending {
 const NOTHING_SPENT: Spending = { charged: 0, unknown: 0, open: 0 };
 
 /** @param later credits of the account in periods that begin later */
-function periodSpending(row: PeriodRow | undefined, later: number): PeriodSpending {
+function periodSpending(row: PeriodRow | undefined, moved: Spending, later: number): PeriodSpending {
   const counted = later === 0 ? {} : { later };
-  if (!row) return { ...NOTHING_SPENT, exhaustedAt: null, ...counted };
-  const { charged, unknown, open, exhaustedAt, exhaustedLeft, elsewhere, correctedAt } = row;
+  if (!row) return { ...moved, exhaustedAt: null, ...counted };
+  const { exhaustedAt, exhaustedLeft, elsewhere, correctedAt } = row;
   return {
-    charged,
-    unknown,
-    open,
+    charged: row.charged + moved.charged,
+    unknown: row.unknown + moved.unknown,
+    open: row.open + moved.open,
     exhaustedAt,
     ...(exhaustedLeft === null ? {} : { exhaustedLeft }),
     ...(elsewhere === null || correctedAt === null ? {} : { correction: { elsewhere, at: correctedAt } }),

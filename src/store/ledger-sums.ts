@@ -9,6 +9,7 @@ import {
   statement,
 } from '../sql/sql-work.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
+import { movedInto } from './claim-usage.ts';
 import type {
   ChargeState,
   Correction,
@@ -40,7 +41,12 @@ export function* readLedgerStatement({ dialect }: SqlDatabase, query: StatementQ
     value === undefined ? [] : [sql(`$${values.push(value)}`)];
   const conditions = [
     ...condition((parameter) => `calls.account = ${parameter}`, account),
-    ...condition((parameter) => `calls.period_start = ${parameter}`, period?.start),
+    // With the calls that another anniversary day has put into the period before, as `spending` counts them.
+    ...condition(
+      (parameter) =>
+        `(calls.period_start = ${parameter} OR (calls.period_start < ${parameter} AND calls.claimed_at >= ${parameter}))`,
+      period?.start,
+    ),
     ...condition((parameter) => `runs.job = ${parameter}`, job),
   ];
   const needsRuns = by === 'run' || by === 'job' || job !== undefined;
@@ -95,7 +101,7 @@ export function* correctPeriod(
   { start }: BillingPeriod,
   spentInAll: number,
 ): SqlWork<Correction> {
-  const [locked, [sums]] = yield* readTogether(
+  const [locked, [sums], [moved]] = yield* readTogether(
     lockAccounts(ledger, [account]),
     rowsOf(
       statement<{ later: number }>(
@@ -103,6 +109,7 @@ export function* correctPeriod(
         [account, start],
       ),
     ),
+    rowsOf(movedInto(account, start)),
   );
   const [[correction]] = yield* read(
     statement<Correction>(
@@ -110,7 +117,7 @@ export function* correctPeriod(
        ON CONFLICT (account, period_start) DO UPDATE SET elsewhere = $3 - old.charged - old.unknown, corrected_at = $4,
          exhausted_at = NULL, exhausted_left = NULL
        RETURNING elsewhere, corrected_at AS at`,
-      [account, start, spentInAll - sums!.later, locked.now],
+      [account, start, spentInAll - sums!.later - moved!.charged - moved!.unknown, locked.now],
     ),
   );
   return correction!;

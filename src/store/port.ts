@@ -185,8 +185,8 @@ export interface PeriodSpending extends Spending {
   readonly exhaustedLeft?: number;
   /** The figure on the provider's page, if the user recorded it. */
   readonly correction?: Correction;
-  /** Credits that are counted in later periods; absent if there are none. A clock that was ahead puts them there before the period
-   * ends. They count in this period too, because it is unknown which clock was right. */
+  /** Credits that are counted in later periods; absent if there are none. A clock that was ahead, or another anniversary day, puts them
+   * there before the period ends. They count in this period too, because it is unknown which clock or day was right. */
   readonly later?: number;
 }
 
@@ -203,7 +203,7 @@ export type StatementBy = 'run' | 'job' | 'key' | 'day' | 'kind';
 export interface StatementQuery {
   readonly by: StatementBy;
   readonly account?: string;
-  /** Calls charged to this very period, as `spending` counts them. */
+  /** Calls charged to this period, as `spending` counts them. */
   readonly period?: BillingPeriod;
   readonly job?: string;
 }

@@ -17,6 +17,7 @@ const START = '2026-03-10T12:00:00Z';
 const LA: Cell = { lat7: 340_522_000, lng7: -1_182_437_000 };
 const NY: Cell = { lat7: 407_128_000, lng7: -740_060_000 };
 const BOSTON: Cell = { lat7: 423_601_000, lng7: -710_589_000 };
+const DENVER: Cell = { lat7: 397_392_000, lng7: -1_049_903_000 };
 
 /** What every store must do, whichever database stands behind it. */
 export function testStore(kind: string, openerOf: (t: TestContext) => Opener | Promise<Opener>): void {
@@ -260,6 +261,36 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     // The provider's page counts none of it in the earlier period.
     await store.correct('account', before, 0);
     assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
+  });
+
+  it('another anniversary day forgets no credits that were spent since the period began', async (setup) => {
+    const { store, terms, propose, clock } = setup;
+    clock.moveTo('2026-04-21T12:00:00Z');
+    const under = async (day: number) => ({
+      ...(await terms(store, { periodLimit: 20 })),
+      period: billingPeriod(day, clock.now()),
+    });
+    const buy = async (day: number, location: typeof LA) => {
+      const [claim] = await store.claim(await under(day), [propose(location, 'single')]);
+      if (claim!.outcome !== 'granted') return claim!.outcome;
+      await store.settle([{ ...charged(claim!, clock, 10), period: billingPeriod(day, clock.now()) }]);
+      return 10;
+    };
+    assert.equal(await buy(1, LA), 10);
+    clock.moveTo('2026-04-23T12:00:00Z');
+    assert.equal(await buy(1, NY), 10);
+    // Since the 22nd 10 credits were spent, since the 1st 20.
+    const since22 = billingPeriod(22, clock.now());
+    assert.equal((await store.spending('account', since22)).charged, 10);
+    assert.equal(await buy(22, BOSTON), 10);
+    assert.equal((await store.spending('account', since22)).charged, 20);
+    const [row] = await store.statement({ by: 'kind', account: 'account', period: since22 });
+    assert.equal(row!.credits.charged, 20);
+    assert.equal(await buy(22, DENVER), 'quota');
+    assert.equal(await buy(1, DENVER), 'quota');
+    // The provider's page counts 19 of the 20: one more is left.
+    await store.correct('account', since22, 19);
+    assert.equal((await store.claim(await under(22), [propose(DENVER, 'single')]))[0]!.outcome, 'granted');
   });
 
   it('the service saying that the quota is used up is believed until the anniversary', async ({

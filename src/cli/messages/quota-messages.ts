@@ -59,7 +59,7 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
     ['in flight', grouped(spending.open)],
     ['spent elsewhere', grouped(elsewhere)],
   ];
-  if (spending.later) pairs.push(['later', `${grouped(spending.later)} (in later periods, because a clock was ahead)`]);
+  if (spending.later) pairs.push(['later', `${grouped(spending.later)} (${IN_LATER_PERIODS})`]);
   if (spending.correction) pairs.push(['correction', correctionMessage(spending.correction)]);
   pairs.push(['reserved', grouped(reserve)]);
   if (hasSubscription) pairs.push(['left', counted(available, 'credit')]);
@@ -67,6 +67,7 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
   return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${dateTime(period.end)}.`];
 }
 
+const IN_LATER_PERIODS = 'in later periods: a clock was ahead, or the anniversary day was another';
 const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or --subscription';
 
 /** Credits that all programs spent beyond the allowance; 0 where overages are off. */

@@ -126,6 +126,8 @@ CREATE TABLE calls (
 );
 CREATE INDEX calls_open ON calls (source, lat7, lng7) WHERE charge = 'sent';
 CREATE INDEX calls_recent ON calls (account, settled_at) WHERE credits > 0;
+-- For calls that another anniversary day has put into another period (claim-usage.ts).
+CREATE INDEX calls_of_period ON calls (account, period_start, claimed_at, charge, credits) WHERE credits > 0;
 CREATE INDEX calls_of_run ON calls (run, charge, credits);
 
 -- Sums of the ledger, kept by the same transactions.
