@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { answerFields } from '../src/columns/topic-columns.ts';
 import type { TopicSlug } from '../src/contract/topics.ts';
-import { openPlaceLookup } from '../src/data/lookup/open-place-lookup.ts';
+import { openPlaceLookup } from '../src/data/lookup/place-lookup.ts';
 import type { Location } from '../src/geo/coordinates.ts';
 
 export interface LookupTask {

@@ -4,8 +4,12 @@ import { type TestContext, test } from 'node:test';
 import { answerFields, flatten } from '../../src/columns/topic-columns.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
-import { openPlaceLookup } from '../../src/data/lookup/open-place-lookup.ts';
-import { createPlaceLookup, type LookupOptions, type PlaceLookup } from '../../src/data/lookup/place-lookup.ts';
+import {
+  createPlaceLookup,
+  type LookupOptions,
+  openPlaceLookup,
+  type PlaceLookup,
+} from '../../src/data/lookup/place-lookup.ts';
 import { CITIES } from '../../src/data/sample/cities.ts';
 import { between, pick, randomOf } from '../../src/data/sample/random.ts';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';

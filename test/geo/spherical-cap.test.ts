@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { distanceMeters } from '../../src/geo/distance.ts';
-import { createWithin, unitVectorOf } from '../../src/geo/spherical-cap.ts';
+import { createWithin, distanceMeters, unitVectorOf } from '../../src/geo/distance.ts';
 import { fc } from '../properties.ts';
 
 test('a place is within a radius exactly when its distance is at most the radius', () => {

@@ -6,7 +6,6 @@ import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import { type DownloadContext, downloadFile, type FileRequest, isWhole } from './download-file.ts';
 import { downloadLayer } from './download-layer.ts';
 import { downloadSpans } from './download-spans.ts';
-import { newestLink } from './find-links.ts';
 import { getText } from './json-answers.ts';
 import { identityOf } from './layer-queries.ts';
 import { type FileEntry, type Manifest, readManifest, writeManifest } from './manifest.ts';
@@ -16,6 +15,7 @@ import {
   keyOf,
   layerRequests,
   mostBytesOf,
+  newestLink,
   type Slice,
   sliceOfKey,
   staleAfterMs,

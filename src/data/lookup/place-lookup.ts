@@ -3,8 +3,8 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { type Area, createAreaFinder } from '../tables/area-finder.ts';
 import { createBoundaryCheck } from '../tables/boundary-check.ts';
-import type { DataDatabase } from '../tables/data-database.ts';
-import type { DataVersion } from '../tables/data-version.ts';
+import { type DataDatabase, openDataReadOnly } from '../tables/data-database.ts';
+import { createHeldVersion, type DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layer-search.ts';
 import { DEFAULT_RADII } from '../topics/search-radii.ts';
@@ -80,3 +80,35 @@ export function createPlaceLookup(
 }
 
 const NONE: readonly (number | null)[] = [];
+
+/** Looks up places in one version of the data file. The opener disposes of it. */
+export interface OpenPlaceLookup extends Disposable {
+  readonly lookUp: PlaceLookup;
+  /** The version of the data: equal for two handles that were opened on the same data. */
+  readonly version: number;
+}
+
+/**
+ * Opens the data file for a run: read-only, and in one read transaction until it is disposed of, so that all results are of one
+ * version even if a dataset is replaced in the meantime. Each thread opens one of its own. A load that ends in the
+ * meantime keeps its changes in the WAL file until then.
+ *
+ * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or was written by a newer version
+ */
+export function openPlaceLookup(file: string, options: LookupOptions): OpenPlaceLookup {
+  const database = openDataReadOnly(file);
+  try {
+    const version = createHeldVersion(database);
+    database.exec('BEGIN');
+    // The first read begins the transaction.
+    version.read();
+    return {
+      lookUp: createPlaceLookup(database, options, version.held),
+      version: version.held(),
+      [Symbol.dispose]: () => void database.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,9 +1,8 @@
 import type { Feature } from 'geojson';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { distanceMeters } from '../../geo/distance.ts';
+import { createWithin, distanceMeters, type UnitVector, unitVectorOf } from '../../geo/distance.ts';
 import { type MeasurableShape, metersToShape, NearestSearch, shapeOf } from '../../geo/nearest.ts';
-import { createWithin, type UnitVector, unitVectorOf } from '../../geo/spherical-cap.ts';
 import type { DataDatabase } from './data-database.ts';
 import { createDataVersion, type DataVersion } from './data-version.ts';
 import { FeatureTiles, type ReadFeatures, type TileFeature } from './feature-tiles.ts';

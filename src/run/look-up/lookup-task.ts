@@ -1,7 +1,7 @@
 import { clockOf, systemClock } from '../../clock.ts';
 import { type TopicSet, topicsIn } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { openPlaceLookup } from '../../data/lookup/open-place-lookup.ts';
+import { openPlaceLookup } from '../../data/lookup/place-lookup.ts';
 import { PerilbookError } from '../../errors.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { CellAnswers } from '../../store/port.ts';

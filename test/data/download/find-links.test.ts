@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newestLink } from '../../../src/data/download/find-links.ts';
+import { newestLink } from '../../../src/data/download/source-requests.ts';
 
 const PAGE = 'https://www.nhc.noaa.gov/data/hurdat/';
 const ATLANTIC = 'hurdat2-1851-(\\d{4})-(\\d{6,8})\\.txt';
