@@ -14,49 +14,49 @@ import { writeNewGeojson, writeNewNdjson } from './json/new-json.ts';
 import type { RowFile } from './port.ts';
 import type { XlsxOptions } from './xlsx/xlsx-row-file.ts';
 
-/** What a user may say of an input that its content would otherwise decide. */
+/** Settings of an input that override the detection by its content. */
 export type OpenOptions = CsvOptions & XlsxOptions;
 
-/** How files of a format are recognised and opened. */
+/** How to recognize and open files of a format. */
 export interface FormatReading {
-  /** Whether a file is of this format. The first of the table that says so opens it. */
+  /** Whether a file is of this format. The first match in the table opens the file. */
   isIn(input: InputFile): boolean;
   open(input: InputFile, options: OpenOptions): Promise<RowFile>;
-  /** A user may name one of its sheets. */
+  /** The user may name a sheet. */
   readonly hasSheets?: boolean;
-  /** As messages name it, where a file has no line that names the columns. */
+  /** Its name in messages about a file without column names. */
   readonly withoutHeader?: string;
 }
 
-/** How rows of any format become a new file. */
+/** How to write rows of any format as a new file. */
 export interface FormatMaking {
-  /** Whether each value has a type, or each column, as nulls then have; with none each value stays the text that it is. */
+  /** Whether each value or each column (nulls too) has a type; without types, values stay texts. */
   readonly typesOf: 'values' | 'columns' | 'none';
-  /** Each of its columns needs a name of its own. */
+  /** Column names must be unique. */
   readonly hasDistinctNames: boolean;
   readonly write: WriteNewFile;
 }
 
 interface FileFormat {
-  /** As `RowFile.format` says it. */
+  /** The value of `RowFile.format`. */
   readonly name: string;
-  /** Outputs with these extensions are to be of it. */
+  /** Extensions of outputs in this format. */
   readonly extensions: readonly string[];
-  /** Extensions that a copy of a file may have besides: they stand for several formats. */
+  /** Further extensions that a copy of a file may keep; they stand for several formats. */
   readonly ofCopies?: readonly string[];
-  /** What a file is that is compressed inside: it is not compressed once more. */
+  /** The kind of a file with internal compression, which is not compressed again. */
   readonly compressed?: string;
-  /** A row has the members that it has: columns are found by their names. */
+  /** Rows are objects: columns are found by name. */
   readonly isOfObjects?: boolean;
-  /** Left out where the reading of another format finds it. */
+  /** Absent if another format's reader reads it. */
   readonly reading?: FormatReading;
-  /** Left out where only a file of the format becomes one. */
+  /** Absent if only a file of the same format can become one. */
   readonly making?: FormatMaking;
 }
 
 /**
- * The formats of rows, in the order in which they are tried for a file. All else of a format is in its folder. Workbooks and Parquet
- * files bring 40 modules, which a start with a CSV file need not wait for: 30 ms.
+ * The formats of rows, in the order of detection. Each format has a folder. Workbooks and Parquet files have 40 modules, which a
+ * start with a CSV file need not load (30 ms).
  */
 const FILE_FORMATS: readonly FileFormat[] = [
   {
@@ -74,7 +74,7 @@ const FILE_FORMATS: readonly FileFormat[] = [
       write: async (...given) => (await import('./xlsx/new-xlsx.ts')).writeNewXlsx(...given),
     },
   },
-  // With macros, which a new workbook would not have.
+  // Workbooks with macros; a new workbook would lose them.
   { name: 'xlsm', extensions: ['.xlsm'], compressed: 'an Excel workbook' },
   {
     name: 'parquet',
@@ -139,18 +139,18 @@ function delimited(delimiter: ',' | '\t'): FormatMaking {
   return { typesOf: 'none', hasDistinctNames: false, write: newCsvWriter(delimiter) };
 }
 
-/** The format of that name, which is one of the table. */
+/** The format with a name from the table. */
 export function formatNamed(name: string): FileFormat {
   return FILE_FORMATS.find((format) => format.name === name)!;
 }
 
-/** The reading of a file, of formats that are compressed inside or of texts; null where none of them takes it. */
+/** The reader of a file, among formats with internal compression or among texts; null if none matches. */
 export function readingOf(input: InputFile, isCompressed: boolean): FormatReading | null {
   const formats = FILE_FORMATS.filter(({ compressed }) => (compressed !== undefined) === isCompressed);
   return formats.find(({ reading }) => reading?.isIn(input))?.reading ?? null;
 }
 
-/** The format that the name of an output asks for; null when it says nothing: then it is the input's. */
+/** The format by the name of an output; null if the name does not determine it and the input's format is used. */
 export function formatOfOutput(output: string): string | null {
   if (output === '-') return null;
   const extension = extname(withoutCompression(output.toLowerCase()));
@@ -171,7 +171,7 @@ export function checkFormat(output: string, format: string): void {
   const asked = formatOfOutput(output);
   const { compressed } = formatNamed(asked ?? format);
   if (compressed !== undefined && ending !== extension) throw unmade(output, `${compressed} is compressed inside`);
-  // Another workbook has no macros.
+  // A new workbook has no macros.
   if (format === 'xlsm' && asked === 'xlsx') throw unmade(output, 'a workbook with macros is written as .xlsm only');
   const isMade = asked === null || asked === format || formatNamed(asked).making !== undefined;
   const named = FILE_FORMATS.filter(({ ofCopies }) => ofCopies?.includes(extension));

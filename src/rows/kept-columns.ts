@@ -3,8 +3,8 @@ import { putPlace, rowFields } from './placed-fields.ts';
 import type { AddedColumn, PlacedFields, Row, RowFile, WriteRequest } from './port.ts';
 
 /**
- * Runs `write` with the kept columns of an earlier run among the added ones: all that the file has in its old order, the new
- * ones after it. The kept fields are read in a second pass beside the one that writes: this is rare, and no format has to know.
+ * Runs `write` with the kept columns of an earlier run among the added ones: the file's columns in their old order, then the new
+ * ones. A second pass reads the kept fields while the first one writes: this is rare, and keeps the formats simple.
  */
 export async function withKeptColumns<T>(
   rowFile: RowFile,
@@ -27,7 +27,7 @@ export async function withKeptColumns<T>(
   const { kept: _, ...rest } = request;
   const nextFields = rowFields(request);
   let row = 0;
-  // A kept field is a row's own: each row is a place.
+  // Kept fields differ by row, so each row is a place of its own.
   const placed: PlacedFields = {
     count: Number.POSITIVE_INFINITY,
     next: (count) => Int32Array.from({ length: count }, () => row++),
@@ -69,20 +69,20 @@ export function rowsInTurn(batches: AsyncIterator<readonly Row[]>): (count: numb
   };
 }
 
-/** Numbers are numbers again where a format has types; any other text stays a text. */
+/** In formats with types, numbers become numbers again; other texts stay texts. */
 function keptField(row: Row | undefined, index: number, { type }: AddedColumn): Field {
   const text = row?.fields[index] ?? '';
   if (text === '') return null;
   return (type === 'number' || type === 'count') && String(Number(text)) === text ? Number(text) : text;
 }
 
-/** The columns that Perilbook's own ones begin with, always all of them; a prefix may stand before each. */
+/** Perilbook's first columns, which are always all present; each may have a prefix. */
 const [FIRST_COLUMN, ...NEXT_COLUMNS] = ['hazard_status', 'hazard_note', 'hazard_as_of'] as const;
 
 /**
  * The index from which on all columns were written by Perilbook, or null when there is none. `own` holds every name that
- * Perilbook can write, with the prefix of the job. It is null when another column follows `hazard_status`, or when
- * `hazard_status` is not followed by its next columns: to drop them would lose a column of the user's.
+ * Perilbook can write, with the prefix of the job. Null if a foreign column follows `hazard_status`, or if its next
+ * columns are missing: dropping columns would then lose a column of the user.
  */
 export function findPerilbookColumns(names: readonly string[], own: { has(name: string): boolean }): number | null {
   let from = names.length;

@@ -1,15 +1,15 @@
 import { PerilbookError } from '../errors.ts';
 import { nearestNames } from '../nearest-name.ts';
 
-/** The columns of a file that hold its locations. */
+/** The location columns of a file. */
 export interface LocationColumns {
   readonly lat: number;
   readonly lng: number;
-  /** Which columns were chosen and why it was not certain; null when there was no doubt. */
+  /** The chosen columns and why the choice is uncertain; null if it is certain. */
   readonly note: string | null;
 }
 
-/** What a user says of the columns, each by its name or by its number from 1; what is left out is looked for. */
+/** The columns that the user names, by name or by number from 1; others are detected. */
 export interface NamedColumns {
   readonly lat?: string | undefined;
   readonly lng?: string | undefined;
@@ -42,7 +42,7 @@ export function findLocationColumns(names: readonly string[], named: NamedColumn
     refuseTwins(names, plain, first, named);
     return { ...first, note: noteOf(names, plain, first, others) };
   }
-  // The named one has an unusual name: the other may still have a usual one.
+  // The named column has an unusual name; the other may still have a usual one.
   if (lat !== undefined || lng !== undefined) {
     const other = plain.findIndex(
       (name, i) => i !== lat && i !== lng && (lat === undefined ? LATITUDES : LONGITUDES).includes(name),
@@ -85,7 +85,7 @@ interface PairKind {
   readonly isLng: (name: string, lat: string) => boolean;
 }
 
-/** By what pairs are recognized, the most certain first. */
+/** The patterns of pairs, the most certain first. */
 const PAIR_KINDS: readonly PairKind[] = [
   { isLat: (name) => LATITUDES.includes(name), isLng: (name) => LONGITUDES.includes(name) },
   // point_latitude with point_longitude, LATITUDE83, INTPTLAT with INTPTLON or INTPTLONG, slat with slon.
@@ -106,7 +106,7 @@ function isPartner(lat: string, lng: string): boolean {
   return partners.some((partner) => lat.slice(0, at) + partner + lat.slice(at + word.length) === lng);
 }
 
-/** Each latitude with its first longitude, in the order of the file; a longitude is used once where there are enough. Degrees, minutes
+/** Each latitude with its first longitude, in the order of the file; a longitude is used once if there are enough. Degrees, minutes
  * and seconds (LAT_DMS) are taken only when there is nothing else. */
 function pairsOf(plain: readonly string[], { isLat, isLng }: PairKind): Pair[] {
   const pairs: Pair[] = [];
@@ -114,7 +114,7 @@ function pairsOf(plain: readonly string[], { isLat, isLng }: PairKind): Pair[] {
     if (!isLat(latName)) continue;
     const fitting = [...plain.keys()].filter((i) => i !== lat && isLng(plain[i]!, latName));
     const unused = fitting.filter((i) => pairs.every((pair) => pair.lng !== i));
-    // `latitude` goes with `longitude`, wherever a column `long` stands.
+    // `latitude` goes with `longitude`, even if there is also a column `long`.
     const lng = unused.find((i) => isPartner(latName, plain[i]!)) ?? unused[0] ?? fitting[0];
     if (lng !== undefined) pairs.push({ lat, lng });
   }
@@ -134,7 +134,7 @@ function noteOf(
   return plain[chosen.lat] === 'y' ? `${text(chosen)} were taken as latitude and longitude.` : null;
 }
 
-/** A name as it is written comes first, then whatever its case, then the number of a column. */
+/** The exact name comes first, then the name in any case, then the number of a column. */
 function indexOfNamed(names: readonly string[], wanted: string, role: string): number {
   const plain = (name: string) => name.trim().toLowerCase();
   for (const matches of [(name: string) => name === wanted, (name: string) => plain(name) === plain(wanted)]) {

@@ -53,7 +53,7 @@ export async function tableOfRows(
   };
 }
 
-/** The types of the columns, where they are not those of each value. To find them takes a pass of its own. */
+/** The types of the columns, if values have no types of their own. Finding them takes an extra pass. */
 async function typesFor(
   rowFile: RowFile,
   indexes: readonly number[],
@@ -61,7 +61,7 @@ async function typesFor(
   typesOf: FormatMaking['typesOf'],
 ): Promise<readonly (InputColumnType | undefined)[] | null> {
   if (typesOf === 'none') return null;
-  // Locations and values are numbers however they are written.
+  // Locations and values are numbers in any notation.
   const measured = (index: number) => (numbers?.has(index) === true ? 'number' : undefined);
   if (rowFile.hasTypes === true && typesOf === 'values') return indexes.map(measured);
   const inferred = columnTypes(indexes.length, types !== 'text');
@@ -75,8 +75,8 @@ async function typesFor(
   return indexes.map((index, at) => measured(index) ?? all[at]);
 }
 
-/** Many readers of Parquet cannot tell two columns of one name apart, whatever its case, or do not take an empty name; and of
- * two members of one name readers of JSON keep the last. */
+/** Many readers of Parquet cannot distinguish two columns whose names differ only in case, or refuse an empty name. Readers of
+ * JSON keep only the last of two members with one name. */
 function distinctNames(names: readonly string[], added: readonly TableColumn[]): string[] {
   const taken = new Set(added.map(({ name }) => name.toLowerCase()));
   return names.map((given, index) => {

@@ -8,13 +8,13 @@ import { withKeptColumns } from './kept-columns.ts';
 import { tableOfRows, writeTable } from './new-table.ts';
 import type { RowFile } from './port.ts';
 
-/** The streams that `-` stands for. */
+/** The streams for `-`. */
 export interface Streams {
   readonly stdin: Readable;
   readonly stdout: Writable;
 }
 
-/** Opens an input, `-` for standard input: looks at its content (never at its name), finds its format and its columns. */
+/** Opens an input, `-` for standard input: detects its format and its columns by its content, never by its name. */
 export async function openRowFile(file: string, options: OpenOptions = {}, streams?: Streams): Promise<RowFile> {
   const raw = await openInput(file, streams?.stdin);
   const packed = readingOf(raw, true);
@@ -47,7 +47,7 @@ function writingAnyFormat(rowFile: RowFile, input: InputFile, stdout?: Writable)
     write: (request) =>
       withKeptColumns(rowFile, { ...request, stdout }, async (all) => {
         const format = formatOfOutput(all.output);
-        // Tabs, like any delimiter, are kept in a file that is called .csv; one that is called .tsv has nothing else.
+        // A file called .csv keeps any delimiter, tabs too; a file called .tsv must have tabs.
         const isOwn =
           format === null ||
           format === rowFile.format ||

@@ -3,11 +3,11 @@ import { PerilbookError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { assertFieldCount, isWritten, type PlacedFields, type PlaceSink, type WriteRequest } from './port.ts';
 
-/** Fields of places that a writer may hold, encoded: 8 bytes each at most, so 128 MB. */
+/** Most encoded fields of places in a writer's memory: at most 8 bytes each, so 128 MB. */
 const MOST_FIELDS = 2 ** 24;
 
-/** Places that are held at once, where not all are: a Map of them takes 5 MB. It is emptied when it is full: to keep them all took 5 s of
- * garbage collections for a million rows that share nothing. */
+/** Places held at once, if not all are held: a Map of them takes 5 MB. A full Map is emptied: keeping all places took 5 s of
+ * garbage collection for a million rows that share nothing. */
 const MOST_HELD = 131_072;
 
 /** Whether a writer may encode the fields of all places before it writes the first row. */
@@ -15,19 +15,19 @@ export function fitsMemory({ placed, added }: Pick<WriteRequest, 'placed' | 'add
   return placed.count * added.length <= MOST_FIELDS;
 }
 
-/** What is made of the fields of all places: once for all files of a run that write them alike.
- * @param how what it depends on */
+/** Encodes the fields of all places once for all files of a run with the same form.
+ * @param how the parameters of the form */
 export async function encodedOnce<T>({ encoded }: PlacedFields, how: string, encode: () => Promise<T>): Promise<T> {
   const made = (encoded?.get(how) as Promise<T> | undefined) ?? encode();
   encoded?.set(how, made);
   return await made;
 }
 
-/** Encodes the fields of places as their rows come, where they are too many to encode all before. */
+/** Encodes the fields of places when their rows come, if there are too many to encode all before. */
 export interface PlaceEntries {
-  /** The entries of the next rows. The fields of places that have none yet are given to the sink: they are the next entries. */
+  /** The entries of the next rows. The fields of places without an entry go to the sink and become the next entries. */
   next(count: number): Promise<Int32Array<ArrayBuffer>>;
-  /** Begins anew with entry 0: the sink has forgotten all. */
+  /** Begins again with entry 0, after the sink was emptied. */
   clear(): void;
 }
 
@@ -69,7 +69,7 @@ export function assertPlaceCount(places: number, given: number): void {
   throw new PerilbookError('BUG', `${places} places have the fields of ${given}`, 'Please report this.');
 }
 
-/** A sink that gives the fields of each place as an array. */
+/** A sink that passes on the fields of each place as an array. */
 export function placeFields(take: (place: number, fields: readonly Field[]) => void): PlaceSink {
   let place = 0;
   let fields: Field[] = [];
@@ -94,8 +94,8 @@ export function putFields(sink: PlaceSink, fields: readonly Field[]): void {
   for (const field of fields) sink.put(field);
 }
 
-/** Makes a function that gives the fields of the next rows as arrays; neighbours of one place share one.
- * @param finish what becomes of the fields of a place; left out: they are as they are written to a file (`writtenFields`) */
+/** Makes a function that returns the fields of the next rows as arrays; neighbouring rows of one place share one.
+ * @param finish converts the fields of a place; default: their form in a file (`writtenFields`) */
 export function rowFields(
   request: Pick<WriteRequest, 'placed' | 'added'>,
   finish = (fields: readonly Field[]) => writtenFields(request, fields),
@@ -113,8 +113,8 @@ export function rowFields(
   };
 }
 
-/** Fields with the control characters of texts as escapes: they come from a service, and a terminal that shows the file would obey
- * them. Kept columns and points stay as they are. */
+/** Fields with the control characters of texts as escapes: they come from a service, and a terminal would obey them when it shows
+ * the file. Kept columns and points stay as they are. */
 function writtenFields({ added }: Pick<WriteRequest, 'added'>, fields: readonly Field[]): readonly Field[] {
   return fields.map((field, index) =>
     typeof field === 'string' && isWritten(added[index]!) ? printable(field) : field,

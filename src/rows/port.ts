@@ -15,15 +15,15 @@ export interface Row {
   readonly line: number;
   /** The name of the file that it is in, where the input is several part files. */
   readonly part?: string;
-  /** The text of the columns that were asked for, in that order; '' for an empty, null or missing field. */
+  /** The texts of the requested columns, in that order; '' for an empty, null or missing field. */
   readonly fields: readonly string[];
-  /** What each of the fields is, if the source has types. */
+  /** The type of each field, if the source has types. */
   readonly types?: readonly ValueType[];
-  /** Why the record could not be read; it is kept all the same, with status `invalid`. */
+  /** Why the record could not be read; it is kept anyway, with status `invalid`. */
   readonly problem?: string;
 }
 
-/** What all values of a column of a new file are. `count` is a whole number of 32 bits, `integer` one that a double holds; `time` is a
+/** The type of a column of a new file. `count` is a whole number of 32 bits, `integer` one that a double holds; `time` is a
  * timestamp in UTC, `timestamp` one without a zone; `point` is Well-Known Binary with a character a byte. */
 type TableColumnType = AddedColumn['type'] | 'integer' | 'boolean' | 'date' | 'timestamp';
 
@@ -31,7 +31,7 @@ type TableColumnType = AddedColumn['type'] | 'integer' | 'boolean' | 'date' | 't
 export interface TableColumn {
   readonly name: string;
   readonly type: TableColumnType;
-  /** The column of the input that it is: its fields stay as they are. */
+  /** The column of the input whose fields it keeps unchanged. */
   readonly keeps?: number;
 }
 
@@ -39,81 +39,81 @@ export interface TableColumn {
 export interface AddedColumn {
   readonly name: string;
   readonly type: 'text' | 'number' | 'count' | 'time' | 'point';
-  /** The column of the input that it is, added by an earlier run or taken into another format: its fields stay as they are. */
+  /** The column of the input whose fields it keeps unchanged: added by an earlier run, or taken into another format. */
   readonly keeps?: number;
 }
 
 type RowUnit = 'line' | 'row' | 'feature';
 
-/** Rows that were opened: their format and columns are known, they are not yet read. */
+/** Opened rows: their format and columns are known, but they are not read yet. */
 export interface RowSource {
   readonly format: string;
   /** The names of the columns in file order, decoded, spaces around them removed. */
   readonly columns: readonly string[];
-  /** What the places of rows are, where they are not lines: rows of a table or a sheet, features of a collection. */
+  /** The meaning of `line`, if it is not a line: a row of a table or a sheet, or a feature of a collection. */
   readonly unit?: RowUnit | undefined;
-  /** Its rows say what their fields are; left out where all are texts. */
+  /** Its rows have types; absent if all fields are texts. */
   readonly hasTypes?: boolean;
-  /** What a user should know of how the file is read; null for nothing. */
+  /** A note for the user on how the file is read; null for none. */
   readonly note?: string | null | undefined;
-  /** The number of the first other line near the top whose fields could be the column names, where a format may have titles
-   * above its header. */
+  /** In a format that may have titles above its header: the number of the first other line near the top whose fields could be the
+   * column names. */
   readonly likelyHeader?: ((isHeader: (fields: readonly string[]) => boolean) => number | null) | undefined;
-  /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that is
-   * too short for one of the first `needed` columns (all of them, if it is not said) is a problem; where others are
-   * missing, they are ''. Records whose numbers are not wanted may be left out. */
+  /** Streams all records once, in order, in batches. May be called again; each call reads the file anew. A record that
+   * lacks one of the first `needed` columns (default: all) has a problem; other missing fields are ''. Unwanted records may be
+   * skipped. */
   read(
     columns: readonly number[],
     needed?: number,
     isWanted?: (number: number) => boolean,
   ): AsyncIterable<readonly Row[]>;
-  /** Left out where the rows can only be read from the first to the last. */
+  /** Absent if the rows can only be read in sequence. */
   readonly inPieces?: RowPieces | undefined;
 }
 
-/** Rows that lie together in a file. */
+/** Consecutive rows of a file. */
 export interface RowPiece {
-  /** The number of the file, where the input is several part files; else 0. */
+  /** The number of the part file; 0 for one file. */
   readonly file: number;
-  /** Where it begins and ends: bytes of a text, or numbers of row groups. The last row that begins in it is read to its end. */
+  /** Its beginning and end: bytes of a text, or numbers of row groups. The last row that begins in it is read to its end. */
   readonly from: number;
   readonly to: number;
-  /** Whether `from` may lie inside a row: then the first line after it is taken for the beginning of one. */
+  /** Whether `from` is a guess and may lie inside a row. Reading then begins at the next line. */
   readonly isGuess: boolean;
-  /** The line at `from`; 0 where it is not known, so that the lines of rows are counted from there. */
+  /** The line at `from`; 0 if it is unknown, and lines are counted from there. */
   readonly line: number;
-  /** How many rows and lines it has; 0 before it was read. */
+  /** The number of rows and lines; 0 before reading. */
   readonly rows: number;
   readonly lines: number;
 }
 
-/** Two columns of `count` rows. Valid until the next batch is asked for. */
+/** Two columns of `count` rows. Valid until the next batch. */
 export interface DegreeBatch {
   readonly count: number;
-  /** NaN or null where a row has no plain number there: its texts tell what it has. */
+  /** NaN or null if a row has no plain number there; its texts are then read. */
   readonly lats: ArrayLike<number | null>;
   readonly lngs: ArrayLike<number | null>;
-  /** One of the rows with its texts. */
+  /** A row with its texts. */
   readonly rowAt: (index: number) => Row;
 }
 
-/** Reads pieces of a file. Each reading returns the piece that was read: it is one of the file's rows only where it begins where the
- * one before ends. */
+/** Reads pieces of a file. Each reading returns the piece as read: its rows are those of the file only if it begins where the
+ * previous piece ends. */
 export interface PieceReader {
   read(
     piece: RowPiece,
     columns: readonly number[],
     needed: number | undefined,
   ): AsyncGenerator<readonly Row[], RowPiece>;
-  /** Reads two columns of numbers without their texts; null where they are not stored as doubles. */
+  /** Reads two columns of numbers without their texts; null if they are not stored as doubles. */
   readonly readDegrees?: (piece: RowPiece, lat: number, lng: number) => AsyncGenerator<DegreeBatch, RowPiece> | null;
 }
 
-/** An input in pieces, which threads can read each on its own. */
+/** An input in pieces, which threads read independently. */
 export interface RowPieces {
-  /** In the order of the rows. Where all but the first of a file are guesses, a quoted field with line ends may make one of them wrong. */
+  /** In the order of the rows. All pieces of a text but the first are guesses: a quoted field with line ends may make one wrong. */
   readonly pieces: readonly RowPiece[];
-  /** How large it is: from 1 on, threads gain more than their start takes. */
+  /** The size of the input; from 1 on, threads save more time than their start takes. */
   readonly size: number;
   /** The paths of its files. */
   readonly files: readonly string[];
@@ -123,37 +123,37 @@ export interface RowPieces {
   assertSame(): Promise<void>;
 }
 
-/** An input file that was opened. */
+/** An opened input file. */
 export interface RowFile extends RowSource {
-  /** The columns that are not parts of others, where some are: `address` holds `address.zip` too. */
+  /** The columns that are not parts of others, if some are: `address` contains `address.zip`. */
   readonly wholeColumns?: readonly number[];
-  /** The file with the columns of all its rows, where opening reads its beginning only: the same columns, and after them
-   * those that come late. */
+  /** If opening reads only the beginning: the file with the columns of all its rows, which are the same columns and then late
+   * ones. */
   readonly entire?: () => Promise<RowFile>;
   /** Streams the file once more and writes it with the added columns after the original ones. */
   write(request: WriteRequest): Promise<WriteResult>;
 }
 
-/** Where rows are written to. */
+/** The target of written rows. */
 export interface TableTarget {
   /** A path, or `-` for standard output. A path is written through a temporary file beside it and renamed at the end:
    * an old output stays whole until then. */
   readonly output: string;
-  /** What takes an output named `-`. */
+  /** The stream for an output named `-`. */
   readonly stdout?: Writable | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** What stands before the decimals of added numbers in delimited text; left out: a point. */
+  /** The decimal separator of added numbers in delimited text; default: a point. */
   readonly decimal?: 'point' | 'comma' | undefined;
 }
 
 export interface WriteRequest extends TableTarget {
   /** The original columns from this index on were written by Perilbook earlier and are left out; null keeps all. */
   readonly dropFrom: number | null;
-  /** Columns of an earlier run that stay as they are, by their index; they take their old place among the added ones. */
+  /** Columns of an earlier run that stay unchanged, by index; they keep their order among the added ones. */
   readonly kept?: readonly (AddedColumn & { readonly keeps: number })[];
   /** Original columns that hold numbers in every row, for formats that have types. */
   readonly numbers?: ReadonlySet<number>;
-  /** `text`: columns of a source without types stay texts in formats that have types; left out: numbers are inferred. */
+  /** `text`: columns of a source without types stay texts in formats with types; default: numbers are inferred. */
   readonly types?: 'infer' | 'text' | undefined;
   readonly added: readonly AddedColumn[];
   /** The fields of the added columns. */
@@ -166,25 +166,25 @@ export interface NewTable {
   readonly batches: () => AsyncIterable<readonly (readonly Value[])[]>;
 }
 
-/** The fields of rows by the places that the rows stand at: rows of one place have the same fields. */
+/** The fields of rows by place: rows of one place have the same fields. */
 export interface PlacedFields {
-  /** How many places there are. Infinity where rows are places of their own: each is then asked for once, in their order. */
+  /** The number of places. Infinity if each row is a place: each is then requested once, in order. */
   readonly count: number;
-  /** Gives the fields of places: of some by their numbers, in the order asked, or of all. */
+  /** Puts the fields of places into a sink: of some by their numbers, in the given order, or of all. */
   readonly give: (sink: PlaceSink, places?: readonly number[]) => Promise<void>;
-  /** The writer has encoded the fields of all places: it asks for none again. */
+  /** Called when the writer has encoded the fields of all places and needs them no longer. */
   readonly release?: () => void;
   /** The places of the next `count` rows, by number. */
   readonly next: (count: number) => Int32Array<ArrayBuffer>;
-  /** The pieces of the file, and the threads that are to write them; left out where this thread alone writes. */
+  /** The pieces of the file, and the threads that write them; absent if only this thread writes. */
   readonly inThreads?: { readonly pool: ThreadPool; readonly pieces: readonly RowPiece[] } | undefined;
-  /** What writers have made of the fields of all places, by how they are written: the part files of a run share it. */
+  /** The encoded fields of all places, by form: the part files of a run share them. */
   readonly encoded?: Map<string, Promise<unknown>>;
 }
 
 /** Takes the fields of places. */
 export interface PlaceSink extends FieldSink {
-  /** All fields of a place were given: those of the next one follow. */
+  /** Ends a place; the next field belongs to the next place. */
   endPlace(): void;
 }
 
@@ -193,7 +193,7 @@ export interface WriteResult {
   readonly bytes: number;
 }
 
-/** Whether the texts of a column are Perilbook's own. */
+/** Whether Perilbook made the texts of a column. */
 export function isWritten({ keeps, type }: TableColumn): boolean {
   return keeps === undefined && type !== 'point';
 }

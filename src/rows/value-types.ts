@@ -1,12 +1,12 @@
 import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { Row } from './port.ts';
 
-/** What all values of a column of the input are. */
+/** The type of all values of a column of the input. */
 export type InputColumnType = 'text' | 'number' | 'integer' | 'boolean' | 'date' | 'timestamp';
 
-/** The columns of the rows that it takes: each has the narrowest type that all its values are of, else text.
- * @param isInferred whether rows without types have numbers: a column of texts that are all written as a number prints again. A leading
- * zero, a plus, a blank, or more digits than a double holds makes the column text, so that nothing of a code is lost */
+/** Finds the narrowest type of each column that fits all its values, else text.
+ * @param isInferred whether columns without types may be numbers: if all texts equal their numbers printed again. A leading zero, a
+ * plus, a blank, or more digits than a double holds makes the column text, so that codes stay whole */
 export function columnTypes(count: number, isInferred: boolean) {
   const types: (InputColumnType | null)[] = new Array(count).fill(null);
   return {
@@ -37,16 +37,16 @@ function typeOfText(text: string): InputColumnType {
 
 function typeOfValue(text: string, type: ValueType): InputColumnType {
   if (type === 'number') return isExact(text) ? typeOfNumber(Number(text)) : 'text';
-  // A column has one time zone; lists and objects are texts in a table.
+  // A table's column has one time zone; its lists and objects are texts.
   return type === 'json' || (type === 'timestamp' && text.endsWith('Z')) ? 'text' : type;
 }
 
 const typeOfNumber = (number: number): InputColumnType => (Number.isSafeInteger(number) ? 'integer' : 'number');
 
-/** A double keeps each decimal of so many digits. */
+/** A double keeps every decimal with this many digits. */
 const DIGITS_KEPT = 15;
 
-/** Whether a double holds the number of a text, all its digits. */
+/** Whether a double holds all digits of a text's number. */
 function isExact(text: string): boolean {
   const number = Number(text);
   if (!Number.isFinite(number)) return false;

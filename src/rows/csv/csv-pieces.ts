@@ -10,9 +10,9 @@ const LARGE_BYTES = 32 * 1024 * 1024;
 const PIECE_BYTES = 512 * 1024;
 
 /**
- * The file in pieces of half a mebibyte. Whether a byte lies inside a quoted field can only be known from the bytes before it, so each
- * piece begins with a guess: the first line in it. The guess is right where the piece before ends there; the caller reads it again
- * from the right place where it is not. Rejected: to count quotes first, which is a pass of its own, and wrong for stray quotes.
+ * The file in pieces of half a mebibyte. Only the earlier bytes show whether a byte is inside a quoted field, so each piece
+ * begins with a guess: its first line. The guess is right if the previous piece ends there; otherwise the caller reads it again from
+ * the right byte. Rejected: counting quotes first, which is an extra pass, and wrong for stray quotes.
  */
 export function csvPieces(
   input: InputFile,

@@ -84,7 +84,7 @@ function addHeader(
   gathered.addBytes(head, header.end, header.next);
 }
 
-/** The delimiter between the original fields and the added ones; nothing when there are none of either. */
+/** The delimiter between the original and the added fields; '' if one of them is empty. */
 function separatorOf(delimiter: string, { dropFrom, added }: WriteRequest): string {
   return dropFrom === 0 || added.length === 0 ? '' : delimiter;
 }

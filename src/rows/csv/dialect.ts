@@ -4,26 +4,26 @@ import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from '
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import type { FileEncoding } from '../files/text-encoding.ts';
 
-/** What a user may say of a CSV file that its content would otherwise decide. */
+/** Settings of a CSV file that override the detection by its content. */
 export interface CsvOptions {
-  /** One ASCII character that is no quote and no line end. */
+  /** One ASCII character except quotes and line ends. */
   readonly delimiter?: string;
   readonly encoding?: FileEncoding;
-  /** False when the first line is a row already: the columns are then named by their numbers. */
+  /** False if the first line is a row; columns are then named by number. */
   readonly header?: boolean;
-  /** The line of the file that names the columns; what is above it is copied to the output. */
+  /** The line with the column names; lines above it are copied to the output. */
   readonly headerLine?: number;
 }
 
-/** How a CSV file is written, and where its header lies. */
+/** The syntax of a CSV file, and the position of its header. */
 export interface Dialect {
   readonly delimiter: string;
   readonly encoding: TextEncoding;
   /** True when the encoding was guessed from the bytes of the head. */
   readonly isEncodingGuessed: boolean;
-  /** The last ones have no name where the rows have more fields than the header. */
+  /** If rows have more fields than the header, the last columns have no name. */
   readonly columns: readonly string[];
-  /** The header record in the head of the file; what is before it (BOM, blank lines, `sep=`) is copied to the output. Without a
+  /** The header record in the head of the file; everything before it (BOM, blank lines, `sep=`) is copied to the output. Without a
    * header, an empty span where the records begin. */
   readonly header: RecordSpan;
   readonly hasHeader: boolean;
@@ -31,7 +31,7 @@ export interface Dialect {
   readonly firstLine: number;
 }
 
-/** The head of a file, from which its dialect is read. */
+/** The head of a file, which shows its dialect. */
 interface Head {
   readonly name: string;
   readonly bytes: Buffer;
@@ -42,7 +42,7 @@ interface Head {
   readonly isWhole: boolean;
 }
 
-/** Commas last: of two delimiters that fit equally well, a comma is likelier to be part of a text or a decimal. */
+/** Commas last: if two delimiters fit equally well, commas are probably in texts or decimals. */
 const DELIMITERS = ['\t', ';', '|', ','] as const;
 const RECORDS_TO_JUDGE_BY = 50;
 const BOM = '\xef\xbb\xbf';
@@ -88,7 +88,7 @@ function statedEncoding({ utf16 }: InputFile, named: FileEncoding | undefined, h
 
 const HEADER_LINE = 'Name another line: --header-line N (header_line: N in the job file), counted from 1.';
 
-/** Where the line begins that is to be the header. @throws USAGE, INPUT_UNREADABLE */
+/** The first byte of the header line. @throws USAGE, INPUT_UNREADABLE */
 function linesAbove(
   { name, head }: InputFile,
   { headerLine = 1, header }: CsvOptions,
@@ -107,7 +107,7 @@ function linesAbove(
 }
 
 const [LF, CR] = [10, 13];
-/** How far down a header is looked for after titles. */
+/** How many lines are searched for a header below titles. */
 const TITLE_LINES = 20;
 
 /** The first line after the header whose fields could be the column names; null where none could. */
@@ -141,7 +141,7 @@ function findHeader({ name, bytes, from, linesAbove, isWhole }: Head, delimiter:
   throw unreadable(name, 'has no header line', 'The first line must name the columns.');
 }
 
-/** The delimiter that cuts the header into the most fields, where the records agree with it. */
+/** The delimiter that gives the most header fields, weighted by the records that agree. */
 function guessDelimiter(head: Head): string {
   let best: { delimiter: string; score: number } = { delimiter: ',', score: 0 };
   for (const delimiter of DELIMITERS) {
@@ -155,7 +155,7 @@ function scoreOf(head: Head, delimiter: string): number {
   const [width, ...others] = firstWidths(head, delimiter);
   if (width === undefined || width < 2) return 0;
   const agreeing = others.filter((other) => other === width).length;
-  // Ragged files still have a delimiter: disagreement weakens a candidate and does not exclude it.
+  // Ragged files have a delimiter too: disagreement weakens a candidate but does not exclude it.
   return width * (others.length === 0 ? 1 : 0.1 + agreeing / others.length);
 }
 
@@ -167,8 +167,8 @@ function usualWidth(head: Head, delimiter: string): number {
   return usual?.[0] ?? 0;
 }
 
-/** The usual width where each of the first rows has more fields than the header, else 0: NOAA's files of tornadoes name 24 of 28, and
- * some programs end each row with a delimiter. One row that is too long is not accepted: a text in it may lack its quotes. */
+/** The usual width if each of the first rows has more fields than the header, else 0: NOAA's files of tornadoes name 24 of 28 columns,
+ * and some programs end each row with a delimiter. A single long row is not accepted: one of its texts may lack quotes. */
 function widthWithUnnamed(head: Head, delimiter: string): number {
   const [named = 0, ...widths] = firstWidths(head, delimiter);
   return widths.length > 0 && widths.every((width) => width > named) ? usualWidth(head, delimiter) : 0;

@@ -6,15 +6,15 @@ const MILLION = 1e6;
 const MOST_MILLIONTHS = 1e15;
 /** A number in digits takes at most 24 bytes, the delimiter one, quotes around it two. */
 const NUMBER_BYTES = 27;
-/** Ratings and statuses come again; names of places do not. */
+/** Ratings and statuses repeat; place names do not. */
 const TEXTS_KEPT = 4096;
 const [ZERO, POINT, MINUS, COMMA, QUOTE] = [48, 46, 45, 44, 34];
 
 /**
- * Makes what formats the fields of places as parts of records, with a delimiter before the first one if `leads`. Scores and frequencies
- * have six decimals or less: their digits are written from a whole number, which takes a tenth of the time of texts that are joined.
+ * Makes the encoder of places' fields as parts of records, with a delimiter before the first field if `leads`. Scores and frequencies
+ * have six decimals or less: writing their digits from a whole number takes a tenth of the time of joining texts.
  *
- * @param columns say which texts are the user's own
+ * @param columns show which texts are the user's own
  * @param take gets the bytes of each place, the first `length` ones of a buffer, and how many fields they are
  */
 export function fieldEncoder(
@@ -52,7 +52,7 @@ export function fieldEncoder(
     if (fields++ > 0 || leads) bytes[at++] = delimiter;
   };
   const hasCommas = format.decimal === 'comma';
-  /** The number that begins at a place gets a decimal comma, and quotes where the comma is also the delimiter. */
+  /** Gives the number at an offset a decimal comma, and quotes if the comma is also the delimiter. */
   const withComma = (from: number): void => {
     const point = bytes.indexOf(POINT, from);
     if (point < 0 || point >= at) return;

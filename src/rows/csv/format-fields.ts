@@ -6,27 +6,27 @@ import type { InputFile } from '../files/input-file.ts';
 import { unfinishedBytes } from '../files/text-encoding.ts';
 import type { Dialect } from './dialect.ts';
 
-/** How fields are written in a CSV file. */
+/** The syntax of fields in a CSV file. */
 export interface FieldFormat {
   readonly delimiter: string;
   readonly encoding: TextEncoding;
-  /** What stands before the decimals of a number; left out: a point. */
+  /** The decimal separator; default: a point. */
   readonly decimal?: 'point' | 'comma' | undefined;
 }
 
-/** Spreadsheets run a text that begins like this, wherever it came from; the wide forms too, where such are typed. */
+/** Spreadsheets run texts with such a beginning as formulas, also in the wide forms of East Asian keyboards. */
 const BEGINS_FORMULA = /^[=+\-@\t\n＝＋－＠]/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Needs no quotes, is no formula, and is the same in every encoding: most texts of answers. */
 const PLAIN = /^\w[\w .:-]*$/;
 
-/** An apostrophe is how spreadsheets themselves mark a text as one. A text that is a number stays one. */
+/** Spreadsheets mark a text by an apostrophe. A text that is a number stays a number. */
 function harmless(text: string): string {
   return BEGINS_FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
-/** The text that `harmless` was given. */
+/** The original of a text from `harmless`. */
 export function withoutApostrophe(text: string): string {
   return text.startsWith("'") && harmless(text.slice(1)) === text ? text.slice(1) : text;
 }
@@ -34,8 +34,8 @@ export function withoutApostrophe(text: string): string {
 /**
  * Makes a function that formats a text as a field, quoted where RFC 4180 asks for it: a string of one character a byte.
  *
- * @param isWritten true for a text that is Perilbook's and not the user's own: it must not run as a formula in a spreadsheet, and
- * not control a terminal
+ * @param isWritten true for a text from Perilbook, which must not run as a formula in a spreadsheet or control a terminal; false
+ * for the user's own
  */
 export function textFormatter({ delimiter, encoding }: FieldFormat): (text: string, isWritten: boolean) => string {
   const needsQuotes = (text: string) =>
@@ -48,9 +48,9 @@ export function textFormatter({ delimiter, encoding }: FieldFormat): (text: stri
 }
 
 /**
- * The encoding in which added text is written. Where the head of a large file is ASCII only, the rest is searched (a gigabyte
- * takes under a second): one `µg/m³` in UTF-8 among rows of windows-1252 would make the file unreadable. The first byte beyond
- * ASCII decides.
+ * The encoding in which added text is written. If the head of a large file is ASCII, the rest is searched (under a second for a
+ * gigabyte), because one `µg/m³` in UTF-8 among rows of windows-1252 would make the file unreadable. The first byte beyond ASCII
+ * decides.
  */
 export async function encodingToWrite(input: InputFile, dialect: Dialect): Promise<TextEncoding> {
   if (!dialect.isEncodingGuessed || input.isWhole || !isAscii(input.head)) return dialect.encoding;

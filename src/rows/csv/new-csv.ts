@@ -4,7 +4,7 @@ import { putPlace } from '../placed-fields.ts';
 import { fieldEncoder } from './field-bytes.ts';
 import { textFormatter } from './format-fields.ts';
 
-/** Makes what writes a table as a new file of delimited text. */
+/** Makes the writer of a table as a new file of delimited text. */
 export function newCsvWriter(delimiter: ',' | '\t'): WriteNewFile {
   return async (table, target, source) => {
     const format = { delimiter, encoding: 'utf-8', decimal: target.decimal } as const;

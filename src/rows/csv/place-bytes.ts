@@ -5,18 +5,18 @@ import { fieldEncoder } from './field-bytes.ts';
 import type { FieldFormat } from './format-fields.ts';
 import { type CsvBatch, CUT_WIDTH } from './record-batches.ts';
 
-/** The bytes that each place adds to its rows, by its number. Plain data over shared memory, which threads can read. */
+/** The bytes that each place adds to its rows, by number, in shared memory for threads. */
 export interface PlaceBytes {
-  /** Where the bytes of each place end. */
+  /** The end of each place's bytes. */
   readonly ends: Uint32Array;
   readonly bytes: Uint8Array;
 }
 
-/** The bytes of places that are held at once. The text of 18 natural topics takes some 400 bytes. */
+/** Most bytes of places in memory. The text of 18 natural topics takes some 400 bytes. */
 const MOST_BYTES = 128 * 1024 * 1024;
 const FIRST_BYTES = 1024 * 1024;
 
-/** The bytes of all places; null where they take more memory than they may. */
+/** The bytes of all places; null if they exceed the limit. */
 export async function bytesOfPlaces(
   request: WriteRequest,
   format: FieldFormat,
@@ -33,7 +33,7 @@ export async function bytesOfPlaces(
   return store.bytes();
 }
 
-/** Makes a function that encodes the places of the next rows, where they are too many to encode all before. */
+/** Makes a function that encodes the places of the next rows, if there are too many to encode all before. */
 export function bytesOfNextRows(
   request: WriteRequest,
   format: FieldFormat,
@@ -97,7 +97,7 @@ type AddFields = (gathered: ByteBuffer, row: number) => void;
 /** Copies the bytes of rows at places.
  * @param places of the rows of a batch, from the index `first` on */
 export function placeAdder({ ends, bytes: shared }: PlaceBytes, places: Int32Array, first = 0): AddFields {
-  // A message makes a Uint8Array of a Buffer.
+  // A message between threads turns a Buffer into a Uint8Array.
   const bytes = Buffer.from(shared.buffer, shared.byteOffset, shared.length);
   return (gathered, row) => {
     const place = places[first + row]!;
@@ -105,7 +105,7 @@ export function placeAdder({ ends, bytes: shared }: PlaceBytes, places: Int32Arr
   };
 }
 
-/** The bytes of a batch with the added fields where each record ends; line ends and blank lines are copied with the rest. */
+/** The bytes of a batch, with the added fields at the end of each record; line ends and blank lines are copied too. */
 export function addBatch(
   gathered: ByteBuffer,
   { count, bytes, from, to, cuts }: CsvBatch,

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 
-/** CSV text of a small table that Perilbook makes itself: commas, LF, quotes only where they are needed. */
+/** Formats a small table as CSV: commas, LF, quotes only where needed. */
 export function plainCsv(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
   return stringify([[...head], ...rows.map((row) => [...row])]);
 }

@@ -4,7 +4,7 @@ import type { DegreeBatch, RowPiece } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { csvBatches, ROWS_A_BATCH } from './record-batches.ts';
 
-/** Reads two columns of a piece as numbers. To make texts of them first took a third of the time of a scan. */
+/** Reads two columns of a piece as numbers. Making texts of them first took a third of a scan's time. */
 export async function* readDegrees(
   input: InputFile,
   dialect: Dialect,
@@ -21,7 +21,7 @@ export async function* readDegrees(
   const width = dialect.columns.length;
   let next = 0;
   const onRecord = (bytes: Buffer, span: RecordSpan, position: { readonly number: number; readonly line: number }) => {
-    // A row with too many fields has a problem, which its texts come with.
+    // A row with too many fields has a problem, which reading its texts reports.
     const isWhole = span.fields <= width;
     lats[next] = isWhole ? degreesIn(bytes, span, lat) : Number.NaN;
     lngs[next] = isWhole ? degreesIn(bytes, span, lng) : Number.NaN;
@@ -65,7 +65,7 @@ function degreesIn(bytes: Buffer, span: RecordSpan, column: number): number {
   }
   const whole = (point < 0 ? to : point) - first;
   const decimals = point < 0 ? 0 : to - point - 1;
-  // Zeros in front make a code, and a point at the end is no plain number.
+  // A text with leading zeros is a code, and one with a final point is no plain number.
   if (whole < 1 || whole > MOST_WHOLE || (whole > 1 && bytes[first] === ZERO)) return Number.NaN;
   if ((point >= 0 && decimals === 0) || decimals >= POWERS.length || digits > Number.MAX_SAFE_INTEGER)
     return Number.NaN;

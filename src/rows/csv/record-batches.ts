@@ -6,34 +6,34 @@ import type { InputFile } from '../files/input-file.ts';
 import type { Row, RowPiece } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 
-/** Some neighbouring records, with their bytes and where the added fields go. Valid until the next batch is asked for. */
+/** Consecutive records, with their bytes and the positions for added fields. Valid until the next batch. */
 export interface CsvBatch {
   /** How many records there are. */
   readonly count: number;
-  /** The records, where their columns were asked for. */
+  /** The records, if columns were requested. */
   readonly rows: readonly Row[];
-  /** The records lie in `bytes` from `from` to `to`; blank lines between them included. */
+  /** The records are in `bytes` from `from` to `to`, with the blank lines between them. */
   readonly bytes: Buffer;
   readonly from: number;
   readonly to: number;
   /** Three numbers a row: where its kept fields end, how many delimiters stand for fields that it lacks, where it ends. */
   readonly cuts: Int32Array;
-  /** A row of the batch by the place of its first byte. */
+  /** Makes a row of the batch by the offset of its first byte. */
   readonly rowFrom: (start: number, position: RecordPosition, columns: readonly number[]) => Row;
 }
 
 export interface BatchRequest {
-  /** The columns of each row; null where no row is wanted, only where it ends. */
+  /** The columns of each row; null if only the ends of rows are needed. */
   readonly columns: readonly number[] | null;
-  /** How many of them, the first ones, a row must have; all where it is not said. */
+  /** How many of the first columns a row must have; default: all. */
   readonly needed?: number | undefined;
-  /** The numbers of the records that are given as rows; all where it is not said. */
+  /** Selects the records to return as rows, by number; default: all. */
   readonly isWanted?: ((number: number) => boolean) | undefined;
   readonly dropFrom: number | null;
   readonly signal?: AbortSignal | undefined;
-  /** Left out: all records after the header. */
+  /** Default: all records after the header. */
   readonly piece?: RowPiece;
-  /** Gets each record as it is found; `place` is that of its first byte. */
+  /** Gets each record; `position` is that of its first byte. */
   readonly onRecord?: (bytes: Buffer, span: RecordSpan, position: RecordPosition) => void;
 }
 
@@ -45,13 +45,13 @@ interface RecordPosition {
 
 export const CUT_WIDTH = 3;
 
-/** A piece of half a mebibyte and the rest of its last record: one read for each. */
+/** Room for a piece of half a mebibyte and the rest of its last record, so that one read suffices. */
 const WINDOW_BYTES = 576 * 1024;
 export const ROWS_A_BATCH = 1024;
 /** Longer records are refused as damaged. A quoted field may have 16 MiB. */
 const LONGEST_RECORD = 64 * 1024 * 1024;
 
-/** The window of a pass that has ended: a thread reads hundreds of pieces, and new memory for each stayed for long. */
+/** The window of the last pass, for reuse: a thread reads hundreds of pieces, and new memory for each was freed late. */
 let spareWindow: Buffer | null = null;
 
 /** Streams the records after the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows
@@ -87,7 +87,7 @@ export async function* csvBatches(
   return { ...piece, ...read, from: begin, to: window.start + window.from, isGuess: false };
 }
 
-/** What one pass uses for all its batches. */
+/** The memory of one pass, for all its batches. */
 interface BatchMemory {
   readonly span: RecordSpan;
   readonly cuts: Int32Array;
@@ -155,7 +155,7 @@ function rowOf(
     fields.push(fieldText(bytes, span, column, dialect.encoding));
     if (column >= span.fields && i < needed) lacksNeeded = true;
   }
-  // Trailing fields that nobody asked for may be missing: EPA's TRI files have a header of 110 fields and rows of 109.
+  // Unrequested trailing fields may be missing: EPA's TRI files have a header of 110 fields and rows of 109.
   if (span.fields <= width && !lacksNeeded) return { number, line, fields };
   const other = dialect.hasHeader && dialect.header.fields === width ? 'header' : 'file';
   const hint = span.fields > width ? ': a text with a delimiter in it needs quotes.' : '.';
@@ -167,8 +167,8 @@ function rowOf(
   };
 }
 
-/** Decides which bytes of a record stay and how many fields it lacks before the added ones. A record with more fields than the
- * header loses as many at its end as the header does: those that an earlier run appended. */
+/** Decides which bytes of a record stay and how many fields it lacks before the added ones. If the header drops an earlier run's
+ * columns, a record with too many fields drops as many fields at its end. */
 export function cutRecord(
   span: RecordSpan,
   width: number,

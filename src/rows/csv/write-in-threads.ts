@@ -7,7 +7,7 @@ import type { Dialect } from './dialect.ts';
 import { addBatch, type PlaceBytes, placeAdder } from './place-bytes.ts';
 import { csvBatches } from './record-batches.ts';
 
-/** What each thread that writes is started with. */
+/** The start data of a writing thread. */
 interface WriteThreadSetup extends Pick<WriteRequest, 'dropFrom'> {
   readonly file: string;
   readonly dialect: Dialect;
@@ -18,7 +18,7 @@ interface WriteThreadSetup extends Pick<WriteRequest, 'dropFrom'> {
 interface PieceToWrite {
   readonly piece: RowPiece;
   readonly places: Int32Array<ArrayBuffer>;
-  /** Memory for the output, of a piece that is written. */
+  /** The memory of a written piece, for reuse. */
   readonly memory: ArrayBuffer;
 }
 
@@ -29,11 +29,11 @@ interface WrittenPiece {
   readonly memory: ArrayBuffer;
 }
 
-/** The output of a piece with the fields of 18 topics takes 2.5 MB. To double the memory up to there left as much behind. */
+/** The output of a piece with the fields of 18 topics takes 2.5 MB. Doubling the memory up to that size left as much garbage. */
 const PIECE_BYTES = 3 * 1024 * 1024;
 
-/** Writes the pieces that the scan has found: threads make their bytes, and this one makes its share and writes all in order. Memory:
- * the output of two pieces a thread. */
+/** Writes the pieces of the scan: threads make their bytes, and this thread makes its share and writes all in order. Memory:
+ * the output of two pieces per thread. */
 export async function writeInThreads(
   gathered: ByteBuffer,
   input: InputFile,
@@ -61,13 +61,13 @@ export async function writeInThreads(
   return rows;
 }
 
-/** Makes a function that makes the output of pieces. */
+/** Makes the function that formats pieces. */
 function pieceWriter(
   input: InputFile,
   { dialect, dropFrom, separator, made }: Omit<WriteThreadSetup, 'file'>,
 ): (task: PieceToWrite) => Promise<WrittenPiece> {
   return async ({ piece, places, memory }) => {
-    // It is never flushed: a piece is passed on as a whole.
+    // Never flushed: a piece is passed on as a whole.
     const gathered = byteBuffer(async () => {}, memory);
     let rows = 0;
     for await (const batch of csvBatches(input, dialect, { columns: null, dropFrom, piece })) {

@@ -1,6 +1,6 @@
 /** Collects small pieces for large writes. */
 export interface ByteBuffer {
-  /** The collected bytes are the first `used` ones. The buffer may be another one after any call. */
+  /** The collected bytes are the first `used` ones. Any call may replace the buffer. */
   bytes: Buffer;
   used: number;
   makeRoom(more: number): void;
@@ -16,8 +16,8 @@ export interface ByteBuffer {
 
 const BYTES_A_WRITE = 1024 * 1024;
 
-/** Makes a buffer that passes its bytes to `write`. At most one write runs while the next bytes are collected: so a slow reader
- * is waited for, and memory stays at two buffers. */
+/** Makes a buffer that passes its bytes to `write`. At most one write runs while the next bytes are collected, so a slow reader
+ * delays the writer, and memory stays at two buffers. */
 export function byteBuffer(
   write: (bytes: Buffer) => Promise<void>,
   memory = new ArrayBuffer(2 * BYTES_A_WRITE),
@@ -45,7 +45,7 @@ export function byteBuffer(
     },
     addBytes(bytes, from, to) {
       gathered.makeRoom(to - from);
-      // Not `set`: out of shared memory that takes twice as long.
+      // Not `set`, which takes twice as long from shared memory.
       gathered.used += bytes.copy(gathered.bytes, gathered.used, from, to);
     },
     addText(text) {

@@ -15,7 +15,7 @@ export function withoutCompression(name: string): string {
   return last.toLowerCase() in BY_EXTENSION ? name.slice(0, -last.length) : name;
 }
 
-/** How an output is to be compressed: as its name says, or as the input when both names end alike. */
+/** The compression of an output: by its name, or as the input if both names have the same ending. */
 export function compressionOfOutput(
   output: string,
   input: { readonly name: string; readonly compression: Compression | null } | null,

@@ -17,7 +17,7 @@ export function isParquet(head: Buffer): boolean {
   return PARQUET.test(head.toString('latin1', 0, 16));
 }
 
-/** What the first bytes of files that are not CSV look like, as latin1 text; a name at the start of a header never does. */
+/** The first bytes of files that are not CSV, as latin1 text; no header begins like this. */
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: magic numbers are made of them
 const SIGNATURES: readonly FormatSignature[] = [
   { start: PARQUET, what: 'a Parquet file that was compressed once more', hint: UNPACK },
@@ -56,7 +56,7 @@ const SIGNATURES: readonly FormatSignature[] = [
 ];
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 
-/** Refuses a file whose first bytes are not those of a CSV file, and says what it is. */
+/** Refuses a file whose first bytes are not CSV, and names its kind. */
 export function refuseOtherFormats(file: string, head: Buffer): void {
   const start = head.toString('latin1', 0, isContainer(head) ? head.length : 4096);
   const signature = SIGNATURES.find((format) => format.start.test(start));

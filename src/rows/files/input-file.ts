@@ -28,24 +28,24 @@ import type { Utf16 } from './text-encoding.ts';
 const [openFd, readFd, statFd, closeFd] = [promisify(open), promisify(read), promisify(fstat), promisify(close)];
 const appendFd = promisify<number, Buffer>(writeFile);
 
-/** The bytes of the head that formats, delimiters and encodings are judged by. */
+/** The bytes of the head, which show format, delimiter and encoding. */
 export const HEAD_BYTES = 1024 * 1024;
 
-/** An input that can be read more than once; a pass fails when it has changed since it was opened. */
+/** An input that can be read more than once; a pass fails if it has changed since it was opened. */
 export interface InputFile extends ByteSource {
   /** The first bytes, at most a mebibyte. */
   readonly head: Buffer;
   /** True when there is nothing after the head. */
   readonly isWhole: boolean;
-  /** How the file on the disk is compressed, where its bytes read unpacked. */
+  /** The compression of the file on the disk, if reading unpacks it. */
   readonly compression: Compression | null;
-  /** How the text on the disk is encoded, where its bytes read as UTF-8. */
+  /** The encoding of the text on the disk, if reading converts it to UTF-8. */
   readonly utf16: Utf16 | null;
-  /** Which file this is, for a comparison with the output; null for a stream. */
+  /** The file's identity, for a comparison with the output; null for a stream. */
   readonly identity: FileIdentity | null;
   /** Begins a pass through the file; refuses when it is no longer the same.
-   * @param isShort the pass reads a short piece: the thread waits for its bytes, because where all cores are busy a read by another
-   * thread is waited for longer than it takes (a fifth of a scan) */
+   * @param isShort the pass reads a short piece synchronously: if all cores are busy, waiting for another thread's read takes longer
+   * than the read (a fifth of a scan) */
   startPass(isShort?: boolean): Promise<BytePass>;
 }
 
@@ -67,8 +67,8 @@ export async function assertSameFile(input: InputFile): Promise<void> {
   await using _pass = await input.startPass();
 }
 
-/** Opens the input: a path, or `-` for `stdin`. What cannot be read twice (a pipe, a device) is first copied to a temporary
- * file that has no name, so that a kill leaves nothing behind. */
+/** Opens the input: a path, or `-` for `stdin`. A pipe or a device, which cannot be read twice, is first copied to an
+ * unnamed temporary file, so that a kill leaves no file. */
 export async function openInput(file: string, stdin?: Readable): Promise<InputFile> {
   if (file === '-') {
     if (!stdin) throw new PerilbookError('USAGE', 'There is no standard input to read', 'Give the name of a file.');
@@ -208,12 +208,12 @@ function asUnreadable(file: string, error: unknown): unknown {
   return unreadable(file, `cannot be read (${error.message})`, 'Check the file and the disk that it is on.', error);
 }
 
-/** `; did you mean X?` after the name of a file that is not there, if a file of its folder has nearly that name. */
+/** `; did you mean X?` for a missing file, if its folder has a file with a similar name. */
 export function didYouMeanFile(path: string): string {
   try {
     return didYouMean(basename(path), readdirSync(dirname(path)));
   } catch {
-    // The folder is not there either.
+    // The folder is missing too.
     return '';
   }
 }

@@ -10,7 +10,7 @@ export interface OutputFile {
   write(bytes: Buffer): Promise<void>;
   /** Makes the output durable, then gives it its name. */
   commit(): Promise<void>;
-  /** Removes what was written. Call it on any failure; it does nothing after a commit. */
+  /** Removes the written bytes. Call it on any failure; it does nothing after a commit. */
   discard(): Promise<void>;
   /** The bytes that were written so far, after compression. */
   written(): number;
@@ -18,14 +18,14 @@ export interface OutputFile {
 
 type UncountedOutput = Omit<OutputFile, 'written'>;
 
-/** Which file the input is; the output must be another. */
+/** The input's identity; the output must be another file. */
 export interface InputIdentity {
   readonly dev: number;
   readonly ino: number;
 }
 
-/** Refuses an output that could not be written, before anything is bought for it: the input itself, a directory, a folder
- * that does not exist or may not be written. Leaves nothing behind. */
+/** Refuses an output that cannot be written, before anything is bought: the input itself, a directory, or a file in a folder
+ * that does not exist or may not be written. Leaves no file. */
 export async function checkOutput(output: string, input: string): Promise<void> {
   if (output === '-') return;
   const old = await stat(output).catch(() => undefined);
@@ -35,14 +35,14 @@ export async function checkOutput(output: string, input: string): Promise<void> 
   await file.discard();
 }
 
-/** Which file a path leads to. */
+/** The identity of the file at a path. */
 export interface ResolvedPath {
-  /** The path without symbolic links, also where nothing is there. */
+  /** The path with symbolic links resolved, even if nothing is there. */
   readonly target: string;
   readonly stats: Stats | undefined;
 }
 
-/** @throws OUTPUT_UNWRITABLE where the path leads nowhere: a loop of links, a folder that may not be read */
+/** @throws OUTPUT_UNWRITABLE if the path cannot be resolved: a loop of links, or a folder that may not be read */
 export async function resolvedPath(path: string): Promise<ResolvedPath> {
   return await orUnwritable(path, async () => {
     const target = await resolveLinks(path);
@@ -80,8 +80,8 @@ function counted(output: UncountedOutput): OutputFile {
 }
 
 /**
- * Writes an output whole or not at all: what `write` has written gets its name when it is done; when it fails or is
- * interrupted, everything is left as it was.
+ * Writes an output whole or not at all: the file gets its name when `write` is done; after a failure or an interrupt
+ * nothing has changed.
  */
 export async function writeWhole<Result>(
   output: OutputFile,
@@ -168,7 +168,7 @@ function deviceOutput(output: string, handle: FileHandle): UncountedOutput {
 }
 
 function streamOutput(stdout: Writable, signal?: AbortSignal): UncountedOutput {
-  // A failed write also emits 'error', which would end the process when nobody listens; the write itself reports it.
+  // A failed write also emits 'error', which would end the process without a listener; the write itself reports it.
   const ignore = () => {};
   stdout.on('error', ignore);
   const release = async () => {
@@ -177,7 +177,7 @@ function streamOutput(stdout: Writable, signal?: AbortSignal): UncountedOutput {
   return {
     write: (bytes) =>
       new Promise((done, fail) => {
-        // An earlier abort sends no event any more, and a reader that stands still would be waited for.
+        // An earlier abort sends no event now, and a reader that has stopped would block the output for ever.
         signal?.throwIfAborted();
         const onAbort = () => fail(signal?.reason);
         signal?.addEventListener('abort', onAbort, { once: true });

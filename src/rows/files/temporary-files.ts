@@ -9,12 +9,12 @@ const MACHINE_DIGITS = 8;
 const PID_DIGITS = 8;
 const RANDOM_DIGITS = 8;
 
-/** The temporary files and folders of this thread that have not got their names. */
+/** The temporary files and folders of this thread that are not renamed yet. */
 const unfinished = new Set<string>();
 
 /**
- * The name of a temporary file or folder beside the target. It holds machine and process, so that what a kill left can be removed.
- * When it has got its name or was removed, call `endTemporary`.
+ * The name of a temporary file or folder beside the target. It contains machine and process, so that files of killed processes can be removed.
+ * Call `endTemporary` after it was renamed or removed.
  */
 export function temporaryName(target: string): string {
   const pid = process.pid.toString(16).padStart(PID_DIGITS, '0');
@@ -34,8 +34,8 @@ export function removeUnfinished(): void {
   unfinished.clear();
 }
 
-/** Removes temporary files and folders of this output that killed processes of this machine left. Errors are ignored: a leftover
- * is harmless. */
+/** Removes temporary files and folders of this output that killed processes of this machine left. Errors are ignored: a remaining
+ * file is harmless. */
 export async function removeAbandoned(target: string): Promise<void> {
   const folder = dirname(target);
   const begin = `.${basename(target)}.${machineDigits()}`;
@@ -54,7 +54,7 @@ function machineDigits(): string {
   return createHash('sha256').update(machineName()).digest('hex').slice(0, MACHINE_DIGITS);
 }
 
-/** Opens a temporary file and unlinks it at once: its space is freed when the process ends, however it ends. @throws the
+/** Opens a temporary file and unlinks it at once: its space is freed at the end of the process, also after a kill. @throws the
  * error of the file system */
 export function openUnnamed(): number {
   const path = join(tmpdir(), `perilbook-${randomBytes(8).toString('hex')}.tmp`);

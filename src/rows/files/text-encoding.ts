@@ -5,7 +5,7 @@ import type { TextEncoding } from '../../formats/bytes/decode-text.ts';
 /** The two byte orders of UTF-16. */
 export type Utf16 = 'utf-16le' | 'utf-16be';
 
-/** The encodings of text files that are read. */
+/** The supported encodings of text files. */
 export type FileEncoding = TextEncoding | Utf16;
 
 /** The encoding that a user names, by any of its usual names (`latin1`, `cp1252`, `utf8`). @throws USAGE */
@@ -35,7 +35,7 @@ export function guessUtf16(head: Buffer): Utf16 | null {
   const mark = head.toString('latin1', 0, 4);
   if (mark.startsWith('\xff\xfe')) return mark === '\xff\xfe\0\0' ? null : 'utf-16le';
   if (mark.startsWith('\xfe\xff')) return 'utf-16be';
-  // Other formats begin with a word of theirs.
+  // Other formats have a signature of their own.
   if (head[0] !== 0 && head[1] !== 0) return null;
   const pairs = Math.min(head.length, SAMPLE_BYTES) >> 1;
   if (pairs < FEWEST_UNITS) return null;
@@ -48,8 +48,8 @@ export function guessUtf16(head: Buffer): Utf16 | null {
   return mostly(second, first) ? 'utf-16le' : mostly(first, second) ? 'utf-16be' : null;
 }
 
-/** UTF-16 (little-endian, whole units) as UTF-8, where a lone surrogate becomes three bytes (WTF-8): not valid UTF-8, but every
- * text comes back as it was. */
+/** UTF-16 (little-endian, whole units) as UTF-8, where a lone surrogate becomes three bytes (WTF-8): not valid UTF-8, but the
+ * conversion is reversible. */
 export function utf8Of(units: Buffer): Buffer {
   const text = units.toString('utf16le');
   if (text.isWellFormed()) return Buffer.from(text, 'utf8');
@@ -81,7 +81,7 @@ export function utf16Of(bytes: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** How many bytes at the end of UTF-8 bytes belong to a character that is not yet whole. */
+/** How many bytes at the end of UTF-8 bytes belong to an incomplete character. */
 export function unfinishedBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;

@@ -4,10 +4,10 @@ import type { OutputFile } from './output-file.ts';
 import { streamedInput } from './streamed-input.ts';
 import { type FileEncoding, guessUtf16, type Utf16, unfinishedBytes, utf8Of, utf16Of } from './text-encoding.ts';
 
-/** The file as it reads in UTF-8 when it is UTF-16, by its first bytes or because the user says so; else the file itself. */
+/** The file converted to UTF-8 if it is UTF-16, by its first bytes or by the user's setting; else the file itself. */
 export async function utf8Input(input: InputFile, named?: FileEncoding): Promise<InputFile> {
   if (named === 'utf-8' || named === 'windows-1252') return input;
-  // A byte order mark comes before what the user says: `utf-16` names no byte order.
+  // A byte order mark overrides the user's setting: `utf-16` names no byte order.
   const utf16 = guessUtf16(input.head) ?? named;
   if (!utf16) return input;
   return await streamedInput(input, (pass) => utf8Chunks(pass, input.name, utf16), { utf16 });
@@ -30,7 +30,7 @@ async function* utf8Chunks(pass: BytePass, name: string, utf16: Utf16): AsyncGen
   if (rest.length > 0) yield utf8Of(inOrder(rest, utf16));
 }
 
-/** An output that is given UTF-8 and written in UTF-16. */
+/** An output that converts UTF-8 to UTF-16. */
 export function utf16Output(output: OutputFile, utf16: Utf16): OutputFile {
   let rest: Buffer = Buffer.alloc(0);
   return {
@@ -47,7 +47,7 @@ export function utf16Output(output: OutputFile, utf16: Utf16): OutputFile {
   };
 }
 
-/** Swaps the bytes of each unit in place where the byte order asks for it. */
+/** Swaps the bytes of each unit in place if the byte order differs. */
 function inOrder(units: Buffer, utf16: Utf16): Buffer {
   return utf16 === 'utf-16be' ? units.swap16() : units;
 }

@@ -25,13 +25,13 @@ const POINT_COLUMNS = ['geometry.latitude', 'geometry.longitude'];
 /** The id of a feature; its properties often have an `id` as well. */
 const ID_COLUMN: JsonColumn = { name: 'feature.id', path: ['id'] };
 
-/** A feature in the bytes of the file, by the place where it begins. */
+/** A feature in the bytes of the file, by its first byte. */
 interface GeojsonFeature {
   readonly from: number;
   readonly to: number;
 }
 
-/** True when the head looks like a FeatureCollection, a Feature, or one feature after the other: on lines of their own, or
+/** True when the head looks like a FeatureCollection, a Feature, or one feature after the other: on separate lines, or
  * after the separators of RFC 8142. */
 export function isGeojson(head: Buffer): boolean {
   const text = head.toString('latin1');
@@ -107,7 +107,7 @@ function featuresOf(bytes: Buffer): GeojsonFeature[] {
     if (list && features.length === 0 && nextValue(bytes, close + 1) === bytes.length) {
       return listElements(bytes, list.valueFrom);
     }
-    // Features may follow one another; a collection among them would lose its other members.
+    // A file may be a sequence of features; a collection among them would lose its other members.
     if (list) throw new NotJson();
     features.push({ from: at, to: close + 1 });
     at = nextValue(bytes, close + 1);
@@ -168,7 +168,7 @@ function rowOf(
   return problem !== null && needsPoint ? { ...row, problem } : row;
 }
 
-/** Latitude and longitude, as they are in the file: a text among them is none. */
+/** Latitude and longitude as in the file; a text is no coordinate. */
 function pointOf(geometry: unknown): { point: readonly unknown[]; problem: string | null } {
   if (!isObject(geometry)) return { point: [], problem: null };
   const { type, coordinates } = geometry;
@@ -177,7 +177,7 @@ function pointOf(geometry: unknown): { point: readonly unknown[]; problem: strin
   return { point: [lat, lng].map(quotedText), problem: null };
 }
 
-/** A text as JSON has it, so that it is no number. */
+/** A text in JSON quotes, so that it is not read as a number. */
 const quotedText = (value: unknown): unknown => (typeof value === 'string' ? JSON.stringify(value) : value);
 
 async function writeFeatures(
@@ -207,7 +207,7 @@ async function writeFeatures(
   });
 }
 
-/** The feature with more properties; where it has none they are made. */
+/** The feature with more properties; adds the member if it is missing. */
 function addFeature(
   gathered: ByteBuffer,
   bytes: Buffer,

@@ -6,7 +6,7 @@ export interface JsonColumn {
   readonly path: readonly string[];
 }
 
-/** The names of some objects in one order, each with what lies inside of it. */
+/** The names in some objects in one order, each with its nested names. */
 interface JsonShape {
   readonly names: string[];
   readonly inside: Map<string, JsonShape>;
@@ -15,8 +15,8 @@ interface JsonShape {
 const DEEPEST = 6;
 
 /**
- * Gathers the columns of objects; a member that is an object is followed by the values inside of it. A name that comes late
- * stands before the name that it is followed by: so what an earlier run added to the end of each object stays last.
+ * Gathers the columns of objects; a member that is an object is followed by the values inside of it. A late name
+ * goes before the name that follows it in its object, so that columns of an earlier run at the end of each object stay last.
  */
 export function jsonColumns(objects: Iterable<Readonly<Record<string, unknown>>>): JsonColumn[] {
   const shape = newShape();
@@ -52,13 +52,13 @@ export function memberAt(object: unknown, { path }: JsonColumn): unknown {
   return value;
 }
 
-/** The text of a value: a text as it is, null or nothing as '', lists and objects as JSON. */
+/** The text of a value: a text unchanged, null or missing as '', lists and objects as JSON. */
 export function jsonText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What the text of a value is. */
+/** The type of a value's text. */
 export function jsonType(value: unknown): ValueType {
   if (typeof value === 'boolean') return 'boolean';
   if (typeof value === 'number' || exactJson.isRawJSON(value)) return 'number';
@@ -75,10 +75,10 @@ interface ExactJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown;
 }
 
-/** The type library does not know these functions yet. */
+/** TypeScript's library lacks these functions. */
 const exactJson = JSON as unknown as ExactJson;
 
-/** What may be a number that JavaScript rounds: many digits, with or without a point between them, or an exponent. */
+/** Text that may be a number that JavaScript rounds: many digits, with or without a point between them, or an exponent. */
 const LONG_NUMBER = /\d{16}|[\d.]{17}|\de[+-]?\d/i;
 
 /** Reads an object; null for anything else. Numbers that JavaScript would round keep their digits. */

@@ -8,7 +8,7 @@ import { rowFields } from '../placed-fields.ts';
 import type { Row, RowFile, WriteRequest, WriteResult } from '../port.ts';
 import { type JsonColumn, jsonColumns, jsonText, jsonType, memberAt, parseObject } from './json-values.ts';
 
-/** Types of objects that are whole documents, and not rows, even on one line. */
+/** Types of objects that are whole documents, not rows, even on one line. */
 const WHOLE_DOCUMENTS = ['FeatureCollection', 'GeometryCollection', 'Topology'];
 
 /** True when the first line with anything on it is a JSON object by itself. */
@@ -51,7 +51,7 @@ function rowFileOf(input: InputFile, columns: readonly JsonColumn[]): RowFile {
   };
 }
 
-/** The known columns, and after them the members that come only later in the file: in a table they need a column. */
+/** The first columns, and then the members that come only later in the file: in a table they need a column. */
 async function allColumns(input: InputFile, firstColumns: readonly JsonColumn[]): Promise<JsonColumn[]> {
   const names = new Set(firstColumns.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
   const late: JsonColumn[] = [];
@@ -67,7 +67,7 @@ async function allColumns(input: InputFile, firstColumns: readonly JsonColumn[])
   return [...firstColumns, ...late];
 }
 
-/** Without a last line that may be cut. */
+/** Drops a last line that may be incomplete. */
 function linesOfHead(head: Buffer, isWhole: boolean): string[] {
   const lines = withoutMark(head.toString('utf8')).split('\n');
   if (!isWhole) lines.pop();
@@ -83,7 +83,7 @@ async function* readRows(input: InputFile, wanted: readonly JsonColumn[]): Async
   }
 }
 
-/** The lines that are rows: all that are not blank. */
+/** The lines with rows: all except blank ones. */
 function textLines({ bytes, lines, firstLine }: LineBatch): { text: string; from: number; line: number }[] {
   return lines
     .map(({ from, to }, i) => ({ text: withoutMark(bytes.toString('utf8', from, to)), from, line: firstLine + i }))
@@ -117,7 +117,7 @@ async function writeNdjson(
       const fields = await nextFields(lines.length);
       let copied = batch.from;
       for (const [i, { text, from, line }] of lines.entries()) {
-        // A line that is not an object stays as it is: fields could be added to it only by damaging it further.
+        // A line that is not an object stays unchanged: adding fields would damage it further.
         if (parseObject(text) === null) continue;
         const at = batch.bytes.indexOf('{', from);
         gathered.addBytes(batch.bytes, copied, at);

@@ -3,7 +3,7 @@ import { degreesOfPoint } from '../../formats/point-text.ts';
 import { fieldOf, type Value } from '../../formats/typed-value.ts';
 import { type WriteNewFile, writeNewText } from '../files/row-output.ts';
 
-/** Writes a table as a new file with an object a line. */
+/** Writes a table as a new file with one object per line. */
 export const writeNewNdjson: WriteNewFile = async (table, target, source) => {
   const names = table.columns.map(({ name }) => name);
   return await writeNewText(table, target, source, (gathered) => (values) => {
@@ -11,7 +11,7 @@ export const writeNewNdjson: WriteNewFile = async (table, target, source) => {
   });
 };
 
-/** Writes a table as a collection of features (RFC 7946), one a line: its point is the geometry, null where a row has none, and all
+/** Writes a table as a collection of features (RFC 7946), one per line: the point is the geometry (null if a row has none), and all
  * other columns are properties. */
 export const writeNewGeojson: WriteNewFile = async (table, target, source) => {
   const point = table.columns.findIndex(({ type }) => type === 'point');
