@@ -1,6 +1,7 @@
 /**
  * Places looked up a second in the local data, on two threads, beside the same fields from our own service on loopback: its JSON
- * over HTTP, parsed as a run does; and through a whole run, into a store (with the start of the threads). The goals are 20,000 natural places a second and 2,000 of all 37 topics.
+ * over HTTP, parsed as a run does; and through a whole run, into a store (with the start of the threads). The goals are 25,000
+ * natural places a second into a store, and 2,000 of all 37 topics looked up.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,8 +31,8 @@ interface Case {
   readonly topics: readonly TopicSlug[];
   readonly counts: boolean;
   readonly bundle: 'standard' | 'enterprise';
-  /** Places a second that are wanted. */
-  readonly goal: number | null;
+  /** Places a second that are wanted, looked up or into a store. */
+  readonly goal: { readonly of: 'look-up' | 'store'; readonly atLeast: number } | null;
   readonly places: number;
   /** Places asked through HTTP, which takes longer. */
   readonly asked: number;
@@ -43,7 +44,7 @@ const CASES: readonly Case[] = [
     topics: NATURAL_SLUGS,
     counts: false,
     bundle: 'standard',
-    goal: 20_000,
+    goal: { of: 'store', atLeast: 25_000 },
     places: sized(100_000, 400),
     asked: sized(1_000, 4),
   },
@@ -61,7 +62,7 @@ const CASES: readonly Case[] = [
     topics: TOPIC_SLUGS,
     counts: false,
     bundle: 'enterprise',
-    goal: 2_000,
+    goal: { of: 'look-up', atLeast: 2_000 },
     places: sized(10_000, 40),
     asked: sized(60, 4),
   },
@@ -89,9 +90,12 @@ export async function run(): Promise<Goal[]> {
         'MB a thread',
       ];
       console.log(`${THREADS} threads, places around cities and between them, in order\n\n${table(head, rows)}`);
-      return CASES.flatMap(({ name, goal }, index) =>
-        goal === null ? [] : [{ what: name, measured: Number(rows[index]![1]), unit: 'places/s', atLeast: goal }],
-      );
+      return CASES.flatMap(({ name, goal }, index) => {
+        if (goal === null) return [];
+        const [, lookedUp, stored] = rows[index]!;
+        const measured = Number(goal.of === 'store' ? stored : lookedUp);
+        return [{ what: `${name}, ${goal.of}`, measured, unit: 'places/s', atLeast: goal.atLeast }];
+      });
     } finally {
       await ended(child);
     }
@@ -116,7 +120,7 @@ async function compare(one: Case, file: string, url: string, key: string): Promi
   const ratio = median(local) / median(http);
   const [stored, whole] = [median(runs.map((rates) => rates.lookedUp)), median(runs.map((rates) => rates.whole))];
   const figures = [median(local), stored, whole, median(http)].map(Math.round);
-  return [one.name, ...figures, ratio.toFixed(0), one.goal ?? '-', Math.round(megabytes)];
+  return [one.name, ...figures, ratio.toFixed(0), one.goal?.atLeast ?? '-', Math.round(megabytes)];
 }
 
 /** Looks up the places on all threads; each has a part of them and a data file of its own. */
