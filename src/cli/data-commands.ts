@@ -96,9 +96,9 @@ export const DATA_COMMAND: Command = {
     },
     {
       usage: 'data remove [names..]',
-      describe: 'remove downloads, and what was loaded from them',
+      describe: 'remove downloads and what was loaded from them, or a loaded dataset',
       examples: ['data remove hurdat2', 'data remove power-plants --states VA'],
-      argument: 'sources',
+      argument: 'sources, or datasets as perilbook data lists them',
       options: {
         states: { type: 'string', describe: 'of these states only, e.g. VA,MD' },
         ...sources,

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
 import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
-import { removeSource } from '../../data/download/remove-source.ts';
+import { removeDataset, removeSource } from '../../data/download/remove-source.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
+import { describeData } from '../../data/tables/describe-data.ts';
+import { datasetLabel } from '../../data/tables/parts.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { didYouMean } from '../../nearest-name.ts';
@@ -77,37 +80,45 @@ function checkedJson({ source, probed, error, warnings }: CheckedSource): unknow
   };
 }
 
-/** `perilbook data remove SOURCE… [--states …]`: removes downloads and what was loaded from them. */
+/** `perilbook data remove NAME… [--states …]`: removes downloads and what was loaded from them, or loaded datasets by their names. */
 export function removeAction(
   context: CliContext,
-  { sources, downloads, open }: DataSettings,
+  { sources, downloads, file, open }: DataSettings,
   names: readonly string[],
   flags: Flags,
 ): number {
-  const sourceNames = sources.map(({ name }) => name);
-  const unknown = names.find((name) => !sourceNames.includes(name));
+  const loaded = existsSync(file) ? describeData(open()).datasets : [];
+  const listedNames = [
+    ...sources.map(({ name }) => name),
+    ...loaded.flatMap(({ name, level }) => [name, datasetLabel(name, level)]),
+  ];
+  const unknown = names.find((name) => !listedNames.includes(name));
   if (unknown !== undefined || names.length === 0) {
-    const message = unknown === undefined ? 'Missing which source to remove' : `There is no source "${unknown}"`;
-    const hint = 'perilbook data lists the sources that are here.';
-    throw new PerilbookError(
-      'USAGE',
-      `${message}${unknown === undefined ? '' : didYouMean(unknown, sourceNames)}`,
-      hint,
-    );
+    const message =
+      unknown === undefined
+        ? 'Missing which source or dataset to remove'
+        : `There is no source or loaded dataset "${unknown}"${didYouMean(unknown, listedNames)}`;
+    throw new PerilbookError('USAGE', message, 'perilbook data lists what is here.');
   }
   const states = statesOf(flags.states as string | undefined);
-  const removed = sources
-    .filter(({ name }) => names.includes(name))
-    .map((source) => ({ source, datasets: removeSource(open(), source, downloads, states, context.clock) }));
+  const removed = names.map((name) => {
+    const source = sources.find((entry) => entry.name === name);
+    const ofSource = source === undefined ? null : removeSource(open(), source, downloads, states, context.clock);
+    const ofName = loaded
+      .filter((dataset) => [dataset.name, datasetLabel(dataset.name, dataset.level)].includes(name))
+      .filter((dataset) => removeDataset(open(), dataset, sources, downloads, states, context.clock))
+      .map((dataset) => datasetLabel(dataset.name, dataset.level));
+    return { source: name, datasets: ofName.length === 0 ? ofSource : [...new Set([...(ofSource ?? []), ...ofName])] };
+  });
   if (flags.json) {
-    sayJson(context, { removed: removed.map(({ source, datasets }) => ({ source: source.name, datasets })) });
+    sayJson(context, { removed });
     return EXIT.complete;
   }
   for (const { source, datasets } of removed) {
     const of = states === null ? '' : ` of ${states.join(', ')}`;
     const what =
       datasets === null ? 'nothing of it was here' : `removed ${datasets.join(', ') || 'its downloads'}${of}`;
-    say(context, `${source.name}: ${what}.`);
+    say(context, `${source}: ${what}.`);
   }
   return EXIT.complete;
 }

@@ -13,6 +13,7 @@ import {
   type LoadedDataset,
   needsOf,
 } from '../../data/tables/describe-data.ts';
+import { datasetLabel } from '../../data/tables/parts.ts';
 import type { DatasetName } from '../../data/tables/records.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { Flags } from '../command.ts';
@@ -98,7 +99,7 @@ function downloadedOf({ name }: Source, downloads: string) {
 function datasetTable(datasets: readonly LoadedDataset[], here: readonly SourceHere[], now: number): string[] {
   const rows = datasets.map(({ name, level, rows: count, vintage, loadedAt, source, sample, states }) => [
     topicsText(topicsOf(name)),
-    level === '' ? name : `${name} (${level})`,
+    datasetLabel(name, level),
     grouped(count),
     downloadSize(name, level, here),
     vintage,

@@ -5,6 +5,7 @@ import { LOADERS, loaderNamed } from '../../data/loaders/loader-table.ts';
 import { importSample } from '../../data/sample/add-sample.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
+import { datasetLabel } from '../../data/tables/parts.ts';
 import { stateNamed } from '../../data/tables/states.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
@@ -87,12 +88,11 @@ function statesOf(text: string | undefined): LoaderOptions['states'] {
 }
 
 function resultMessages({ dataset, level, vintage, records, rows, loaded, rejected, notes }: LoadResult): string[] {
-  const name = level === '' ? dataset : `${dataset} (${level})`;
   const used = loaded === rows ? counted(rows, 'row') : `${grouped(loaded)} of ${counted(rows, 'row')}`;
   // Rows and records differ: a row of the NRI has 18 hazards, and a storm has many rows.
   const as = records === loaded ? '' : `, stored as ${counted(records, 'record')}`;
   return [
-    `Loaded ${name}, ${vintage}: ${used}${as}.`,
+    `Loaded ${datasetLabel(dataset, level)}, ${vintage}: ${used}${as}.`,
     ...rejected.map(
       ({ reason, count, firstFile, firstLine, first }) =>
         `  ${counted(count, 'row')} not used: ${reason} (first: ${firstFile}, line ${firstLine}: ${first})`,

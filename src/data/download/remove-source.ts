@@ -5,7 +5,7 @@ import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad, targetOf } from '../tables/import-dataset.ts';
 import { keptWithout } from '../tables/kept-records.ts';
-import { type AskedPart, partsAskedOf, storedParts } from '../tables/parts.ts';
+import { type AskedPart, allParts, datasetLabel, keyOfParts, partsAskedOf, storedParts } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { readManifest, writeManifest } from './manifest.ts';
 import { sliceOfKey } from './source-requests.ts';
@@ -33,7 +33,7 @@ export function removeSource(
   const removed = [...groups.values()].map((parts) => {
     const [{ dataset, level }] = parts as [AskedPart, ...AskedPart[]];
     removeParts(database, dataset, level, new Set(parts.map(({ state }) => state)), clock);
-    return level === '' ? dataset : `${dataset} (${level})`;
+    return datasetLabel(dataset, level);
   });
   if (files.length === manifest.size) rmSync(folder, { recursive: true, force: true });
   else {
@@ -44,6 +44,30 @@ export function removeSource(
     writeManifest(folder, manifest);
   }
   return removed;
+}
+
+/**
+ * Removes the parts of a loaded dataset, of all states or of some, whether they were downloaded or loaded by hand; and the downloads that
+ * they are from, or the next update would bring them back.
+ *
+ * @returns whether any part was removed
+ */
+export function removeDataset(
+  database: DataDatabase,
+  { name, level }: Pick<AskedPart, 'level'> & { readonly name: DatasetName },
+  sources: readonly Source[],
+  downloads: string,
+  states: readonly string[] | null,
+  clock: Clock,
+): boolean {
+  const parts = (allParts(database).get(keyOfParts(name, level)) ?? []).filter(
+    ({ state }) => states === null || states.includes(state),
+  );
+  if (parts.length === 0) return false;
+  const askedOf = new Set(parts.map((part) => part.askedOf));
+  for (const source of sources) if (askedOf.has(source.name)) removeSource(database, source, downloads, states, clock);
+  removeParts(database, name, level, new Set(parts.map(({ state }) => state)), clock);
+  return true;
 }
 
 /** Without any part the dataset is not here: with none of its records, it would say that there are no sites anywhere. */

@@ -54,6 +54,10 @@ export function allParts(database: DataDatabase): ReadonlyMap<string, readonly D
 
 export const keyOfParts = (dataset: DatasetName, level: Level): string => `${dataset}/${level}`;
 
+/** The name that people read and give: `nri (tract)`, or `radon` where there are no levels. */
+export const datasetLabel = (dataset: DatasetName, level: Level): string =>
+  level === '' ? dataset : `${dataset} (${level})`;
+
 /** What is here of a dataset and level. */
 export interface StoredParts {
   readonly parts: readonly DatasetPart[];

@@ -400,7 +400,10 @@ test('data check says which sources moved, changed their form or shrank, and dow
 test('data remove takes away what a source brought, and not what was loaded since', async (t) => {
   const { run, options, folder, downloads } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
-  assert.match((await run(['remove', 'air-qualty'])).stderr, /no source "air-qualty"; did you mean air-quality\?/);
+  assert.match(
+    (await run(['remove', 'air-qualty'])).stderr,
+    /no source or loaded dataset "air-qualty"; did you mean air-quality\?/,
+  );
   assert.match((await run(['remove', 'air-quality'])).stderr, /air-quality: removed airQuality/);
   assert.deepEqual(await datasetsOf(options), []);
   assert.equal(existsSync(join(downloads, 'air-quality')), false);
