@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RowStatus } from '../../src/columns/row-status.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { MinuteMeter } from '../../src/run/estimate.ts';
 import { newProgress } from '../../src/run/progress.ts';
@@ -11,6 +12,7 @@ import { fc } from '../properties.ts';
 interface PageWords {
   confirmation(budget: number): string;
   inWords(value: number): string;
+  incompleteWords(status: Partial<Record<RowStatus, number>> | null): string;
 }
 
 /** The page's own module, as the browser loads it. */
@@ -38,6 +40,18 @@ test('numbers in words', () => {
     [1_234_567, 'one million two hundred and thirty-four thousand five hundred and sixty-seven'],
   ] as const;
   for (const [value, text] of words) assert.equal(page.inWords(value), text);
+});
+
+test('a run that ended with rows lacking answers is called complete only where they are few', () => {
+  const words = [
+    [{ ok: 30_527, failed: 267_073 }, 'Ended: 267,073 of 297,600 rows failed'],
+    [{ ok: 10, partial: 5, failed: 5 }, 'Ended: 10 of 20 rows incomplete'],
+    [{ ok: 297_000, partial: 500, failed: 100, invalid: 7 }, 'Complete, except 600 rows'],
+    [{ ok: 99, failed: 1 }, 'Complete, except 1 row'],
+    [{ rejected: 5, invalid: 1 }, 'Ended: 5 of 6 rows rejected'],
+    [null, 'Ended: some rows are incomplete'],
+  ] as const;
+  for (const [status, text] of words) assert.equal(page.incompleteWords(status), text);
 });
 
 test('the page shows the rate and the time left that the terminal shows', () => {

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { needsServer } from './connection.js';
-import { counted, day, grouped, percent, timeSpan } from './format.js';
+import { counted, day, grouped, incompleteWords, percent, timeSpan } from './format.js';
 import { ErrorBox, Facts, html } from './html.js';
 import { story } from './report-view.js';
 import { isOver, isUnknown, run, runError, stop } from './run.js';
@@ -8,15 +8,17 @@ import { book } from './state.js';
 
 /* A run: its result, or its progress. */
 
-export const STATES = {
+const STATES = {
   complete: 'Complete',
-  incomplete: 'Complete, except some rows',
   paused: 'Paused',
   interrupted: 'Stopped',
   stopped: 'Failed',
   running: 'Running',
   'cut off': 'Cut off',
 };
+
+/** @param status the rows of each status, or null */
+export const stateWords = (state, status) => (state === 'incomplete' ? incompleteWords(status) : STATES[state]);
 
 const STATUS_WORDS = { outside_us: 'outside the US' };
 
@@ -33,10 +35,10 @@ const PAUSES = {
 const SPEAK_MS = 15_000;
 
 function titleOf({ live, earlier }) {
-  if (earlier) return STATES[earlier.state];
+  if (earlier) return stateWords(earlier.state, earlier.status);
   if (!live) return 'Starting';
   if (isUnknown.value) return 'Connection lost';
-  if (live.phase === 'ended') return STATES[live.end.state];
+  if (live.phase === 'ended') return stateWords(live.end.state, live.end.summary.status);
   return live.phase === 'buying' && live.source === 'local' ? 'Looking up' : TITLES[live.phase];
 }
 

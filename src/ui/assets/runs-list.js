@@ -1,7 +1,7 @@
 import { needsServer } from './connection.js';
 import { grouped, localTime } from './format.js';
 import { html } from './html.js';
-import { STATES } from './run-step.js';
+import { stateWords } from './run-step.js';
 import { runs } from './state.js';
 
 /** Earlier runs. `onOpen` gets the file of the run that the user opens. */
@@ -23,12 +23,12 @@ export function RunsList({ onOpen }) {
 }
 
 /** Only the latest run of a file can be resumed; those of the command line are resumed there. */
-function Run({ job, book, state, started_at, charged, planned, is_local, is_latest, onOpen }) {
+function Run({ job, book, state, status, started_at, charged, planned, is_local, is_latest, onOpen }) {
   const word = state === 'complete' || state === 'running' ? 'Open' : 'Resume';
   return html`<tr>
     <td class="when">${localTime(started_at)}</td>
     <th scope="row">${job}</th>
-    <td>${STATES[state]}</td>
+    <td>${stateWords(state, status)}</td>
     <td class="number wide">${is_local ? 'free' : grouped(charged)}</td>
     <td class="number wide">${is_local ? '' : grouped(planned)}</td>
     <td>${

@@ -35,6 +35,8 @@ export function listRuns(
       charged: run.charged,
       unknown: run.unknown + run.open,
       rows: summary?.rows ?? null,
+      /** The rows of each status. */
+      status: summary?.status ?? null,
       complete: summary?.complete?.rows ?? null,
       /** By value; null in file order. */
       complete_value: summary?.complete?.value ?? null,
