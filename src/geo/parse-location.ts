@@ -25,7 +25,7 @@ export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
   decimal_comma: 'Latitude or longitude has a decimal comma: a decimal point is needed.',
   degree_symbol: 'Latitude or longitude has a degree sign or a compass letter: a plain signed number is needed.',
   out_of_range:
-    'Latitude is beyond 90 or longitude beyond 180 degrees: projected coordinates (metres, feet) must be converted to degrees.',
+    'Latitude is beyond 90 or longitude beyond 180 degrees. If they are projected coordinates (metres, feet), convert them to degrees.',
   null_island: 'Latitude and longitude are both 0, which stands for a missing place.',
   swapped: 'Latitude and longitude seem exchanged: the other way round the place is in the US.',
   sign_lost: 'The sign of the longitude seems lost: with the other sign the place is in the US.',

@@ -22,8 +22,17 @@ interface Pair {
   readonly lng: number;
 }
 
-/** Finds the columns of latitude and longitude by their names. @throws INPUT_COLUMNS with the names that there are */
-export function findLocationColumns(names: readonly string[], named: NamedColumns = {}): LocationColumns {
+/**
+ * Finds the columns of latitude and longitude by their names.
+ *
+ * @param shapes the kinds of geometries that are no points, where the file has such
+ * @throws INPUT_COLUMNS with the names that there are
+ */
+export function findLocationColumns(
+  names: readonly string[],
+  named: NamedColumns = {},
+  shapes: readonly string[] = [],
+): LocationColumns {
   if (named.column !== undefined) {
     const both = indexOfNamed(names, named.column, 'location');
     return { lat: both, lng: both, note: null };
@@ -50,7 +59,11 @@ export function findLocationColumns(names: readonly string[], named: NamedColumn
     if (other >= 0) return { lat: lat ?? other, lng: lng ?? other, note: null };
   }
   const missing = lat !== undefined ? 'longitude' : lng !== undefined ? 'latitude' : 'latitude and longitude';
-  throw columnsError(`No ${missing} column was found`, names);
+  const hint =
+    shapes.length === 0
+      ? hintFor(names)
+      : `The geometries are ${shapes.join(', ')}: points are needed. ${POINTS_HINT}.`;
+  throw columnsError(`No ${missing} column was found`, names, undefined, hint);
 }
 
 /** Of two complete pairs with the same names the first is taken. Where only one of the two columns is there twice, nothing
@@ -164,12 +177,19 @@ function ambiguous(
   );
 }
 
+/** Properties of these names are taken before the geometries. */
+export const POINTS_HINT = 'Give each feature a point, for instance the centroid, as properties lat and lng';
+
 const COLUMNS_SHOWN = 40;
 
-function columnsError(message: string, names: readonly string[], column?: string): PerilbookError {
+function columnsError(
+  message: string,
+  names: readonly string[],
+  column?: string,
+  hint = hintFor(names),
+): PerilbookError {
   const shown = names.slice(0, COLUMNS_SHOWN).map((name) => name || '(no name)');
   const more = names.length > COLUMNS_SHOWN ? `, and ${names.length - COLUMNS_SHOWN} more` : '';
-  const hint = hintFor(names);
   return new PerilbookError(
     'INPUT_COLUMNS',
     `${message}${message.endsWith('?') ? '' : '.'} The columns are: ${shown.join(', ')}${more}`,

@@ -52,6 +52,8 @@ export interface RowSource {
   readonly columns: readonly string[];
   /** The meaning of `line`, if it is not a line: a row of a table or a sheet, or a feature of a collection. */
   readonly unit?: RowUnit | undefined;
+  /** The kinds of its geometries that are not points, e.g. Polygon. */
+  readonly shapes?: readonly string[] | undefined;
   /** Its rows have types; absent if all fields are texts. */
   readonly hasTypes?: boolean;
   /** A note for the user on how the file is read; null for none. */

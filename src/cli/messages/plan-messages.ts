@@ -3,6 +3,7 @@ import { creditsPerMinuteOf, SUBSCRIPTIONS } from '../../contract/subscriptions.
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
 import { textWidth } from '../../printable.ts';
+import { POINTS_HINT } from '../../rows/location-columns.ts';
 import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
@@ -290,6 +291,9 @@ function verdict({ job, plan, summary }: Prepared): string {
   return `${needed}. ${who} in ${counted(summary.periods ?? 0, 'billing period')}, by ${dateTime(finishBy)}.`;
 }
 
+/** What to do about rows that cannot be read. */
+const WAYS_OUT = { line: 'Correct these lines', row: 'Correct these rows', feature: POINTS_HINT };
+
 /** Printed if more rows have no usable location than the job allows. */
 export function invalidRowsMessage(summary: PlanSummary): string[] {
   if (!hasTooManyInvalid(summary)) return [];
@@ -302,7 +306,6 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const what = `${grouped(unusable)} of ${counted(rows, 'row')} (${percent(unusable / rows)}) cannot be looked up`;
   const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
   const why = `${how}: ${most.note.replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
-  return [
-    `${what}; ${why}. Check the columns (--lat, --lng), or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%.`,
-  ];
+  const way = most.finding !== 'unreadable' ? 'Check the columns (--lat, --lng)' : WAYS_OUT[unit];
+  return [`${what}; ${why}. ${way}, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%.`];
 }

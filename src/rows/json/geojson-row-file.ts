@@ -46,7 +46,7 @@ const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
 /** Opens GeoJSON. Its columns are the latitude and the longitude of the geometry, the id of the feature, then the properties. */
 export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const bytes = await wholeFile(input);
-  const { features, columns, hasPoints, hasIds } = orNotJson(input.name, () => survey(bytes));
+  const { features, columns, hasPoints, hasIds, shapes } = orNotJson(input.name, () => survey(bytes));
   // Without points the geometry is no location: two columns of degrees among the properties are.
   const before = [...(hasPoints || features.length === 0 ? POINT_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
   const firstProperty = before.length;
@@ -58,6 +58,7 @@ export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
     format: 'geojson',
     hasTypes: true,
     unit: 'feature',
+    shapes,
     columns: [...before, ...columns.map(({ name }) => name)],
     wholeColumns: [
       ...before.keys(),
@@ -135,16 +136,18 @@ function survey(bytes: Buffer) {
   const features = featuresOf(bytes);
   let hasPoints = false;
   let hasIds = false;
+  const shapes = new Set<string>();
   function* properties() {
     for (const feature of features) {
       const whole = featureAt(bytes, feature);
       hasPoints ||= pointOf(whole.geometry).point[0] != null;
+      if (isObject(whole.geometry) && whole.geometry.type !== 'Point') shapes.add(String(whole.geometry.type));
       hasIds ||= memberAt(whole, ID_COLUMN) != null;
       if (isObject(whole.properties)) yield whole.properties;
     }
   }
   const columns = jsonColumns(properties());
-  return { features, columns, hasPoints, hasIds };
+  return { features, columns, hasPoints, hasIds, shapes: [...shapes] };
 }
 
 function rowOf(

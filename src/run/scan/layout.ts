@@ -163,7 +163,7 @@ function keptColumns(
 
 function locationColumns(rowFile: RowSource, names: readonly string[], { location }: Job): LocationColumns {
   try {
-    return findLocationColumns(names, location);
+    return findLocationColumns(names, location, rowFile.shapes);
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
     const line = rowFile.likelyHeader?.((fields) => isHeader(fields, location)) ?? null;

@@ -116,14 +116,16 @@ export async function scanRows(
   const areas = new AreaTable();
   using opened = new DisposableStack();
   const places = opened.use(new RowPlaces());
-  const findings = new Map<Finding['finding'], { -readonly [Name in keyof Finding]: Finding[Name] }>();
+  const findings = new Map<string, { -readonly [Name in keyof Finding]: Finding[Name] }>();
   const partRows = new Map<string, number>();
   let rows = 0;
   let located = 0;
   const addFinding = (finding: Finding['finding'], note: string, { line, part }: LineReference): void => {
-    const earlier = findings.get(finding);
+    // A collection may hold several kinds of geometries; why lines cannot be read varies without end.
+    const key = finding === 'unreadable' && rowFile.unit === 'feature' ? note : finding;
+    const earlier = findings.get(key);
     if (earlier) earlier.rows++;
-    else findings.set(finding, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
+    else findings.set(key, { finding, note, rows: 1, firstLine: line, ...(part === undefined ? {} : { part }) });
   };
   const countPart = ({ part }: Pick<Row, 'part'> = {}, count: number): void => {
     if (part !== undefined) partRows.set(part, (partRows.get(part) ?? 0) + count);

@@ -61,7 +61,7 @@ export async function previewFile({ path, name }: ChosenFile, header = true): Pr
     format: rowFile.format,
     bytes: stats.size,
     columns,
-    ...locationOf(columns, name),
+    ...locationOf(columns, name, rowFile.shapes),
     order: orderOf(columns),
     unit: rowFile.unit ?? 'line',
     first: await firstRows(rowFile, columns.length),
@@ -73,9 +73,13 @@ function originalColumns({ columns }: RowFile): readonly string[] {
   return dropFrom === null ? columns : columns.slice(0, dropFrom);
 }
 
-function locationOf(columns: readonly string[], name: string): Pick<FilePreview, 'location' | 'note'> {
+function locationOf(
+  columns: readonly string[],
+  name: string,
+  shapes: RowFile['shapes'],
+): Pick<FilePreview, 'location' | 'note'> {
   try {
-    const { lat, lng, note } = findLocationColumns(columns);
+    const { lat, lng, note } = findLocationColumns(columns, {}, shapes);
     return { location: { lat, lng }, note };
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'INPUT_COLUMNS')) throw error;
