@@ -70,10 +70,11 @@ export async function loadDownloads(
   const without = parts.filter(({ files }) => files.length === 0).map(({ state }) => state);
   const [stored] = partsAskedOf(database, source.name);
   const mark = (of: readonly Slice[], changes: Partial<FileEntry>) => {
-    const marked = [...readManifest(folder)].map(
-      ([key, { refused: _, ...entry }]) =>
-        [key, of.includes(sliceOfKey(key)) ? { ...entry, ...changes } : entry] as const,
-    );
+    const marked = [...readManifest(folder)].map(([key, entry]) => {
+      if (!of.includes(sliceOfKey(key))) return [key, entry] as const;
+      const { refused: _, ...unmarked } = entry;
+      return [key, { ...unmarked, ...changes }] as const;
+    });
     writeManifest(folder, new Map(marked));
   };
   // Nothing says that the states are spelled as this source is asked for them: what is not here stays unknown.

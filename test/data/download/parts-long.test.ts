@@ -162,43 +162,26 @@ for (const [source, layerPath, layer, shape] of [
   });
 }
 
-test('what the agency lists under a state is of that state, wherever outlines draw it', async (t) => {
-  const { mirror, run, rows } = await setUp(t);
-  // On the other bank of the Potomac: coarse outlines put each corner into Virginia.
-  const inVirginia = Array.from({ length: 15 }, (_, index) => squareAt(-77.1 + index / 1_000, 38.85));
-  mirror.layers.set(
-    PARKS,
-    layerOf(
-      inVirginia.map((geometry, index) => ({
-        attributes: { State_Nm: 'DC', Pub_Access: 'OA', Unit_Nm: `P${index}` },
-        geometry,
-      })),
-    ),
-  );
-  const got = await run('get', 'parks', '--states', 'DC', '--yes');
-  assert.equal(got.code, 0, got.stderr);
-  assert.equal(await rows(), 15);
-});
-
-test('a fire perimeter belongs to the state that its agency names', async (t) => {
-  const { mirror, run, rows } = await setUp(t);
-  const attributes = (index: number) => ({
-    attr_POOState: 'US-NV',
-    attr_IncidentTypeCategory: 'WF',
-    attr_IncidentName: `F${index}`,
-    poly_IncidentName: `F${index}`,
-    attr_UniqueFireIdentifier: `2024-NV-${index}`,
-  });
-  // In California, some kilometres from the border.
-  const geometries = Array.from({ length: 42 }, (_, index) => squareAt(-120.2 + index / 1_000, 39.5));
-  mirror.layers.set(
+// On the other bank of the Potomac coarse outlines put each corner into Virginia; the fires are some kilometres into California.
+for (const [source, layer, state, attributes, [lng, lat]] of [
+  ['parks', PARKS, 'DC', { State_Nm: 'DC', Pub_Access: 'OA', Unit_Nm: 'P' }, [-77.1, 38.85]],
+  [
+    'wildfire-perimeters',
     PERIMETERS,
-    layerOf(geometries.map((geometry, index) => ({ attributes: attributes(index), geometry }))),
-  );
-  const got = await run('get', 'wildfire-perimeters', '--states', 'NV', '--yes');
-  assert.equal(got.code, 0, got.stderr);
-  assert.equal(await rows(), 42);
-});
+    'NV',
+    { attr_POOState: 'US-NV', attr_IncidentTypeCategory: 'WF', attr_IncidentName: 'F', poly_IncidentName: 'F' },
+    [-120.2, 39.5],
+  ],
+] as const) {
+  test(`what the agency of ${source} lists under a state is of that state, wherever outlines draw it`, async (t) => {
+    const { mirror, run, rows } = await setUp(t);
+    const outlines = Array.from({ length: 28 }, (_, index) => squareAt(lng + index / 1_000, lat));
+    mirror.layers.set(layer, layerOf(outlines.map((geometry) => ({ attributes, geometry }))));
+    const got = await run('get', source, '--states', state, '--yes');
+    assert.equal(got.code, 0, got.stderr);
+    assert.equal(await rows(), 28);
+  });
+}
 
 /** Tanks of some states, as UST Finder lists them. */
 function tanks(counts: Readonly<Record<string, number>>, edited: number): MirroredLayer {
@@ -231,6 +214,10 @@ test('a state that disappears at its publisher, or whose name changes there, kee
     );
     // Maryland's are there, and Virginia's are those of before.
     assert.equal(await rows(), 30 + counts.Maryland);
+    // Virginia's are downloaded again, though the layer names no change; Maryland's are not.
+    mirror.downloads();
+    assert.equal((await run('update')).code, 2);
+    assert.equal(mirror.downloads(), 1);
   }
   const replaced = await run('update', '--replace');
   assert.equal(replaced.code, 0, replaced.stderr);
@@ -243,17 +230,10 @@ test('a state that disappears at its publisher, or whose name changes there, kee
   assert.match(gone.stderr, /VA has 19 records here and 0 in the load/);
   assert.equal((await run('update', '--replace')).code, 0);
   assert.equal(await rows(), 14);
-});
-
-test('data remove of a source takes its dataset away, also after an update that was refused', async (t) => {
-  const { mirror, run, rows } = await setUp(t);
-  mirror.layers.set(UST, tanks({ Virginia: 30, Maryland: 12 }, 1_770_000_000_000));
-  await run('get', 'ust-facilities', '--states', 'VA,MD', '--yes');
-  mirror.layers.set(UST, tanks({ Virginia: 3, Maryland: 1 }, 1_771_000_000_000));
+  mirror.layers.set(UST, tanks({ Maryland: 1 }, 1_774_000_000_000));
   assert.equal((await run('update')).code, 2);
-  assert.equal(await rows(), 42);
   assert.match((await run('remove', 'ust-facilities')).stderr, /ust-facilities: removed sites:ustFacility/);
-  assert.equal(await rows(), null);
+  assert.equal(await rows(), null, 'removed after a refused update too');
 });
 
 test('data remove --states takes states away, and leaves records that another state has too', async (t) => {
