@@ -8,20 +8,22 @@ import { fc } from '../properties.ts';
 const RUN_STARTED = 1_000;
 const FRESH_SINCE = 500;
 
-/** What is known of one topic. */
-type Known =
-  | 'nothing'
-  | 'fresh'
-  | 'stale'
-  | 'failed now'
-  | 'unavailable now'
-  | 'failed before'
-  | 'rejected'
-  | 'stale, failed now'
-  | 'stale, failed before'
-  | 'stale, rejected'
-  | 'fresh, failed now'
-  | 'fresh, rejected';
+/** What the store may hold of one topic. */
+const KNOWN = [
+  'nothing',
+  'fresh',
+  'stale',
+  'failed now',
+  'unavailable now',
+  'failed before',
+  'rejected',
+  'stale, failed now',
+  'stale, failed before',
+  'stale, rejected',
+  'fresh, failed now',
+  'fresh, rejected',
+] as const;
+type Known = (typeof KNOWN)[number];
 
 const FAILURES: Readonly<Record<string, TopicFailure>> = {
   'failed now': { reason: 'failed', note: 'the service failed', at: RUN_STARTED },
@@ -121,21 +123,6 @@ test('the time to live is each topic’s own', () => {
     note: 'stale, not bought again yet: drought',
   });
 });
-
-const KNOWN: readonly Known[] = [
-  'nothing',
-  'fresh',
-  'stale',
-  'failed now',
-  'unavailable now',
-  'failed before',
-  'rejected',
-  'stale, failed now',
-  'stale, failed before',
-  'stale, rejected',
-  'fresh, failed now',
-  'fresh, rejected',
-];
 
 /** The rule of DESIGN's "Columns" once more, told from the whole set of what is known instead of topic by topic. */
 function expected(known: readonly Known[]): string {

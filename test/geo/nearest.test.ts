@@ -60,24 +60,6 @@ test('several points, several features: the nearest', () => {
   );
 });
 
-test('a line is measured to its segments, not to its ends', () => {
-  const along: Position[] = [
-    [-101, 40.1],
-    [-99, 40.1],
-  ];
-  assertMeters(nearest('LineString', along), 0.1 * NORTH);
-  const beyond: Position[] = [
-    [-99.9, 40],
-    [-99, 40],
-  ];
-  assertMeters(nearest('LineString', beyond), 0.1 * EAST);
-  const through: Position[] = [
-    [-101, 39],
-    [-99, 41],
-  ];
-  assert.equal(nearest('LineString', through), 0);
-});
-
 test('several lines: the nearest segment of any; two lines are not joined', () => {
   const lines: Position[][] = [
     [
@@ -90,12 +72,6 @@ test('several lines: the nearest segment of any; two lines are not joined', () =
     ],
   ];
   assertMeters(nearest('MultiLineString', lines), 0.1 * EAST);
-});
-
-test('a polygon: 0 inside, else the distance to its outline', () => {
-  assert.equal(nearest('Polygon', [ring([-100.1, 40.1], 0.2)]), 0);
-  assertMeters(nearest('Polygon', [ring([-100, 41], 0.5)]), 0.5 * NORTH);
-  assert.equal(nearest('Polygon', [ring([-100, 40.1], 0.1)]), 0, 'on its outline');
 });
 
 test('inside the hole of a polygon: the distance to the edge of the hole', () => {
@@ -145,16 +121,6 @@ test('across the antimeridian: the short way round, inside and outside', () => {
   ];
   for (const from of [east, west]) assert.equal(nearest('Polygon', [across], from), 0);
   assertMeters(nearest('Polygon', [across], { lat: 52, lng: 179.4 }), tenth);
-});
-
-test('geometries without extent: a line of one position, of one place twice, a flat polygon', () => {
-  assertMeters(nearest('LineString', [[-100, 40.1]]), 0.1 * NORTH);
-  const twice: Position[] = [
-    [-100, 40.1],
-    [-100, 40.1],
-  ];
-  assertMeters(nearest('LineString', twice), 0.1 * NORTH);
-  assertMeters(nearest('Polygon', [[...twice, ...twice]]), 0.1 * NORTH);
 });
 
 const unreadable: readonly (readonly [says: string, feature: unknown])[] = [

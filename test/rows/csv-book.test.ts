@@ -145,16 +145,6 @@ test('text in windows-1252 is read, and added text is written in it', async () =
   assert.equal(output, `name,lat,lng,${NAMES}\r\nCaf\xe9 \x80,1,2,Caf\xe9 \x80,\xb5g/m\xb3 ?,\r\n`);
 });
 
-test('one field that is not UTF-8 far behind a UTF-8 head is still read', async () => {
-  const file = join(folder, 'late.csv');
-  writeFileSync(
-    file,
-    Buffer.concat([Buffer.from(`n,lat\n${'é,1\n'.repeat(300_000)}`), Buffer.from('caf\xe9,1\n', 'latin1')]),
-  );
-  const rows = await allRows(await openRowFile(file), [0]);
-  assert.deepEqual([rows[0]?.fields, rows.at(-1)?.fields], [['é'], ['café']]);
-});
-
 test('whatever the bytes, a file is refused with a reason or comes back whole', async () => {
   const noise = fc.oneof(fc.uint8Array({ maxLength: 80 }), fc.uint8Array({ maxLength: 80, max: 64 }));
   const runs = times({ short: 40, long: 250, soak: 2_000 });

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { parse } from 'csv-parse/sync';
-import { loadFiles } from '../../../src/data/loaders/load-files.ts';
 import { createAreaFinder } from '../../../src/data/tables/area-finder.ts';
 import { noRealData, realFile } from '../../real-data.ts';
-import { pathTo, setUp } from '../../service/small-data.ts';
-import { featuresOf, loading, reasons as reasonsOf } from './loading.ts';
+import { loading } from './loading.ts';
 
 const skip = existsSync(realFile('agencies')) ? noRealData : 'no extracts are here';
 
@@ -14,12 +11,6 @@ const skip = existsSync(realFile('agencies')) ? noRealData : 'no extracts are he
 function filesOf(pattern: string): string[] {
   const [, before = pattern, choices = '', after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
   return choices.split(',').map((choice) => realFile(`agencies/${before}${choice}${after}`));
-}
-
-function rowsOf(pattern: string): Record<string, string>[] {
-  return filesOf(pattern).flatMap((file): Record<string, string>[] =>
-    parse(readFileSync(file), { columns: true, bom: true }),
-  );
 }
 
 /** Extracts of agencies' files from public repositories, and what was counted in them by other means. */
@@ -42,57 +33,6 @@ for (const [loader, pattern, counts, states] of EXTRACTS) {
     assert.equal(result.states?.join(), states);
   });
 }
-
-const COUNTIES = 'boundaries/geojson-counties-fips.json.gz';
-
-interface Place {
-  readonly lat: number;
-  readonly lng: number;
-}
-
-/** Kilometres on a sphere (haversine): within 0.6 % of the ellipsoid. */
-function kilometers(a: Place, b: Place): number {
-  const rad = Math.PI / 180;
-  const square = (angle: number) => Math.sin((angle * rad) / 2) ** 2;
-  const h = square(b.lat - a.lat) + Math.cos(a.lat * rad) * Math.cos(b.lat * rad) * square(b.lng - a.lng);
-  return 2 * 6371 * Math.asin(Math.sqrt(h));
-}
-
-test('the Superfund site is answered at its degrees, not at its metres', { skip }, async (t) => {
-  const { database, clock, get } = await setUp(t, { deliveries: [] });
-  await loadFiles(database, 'counties', filesOf(COUNTIES), {}, clock);
-  await loadFiles(database, 'superfund', filesOf('npl_sites_with_status_1row.csv'), {}, clock);
-  const at = async (lat: number, lng: number) =>
-    (await get(pathTo('/v1/superfund/risk', { lat, lng }))).body.data.result;
-  const near = await at(39.2, -76.7);
-  assert.deepEqual([near.value, near.details.features[0].properties['Site EPA ID']], [1, 'MDD064882889']);
-  // 0.036389° of latitude and 0.001669° of longitude away.
-  assert.ok(Math.abs(near.details.features[0].properties.distance_m - 4_043) < 25);
-  assert.equal((await at(39.27, -76.7)).value, 0, '11.8 km away');
-});
-
-test('of the incidents, those that burn and those of the past lie at X and Y', { skip }, async (t) => {
-  const rows = new Map(rowsOf('wfigs_current.csv').map((row) => [row.IncidentName!, row]));
-  for (const [loader, kind, names, reasons] of [
-    ['wildfire-incidents', 'current', ['WF AUDUBON'], ['a prescribed fire', 'the fire is out']],
-    ['wildfire-history', 'historical', ['WF AUDUBON', 'OK Maud Hunter Camp'], ['a prescribed fire']],
-  ] as const) {
-    const { database, load } = loading(t);
-    const result = await load(loader, filesOf('wfigs_current.csv'));
-    assert.deepEqual(reasonsOf(result), reasons);
-    const features = featuresOf(database, `records_wildfire_${kind}`);
-    assert.deepEqual(
-      features.map(({ properties }) => properties.IncidentName),
-      names,
-    );
-    for (const { geometry, properties } of features) {
-      const row = rows.get(properties.IncidentName)!;
-      assert.ok(kilometers({ lng: geometry.coordinates[0], lat: geometry.coordinates[1] }, placeIn(row)) < 0.001);
-    }
-  }
-});
-
-const placeIn = (row: Record<string, string>) => ({ lat: Number(row.Y), lng: Number(row.X) });
 
 test('the Census Bureau’s internal point of each tract lies in it', { skip }, async (t) => {
   for (const [pattern, tracts] of [
