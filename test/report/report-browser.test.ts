@@ -21,10 +21,14 @@ interface Opened {
   readonly complaints: readonly string[];
 }
 
-/** Opens the report of a hand-made book from disk, as a user would. */
-async function openReport(t: TestContext, name: string, context: BrowserContextOptions = {}): Promise<Opened> {
+/** Opens the report of a hand-made book. */
+const openReport = async (t: TestContext, name: string, context?: BrowserContextOptions) =>
+  openPage(t, await (await handMadeBook(t, name)).page(), context);
+
+/** Opens a report from disk, as a user would. */
+async function openPage(t: TestContext, html: string, context: BrowserContextOptions = {}): Promise<Opened> {
   const file = join(temporaryFolder(t), 'report.html');
-  writeFileSync(file, await (await handMadeBook(t, name)).page());
+  writeFileSync(file, html);
   const browser = await startBrowser(t);
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context })).newPage();
   const complaints: string[] = [];
@@ -153,11 +157,8 @@ test(
   'the map shows finer hexagons as one zooms, by wheel, button and two fingers; its legend follows',
   options,
   async (t) => {
-    const file = join(temporaryFolder(t), 'large.html');
     const { facts, map } = largeFacts(10_000);
-    writeFileSync(file, reportPage(facts, map));
-    const page = await (await (await startBrowser(t)).newContext({ viewport: { width: 1440, height: 900 } })).newPage();
-    await page.goto(pathToFileURL(file).href);
+    const { page } = await openPage(t, reportPage(facts, map), { viewport: { width: 1440, height: 900 } });
     const drawing = page.locator('#map-drawing');
     const size = () =>
       page.evaluate(
@@ -279,11 +280,8 @@ const ROWS = `[...document.querySelectorAll('tbody tr, tfoot tr')]
   .map((row) => row.innerText)`;
 
 test('printed: a summary of one page, numbered pages, no heading alone, no row cut', options, async (t) => {
-  const file = join(temporaryFolder(t), 'large.html');
   const { facts, map } = largeFacts(3_000);
-  writeFileSync(file, reportPage({ ...facts, circles: [{ ...facts.locations[0]!, places: 1 }] }, map));
-  const page = await (await (await startBrowser(t)).newContext()).newPage();
-  await page.goto(pathToFileURL(file).href);
+  const { page } = await openPage(t, reportPage({ ...facts, circles: [{ ...facts.locations[0]!, places: 1 }] }, map));
   await page.emulateMedia({ media: 'print' });
   const headings = ((await page.evaluate(HEADINGS)) as string[]).map(plain);
   const rows = ((await page.evaluate(ROWS)) as string[]).map(plain);
@@ -340,11 +338,8 @@ test(
 );
 
 test('at 1440 by 900 all perils and the map are on the first screen', options, async (t) => {
-  const file = join(temporaryFolder(t), 'large.html');
   const { facts, map } = largeFacts(3_000);
-  writeFileSync(file, reportPage(facts, map));
-  const page = await (await (await startBrowser(t)).newContext({ viewport: { width: 1440, height: 900 } })).newPage();
-  await page.goto(pathToFileURL(file).href);
+  const { page } = await openPage(t, reportPage(facts, map), { viewport: { width: 1440, height: 900 } });
   assert.equal(await page.locator('.perils tbody tr').count(), 18);
   for (const what of ['.perils tbody', '#map-drawing', '.legend:not([hidden])']) {
     const bottom = await page.evaluate(`document.querySelector('${what}').getBoundingClientRect().bottom`);

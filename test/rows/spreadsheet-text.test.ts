@@ -47,10 +47,6 @@ test('a number or an ordinary text stays as it is', async () => {
   assert.deepEqual((await written(texts)).added[1], texts);
 });
 
-test('numbers are numbers: a negative one gets nothing', async () => {
-  assert.deepEqual((await written([-81.5, -0.25, 0, -1e-9])).added[1]!.map(Number), [-81.5, -0.25, 0, -1e-9]);
-});
-
 test('the columns of the input stay byte for byte, and so do the names of the new ones', async () => {
   const { text } = await written(['=1'], '-');
   assert.equal(text, '=a,lat,lng,-hazard_0\n=1+1,40.5,-@x,\'=1\n+2,"=SUM(A1)",-3,\'=1\n');

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { NATURAL_SLUGS, type NaturalSlug } from '../../../src/contract/topics.ts';
-import { createAreaFinder } from '../../../src/data/tables/area-finder.ts';
 import { noRealData, realFile } from '../../real-data.ts';
-import { featuresOf, loading, rejects } from './loading.ts';
+import { loading, rejects } from './loading.ts';
 
 /** The prefixes of FEMA's March 2023 table, written out once more: the loader's own table is what is tested. */
 const PREFIX: Readonly<Record<NaturalSlug, string>> = {
@@ -84,9 +83,6 @@ const FILES: readonly [
   ['nuclear-reactors', ['sites/nuclear_power_plants.geojson'], [55, 55, 55], []],
   ['parks', ['sites/seattle_parks.geojson'], [1514, 1514, 1514], []],
   ['hail', ['storms/2020_hail.csv'], [7670, 7670, 7670], []],
-  ['tornado', ['storms/2005-2007_torn.csv'], [3517, 3453, 3453], [[PART, 64, 1092]]],
-  ['tornado', ['storms/2011_torn.csv'], [1775, 1690, 1690], [[PART, 85, 35]]],
-  ['tornado', ['storms/2014_torn.csv'], [906, 888, 888], [[PART, 18, 107]]],
   [
     'tornado',
     ['storms/2005-2007_torn.csv', 'storms/2011_torn.csv', 'storms/2014_torn.csv'],
@@ -118,47 +114,3 @@ for (const [loader, files, counts, rejected] of FILES) {
     assert.deepEqual(rejects(result), rejected);
   });
 }
-
-test('a facility of TRI lists the chemicals of all its rows', { skip: noRealData }, async (t) => {
-  const { database, load } = loading(t);
-  await load('tri', realFile('sites/TRI_2017_CA.csv'));
-  const rows = tableOfRagged('sites/TRI_2017_CA.csv');
-  const chemicals = Map.groupBy(rows, (row) => row.TRI_FACILITY_ID!);
-  for (const { properties } of featuresOf(database, 'sites_toxicReleaseInventory')) {
-    const expected = [
-      ...new Set(
-        chemicals.get(properties.TRI_FACILITY_ID)!.map((row) => row.CHEMICAL!.trim().replace(/^"(.*)"$/, '$1')),
-      ),
-    ];
-    assert.deepEqual(properties.CHEMICAL, expected);
-  }
-});
-
-function tableOfRagged(name: string): Record<string, string>[] {
-  return parse(readFileSync(realFile(name)), {
-    columns: true,
-    bom: true,
-    relax_column_count: true,
-    relax_quotes: true,
-  });
-}
-
-test('the cooling centers of Los Angeles lie in the tracts that the Census geocoder gives', {
-  skip: existsSync(realFile('boundaries/ca_tracts.geojson'))
-    ? false
-    : 'no boundaries of the tracts of Los Angeles are here',
-}, async (t) => {
-  const { database, load } = loading(t);
-  await load('areas', realFile('boundaries/ca_tracts.geojson'));
-  const find = createAreaFinder(database);
-  const text = new TextDecoder('windows-1252').decode(readFileSync(realFile('portfolios/LA_cooling_centers.csv')));
-  const rows: Record<string, string>[] = parse(text, {
-    columns: (header: string[]) => header.map((name) => name.trim()),
-  });
-  const located = rows.filter((row) => row['STATE CODE'] !== '');
-  assert.ok(located.length > 0);
-  for (const row of located) {
-    const geoid = `${row['STATE CODE']}${row['COUNTY CODE']}${row['TRACT CODE']}`;
-    assert.equal(find({ lat: Number(row.LATITUDE), lng: Number(row.LONGITUDE) })?.geoid, geoid);
-  }
-});
