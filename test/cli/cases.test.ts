@@ -102,6 +102,7 @@ async function openScene(t: TestContext, { files = {}, data, service, at, env = 
   const filled = (text: string) =>
     text
       .replaceAll('SERVICE', harness?.url ?? 'SERVICE')
+      .replaceAll('PORT', harness ? new URL(harness.url).port : 'PORT')
       .replaceAll('FOLDER', folder)
       .replaceAll('ROOT', ROOT)
       .replaceAll('FINGERPRINT', key?.fingerprint ?? 'FINGERPRINT');

@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -118,58 +108,6 @@ test('cache export never replaces the store or another database', async (t) => {
   }
 });
 
-test('two outputs of a command are two files, also where neither exists', async (t) => {
-  const { folder, path, perilbook } = await jobScene(t);
-  symlinkSync('new.html', path('link.html'));
-  const cases = [
-    ['run', 'in.csv', '-t', 'wildfire', '-o', 'new.csv', '--metrics', './new.csv'],
-    ['run', 'in.csv', '-t', 'wildfire', '-o', 'new.csv', '--report', 'new.csv'],
-    ['run', 'in.csv', '-t', 'wildfire', '-o', 'new.csv', '--report', 'new.html', '--metrics', 'link.html'],
-  ];
-  for (const command of cases) {
-    const { code, stderr } = await perilbook(...command);
-    assert.equal(code, 2, stderr);
-    assert.match(stderr, /is (?:an output of the run|the (?:output|report))/);
-  }
-  assert.deepEqual(
-    readdirSync(folder).filter((name) => name.startsWith('new')),
-    [],
-  );
-});
-
-test('an approved plan is not replaced by the run that it allows', async (t) => {
-  const { perilbook, read } = scene(t);
-  assert.equal((await perilbook('plan', 'in.csv', '-t', 'wildfire', '--out', 'plan.json')).code, 0);
-  const before = read('plan.json');
-  const run = await perilbook('run', 'in.csv', '-t', 'wildfire', '--plan', 'plan.json', '-o', 'plan.json', '--force');
-  assert.deepEqual([run.code, read('plan.json')], [2, before], run.stderr);
-  assert.match(run.stderr, /is the approved plan/);
-});
-
-test('a part of the input is not replaced by the metrics or the report', async (t) => {
-  const { path, read, write, perilbook } = scene(t);
-  mkdirSync(path('parts'));
-  for (const name of ['a.csv', 'b.csv']) write(`parts/${name}`, INPUT);
-  for (const option of ['--metrics', '--report']) {
-    const words = ['run', 'parts', '-t', 'wildfire', '-o', 'out', option, 'parts/b.csv', '--force'];
-    const { code, stderr } = await perilbook(...words);
-    assert.deepEqual([code, read('parts/b.csv')], [2, INPUT], stderr);
-    assert.match(stderr, /is the input itself/);
-  }
-});
-
-test('a part that the run writes is not replaced by its metrics or its report', async (t) => {
-  const { path, write, perilbook } = scene(t);
-  mkdirSync(path('parts'));
-  write('parts/a.csv', INPUT);
-  for (const option of ['--metrics', '--report']) {
-    const { code, stderr } = await perilbook('run', 'parts', '-t', 'wildfire', '-o', 'out', option, 'out/a.csv');
-    assert.equal(code, 2, stderr);
-    assert.match(stderr, /is an output of the run/);
-    assert.ok(!existsSync(path('out/a.csv')));
-  }
-});
-
 const FOREIGN = 'policy,insured\n1,me\n';
 
 test('an existing file that Perilbook did not write is replaced with --force only', async (t) => {
@@ -223,44 +161,6 @@ test('an output of Perilbook is recognised by its columns, in each format and wi
       }
     }
   }
-});
-
-test('an output without column names is recognised by the runs of the store', async (t) => {
-  const { write, perilbook } = scene(t);
-  write('bare.csv', '1,38.9,-77.03\n2,39.1,-77.2\n');
-  const run = ['run', 'bare.csv', '--no-header', '--lat', '2', '--lng', '3', '-t', 'wildfire', '-o', 'out.csv'];
-  for (const code of [0, 0]) assert.equal((await perilbook(...run, '--store', 'one.db')).code, code);
-  const { code, stderr } = await perilbook(...run, '--store', 'other.db');
-  assert.equal(code, 2);
-  assert.match(stderr, /OUTPUT_EXISTS/);
-});
-
-test('an empty file and a device are replaced without a word', async (t) => {
-  const { path, write, perilbook } = scene(t);
-  write('empty.csv', '');
-  for (const output of ['empty.csv', '/dev/null']) {
-    const { code, stderr } = await perilbook('run', 'in.csv', '-t', 'wildfire', '-o', output);
-    assert.equal(code, 0, stderr);
-  }
-  assert.ok(statSync(path('empty.csv')).size > 0);
-});
-
-test('part files of Perilbook are written again by another store', async (t) => {
-  const { path, write, perilbook } = scene(t);
-  mkdirSync(path('parts'));
-  for (const name of ['a.csv', 'b.csv']) write(`parts/${name}`, INPUT);
-  for (const store of ['one.db', 'one.db', 'other.db']) {
-    const { code, stderr } = await perilbook('run', 'parts', '-t', 'wildfire', '-o', 'out', '--store', store);
-    assert.equal(code, 0, stderr);
-  }
-});
-
-test('metrics of a failed run tell that its output was refused', async (t) => {
-  const { read, write, perilbook } = scene(t);
-  write('mine.csv', FOREIGN);
-  const run = await perilbook('run', 'in.csv', '-t', 'wildfire', '-o', 'mine.csv', '--metrics', 'run.prom');
-  assert.deepEqual([run.code, read('mine.csv')], [2, FOREIGN]);
-  assert.match(read('run.prom'), /^perilbook_run_exit_code\{.*\} 2$/m);
 });
 
 test('a database of another program becomes neither a store, nor a data file, nor a file of accounts', async (t) => {

@@ -69,16 +69,6 @@ for (const [where, yaml] of PLACES) {
   });
 }
 
-test('a user or a password in the address of a webhook is refused', async (t) => {
-  const folder = folderWith(t, { 'book.csv': 'id,lat,lng\n1,34.0522,-118.2437\n' });
-  for (const login of ['me', 'me:word', ':word']) {
-    writeFileSync(join(folder, 'job.yaml'), `input: book.csv\non_finish: {url: "https://${login}@h.example/"}\n`);
-    const { code, stdout } = await perilbook(['job', 'check', 'job.yaml'], { folder });
-    assert.equal(code, 2, login);
-    assert.match(stdout, /must be an address without user and password/);
-  }
-});
-
 test('a percent-encoded password of a PostgreSQL address is refused, and not shown', () => {
   for (const address of [
     'postgres://me%3Ageheim@db.example.com/hazards',

@@ -85,19 +85,6 @@ for (const columns of [60, 80, 120]) {
   });
 }
 
-test('help begins with examples, of the program and of a command, on standard output', async () => {
-  for (const [args, first] of [
-    [['help'], 'plan portfolio.csv'],
-    [['--help'], 'plan portfolio.csv'],
-    [['run', '--help'], 'run portfolio.csv'],
-    [['help', 'quota'], 'quota nightly.yaml'],
-  ] as const) {
-    const { code, stdout, stderr } = await perilbook(args);
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.ok(stdout.startsWith(`Examples:\n  perilbook ${first}`), stdout.slice(0, 80));
-  }
-});
-
 test('findings fit the terminal', () => {
   const finding = (value: number): RatingFinding => ({
     title: 'Riverine Flooding',
