@@ -9,7 +9,7 @@ export interface RatedTopic {
   readonly slug: TopicSlug;
   readonly scale: Scale;
   readonly natural: boolean;
-  /** Where its fields begin. */
+  /** The index of its first field. */
   readonly from: number;
 }
 
@@ -37,8 +37,8 @@ function classesOf(
   }
 }
 
-/** The classes of cells, a byte for each topic. The report gets the complete cells as the plan reads them: a second reading from the store
- * took a quarter of its time. */
+/** The classes of cells, a byte for each topic. The report takes the complete cells while the plan reads them: reading them again from the
+ * store took a quarter of its time. */
 export class CellClasses {
   readonly #topics: readonly RatedTopic[];
   readonly #classes: Uint8Array;
@@ -57,7 +57,7 @@ export class CellClasses {
     this.#isPut[cell] = 1;
   }
 
-  /** A cell that lacks nothing: the time of its oldest answer, and the fields of its topics alone. */
+  /** Adds a complete cell: the time of its oldest answer, and only the fields of its topics. */
   putComplete(cell: number, asOf: number, fields: readonly Field[]): void {
     this.put(cell, fields, -LEADING_COLUMNS.length);
     if (asOf < this.#oldest) this.#oldest = asOf;

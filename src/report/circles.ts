@@ -1,7 +1,7 @@
 import type { Location } from '../geo/coordinates.ts';
 import type { CountedSum } from './sums.ts';
 
-/** The places of a file by their numbers from 0, as the table of cells has them. */
+/** The places of a file, by their numbers in the table of cells. */
 export interface WeightedCells {
   readonly size: number;
   readonly location: (cell: number) => Location;
@@ -9,7 +9,7 @@ export interface WeightedCells {
   readonly value: (cell: number) => number;
 }
 
-/** All that lies within the radius of one place. */
+/** The sums within the radius of one place. */
 export interface Circle extends CountedSum {
   /** The place in the middle. */
   readonly cell: number;
@@ -21,13 +21,13 @@ const METERS_PER_DEGREE = 111_195;
 /** Columns of the grid: 0.003 degrees each. With the rows of a radius of a kilometer or more, a key has 32 bits. */
 const COLUMNS = 2 ** 17;
 
-/** Where more pairs of places than this would be compared for a circle, only the most promising places are tried as its middle. */
+/** Above this number of compared pairs per circle, only the most promising places are tried as its middle. */
 const MOST_PAIRS = 300_000_000;
 
 /**
- * The circles with the most weight, none of which shares a place with another: the heaviest circle around any place, then the
- * heaviest of what is left, and so on. Places are sorted into rows as high as the radius, from west to east. Running sums of three rows
- * bound what the circle around a place holds; those of the highest bounds are tried, until none is above the heaviest circle.
+ * The circles with the most weight, without shared places: the heaviest circle around any place, then the heaviest among the
+ * remaining places, and so on. Places are sorted into rows as high as the radius, from west to east. Running sums of three rows
+ * give an upper bound for the circle around a place. Places are tried by descending bound, until no bound exceeds the heaviest circle.
  * Some 45 bytes a place.
  *
  * @param radius in meters, 1,000 or more
@@ -73,7 +73,7 @@ export function heaviestCircles(
     });
   };
 
-  /** No circle around a place has more weight than its bound; what is taken later only lowers it. */
+  /** No circle around a place has more weight than its bound; taking places away only lowers the weight. */
   const bounds = new Float64Array(size);
   const compared = new Uint32Array(size);
   for (let at = 0; at < size; at++) {
@@ -111,7 +111,7 @@ export function heaviestCircles(
   return circles;
 }
 
-/** The numbers below `size` in the order of their keys of 32 bits, as one number each: a sort with a comparison takes ten times as long. */
+/** The numbers below `size`, sorted by their keys of 32 bits, each packed into one number: a sort with a comparison takes ten times as long. */
 function sortedBy(size: number, keyOf: (number: number) => number): { sorted: Uint32Array; keys: Uint32Array } {
   const pairs = new BigUint64Array(size);
   // The processors that Node runs on have the low half of a number first.

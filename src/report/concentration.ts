@@ -18,7 +18,7 @@ interface SummedArea {
   readonly all: CountedSum;
 }
 
-/** Off every outline. */
+/** Outside of every outline. */
 const ELSEWHERE = 'Elsewhere';
 
 const UNANSWERED = unansweredClass(HIGHEST);
@@ -43,7 +43,7 @@ export class Concentration {
     sums.add(rows, value, classes);
   }
 
-  /** What was added, with the layers of the natural topics in the lists of areas. */
+  /** The sums, with the layers of the natural topics in the lists of areas. */
   totals(natural: readonly { readonly slug: TopicSlug; readonly layer: number }[], sumOf: SumOf): AreaTotals {
     const counties = [...this.#counties].map(([county, sums]) => ({
       name: countyName(county) || ELSEWHERE,
@@ -94,12 +94,12 @@ export class Concentration {
   }
 }
 
-/** What the areas add up to. */
+/** The sum over all areas. */
 interface AreaTotals {
   readonly states: AreaList;
   readonly counties: AreaList;
   readonly all: Pick<SummedArea, 'sums' | 'all'>;
-  /** Where most of a natural topic's Very High is; of its severe ratings, where nothing is Very High. */
+  /** The areas with most of a natural topic's Very High; with most of its severe ratings, if nothing is Very High. */
   readonly mostIn: (layer: number) => TopicFacts['mostIn'];
 }
 

@@ -5,15 +5,15 @@ import type { CountedSum } from './sums.ts';
 
 /** The currencies of a file's values. Values of different currencies are never added. */
 export interface FileCurrencies {
-  /** The currency of the values that the report breaks down; null: the file does not say. */
+  /** The currency of the values that the report breaks down; null: unknown. */
   readonly shown: string | null;
-  /** By currency, most rows first; `currency` is null where a row names none. Empty without values. */
+  /** By currency, most rows first; `currency` is null for rows without one. Empty without values. */
   readonly totals: readonly (CountedSum & { readonly currency: string | null })[];
   /** The value of a cell in the shown currency, in units (`CellTable`). */
   readonly valueOfCell: (cell: number) => number;
 }
 
-/** By the scan, which has the values of each currency by cell. */
+/** From the scan, which has the values of each currency by cell. */
 export function currenciesOf({ job, plan }: Prepared): FileCurrencies {
   const { cells, layout, located, currencies } = plan.scan;
   const whole = { valueOf: (cell: number) => cells.value(cell), total: cells.total() };

@@ -9,8 +9,8 @@ import type { Rated, Sum } from './sums.ts';
 /**
  * All facts of a run, as plain data whose size does not grow with the input: the report draws it, `report --json` prints it.
  *
- * A row is a line of the input. A location is a row with usable coordinates in the US. A place is where locations lie, rounded to the
- * job's precision: it is asked for once. Values are in `currency`. Each share is of a sum that is here too.
+ * A row is a line of the input. A location is a row with usable coordinates in the US. A place is a location rounded to the
+ * job's precision, and is bought once. Values are in `currency`. The denominator of each share is here too.
  */
 export interface Facts {
   /** The most important sentence. */
@@ -18,27 +18,27 @@ export interface Facts {
   readonly job: string;
   /** The name of the input, without its folder: the report may be sent to others. */
   readonly input: string;
-  /** The name of the output that holds all rows; null before the first run, and for standard output. */
+  /** The name of the output; null before the first run, and for standard output. */
   readonly output: string | null;
   /** ISO 8601, as are all times. */
   readonly madeAt: string;
-  /** When the run that is shown began; null before the first run. */
+  /** The start of the shown run; null before the first run. */
   readonly runAt: string | null;
   /** The service. */
   readonly source: string;
   readonly sample: boolean;
-  /** The datasets of this machine that the answers come from; null where a service gave them. */
+  /** The datasets on this machine with the answers; null if a service gave them. */
   readonly datasets: readonly LocalDataset[] | null;
   /** The times of the oldest and the newest answer. */
   readonly oldest: string | null;
   readonly newest: string | null;
   /** The unit of row numbers in the file: `line`, `row`, `feature`. */
   readonly unit: string;
-  /** Of distances. */
+  /** The unit of distances. */
   readonly units: Units;
   /** The value columns, e.g. `BuildingTIV + ContentsTIV`; null if the job has none. */
   readonly valueName: string | null;
-  /** The currency of the values; null: not known. */
+  /** The currency of the values; null: unknown. */
   readonly currency: string | null;
   /** By currency, most locations first. Values of different currencies are never added. Empty without values. */
   readonly currencies: readonly CurrencySum[];
@@ -53,7 +53,7 @@ export interface Facts {
   readonly topics: readonly TopicFacts[];
   readonly counties: AreaList;
   readonly states: AreaList;
-  /** The circles of a mile or a kilometer with the largest value; with most locations where there are no values. */
+  /** The circles of a mile or a kilometer with the largest value; without values, with most locations. */
   readonly circles: readonly CircleFacts[];
   /** The places of largest value at risk: the first of each natural topic, and of all together. */
   readonly locations: readonly PlaceAtRisk[];
@@ -62,7 +62,7 @@ export interface Facts {
   /** Problems of rows. */
   readonly problems: readonly RowProblem[];
   readonly missing: Missing;
-  /** Null where the answers come from local data. */
+  /** Null for answers from local data. */
   readonly credits: Credits | null;
 }
 
@@ -85,7 +85,7 @@ export interface TopicFacts extends Rated {
   readonly topic: TopicSlug;
   readonly title: string;
   readonly category: Category;
-  /** The counties with most of what is Very High (of what is severe, where nothing is), the largest first; empty where nothing is. */
+  /** The counties with most of the Very High sum (if it is 0: of the severe sum), the largest first; empty if both are 0. */
   readonly mostIn: readonly (Sum & { readonly county: string })[];
 }
 
@@ -101,13 +101,13 @@ export interface AreaFacts extends Sum {
   readonly name: string;
   /** With an answer to at least one natural topic. */
   readonly answered: Sum;
-  /** Of what was answered: Very High for at least one natural hazard. With Relatively High it would be nearly all of most portfolios. */
+  /** Of the answered locations: Very High for at least one natural hazard. Relatively High would cover nearly all of most portfolios. */
   readonly veryHigh: Sum;
-  /** Of each natural topic: what was answered, and what of that is rated Relatively High or Very High. */
+  /** For each natural topic: the answered sum, and its part rated Relatively High or Very High. */
   readonly perils: readonly { readonly topic: TopicSlug; readonly answered: Sum; readonly severe: Sum }[];
 }
 
-/** Where a place is in the input, and the texts by which people know it; '' for none. */
+/** The line of a place in the input, and its id and name; '' for none. */
 export interface PlaceLabel extends LineReference {
   /** The number of its first row: 1 for the first of the input. */
   readonly order: number;
@@ -128,7 +128,7 @@ export interface PlaceAtRisk extends PlaceLabel, Sum {
   readonly ratings: readonly TopicRating[];
 }
 
-/** What was answered of a place, as it stands in the output. */
+/** The answers of a place, as in the output. */
 interface TopicRating {
   readonly topic: TopicSlug;
   readonly rating: 'Very High' | 'Relatively High';
@@ -139,12 +139,12 @@ interface TopicRating {
 interface RowProblem {
   readonly note: string;
   readonly rows: number;
-  /** The first rows in which it was found. */
+  /** The first rows with the problem. */
   readonly places: readonly LineReference[];
 }
 
 export interface Missing {
-  /** Rows by `hazard_status`, those that are not locations too. */
+  /** All rows by `hazard_status`. */
   readonly status: readonly { readonly status: string; readonly rows: number }[];
   /** Why rows are not complete, the commonest reason first. */
   readonly reasons: readonly { readonly note: string; readonly rows: number }[];
@@ -154,7 +154,7 @@ export interface Missing {
   /** Why the last run stopped early, or null. */
   readonly stopped: string | null;
   readonly resumeAfter: string | null;
-  /** What each account has left in its period, and when that resets. */
+  /** The credits left of each account in its period, and the time of the reset. */
   readonly accounts: readonly {
     readonly account: string;
     readonly allowance: number;
@@ -164,14 +164,14 @@ export interface Missing {
 }
 
 export interface Credits {
-  /** What the last run planned, spent, and may have spent. */
+  /** The credits that the last run planned, spent, and may have spent. */
   readonly planned: number;
   readonly charged: number;
   readonly unknown: number;
   readonly inFlight: number;
-  /** Most that it might spend; null before the first run. */
+  /** The run's spending limit; null before the first run. */
   readonly allowed: number | null;
-  /** What that plan saves, of all places. With `planned` it is the price without savings. */
+  /** The plan's saving over all places. With `planned` it is the price without savings. */
   readonly saved: { readonly byCells: number; readonly byCache: number; readonly byAreas: number };
   readonly ledger: readonly LedgerLine[];
   readonly runs: readonly RunLine[];

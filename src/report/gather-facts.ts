@@ -28,20 +28,20 @@ import { storyOf } from './story.ts';
 import { sumMaker } from './sums.ts';
 import { type Tallied, Tally } from './tally.ts';
 
-/** The latest run of a job on the input that it names now, or null. */
+/** The latest run of a job on its present input, or null. */
 async function latestRun(job: Job, store: Store): Promise<RunRecord | null> {
   return (await store.runs({ job: job.name })).find(({ input }) => input === job.input) ?? null;
 }
 
-/** What a report is drawn from: the facts of a run and what its map shows. */
+/** The data of a report: the facts of a run and its map. */
 export interface Report {
   readonly facts: Facts;
   readonly map: MapFigures;
 }
 
 /**
- * The report of a job as its latest run left it: an answer that has gone stale since was fresh in that run's output. Where the
- * job has never run on this input, the report shows what the store has. Spends nothing.
+ * The report of a job's latest run: an answer that has become stale since then was fresh in that run's output. If the
+ * job has never run on this input, the report shows the answers in the store. Spends nothing.
  *
  * @param compare compares with an earlier output
  */
@@ -54,7 +54,7 @@ export async function reportOfLatestRun(
 ): Promise<Report> {
   const now = effects.clock.now();
   const run = await latestRun(job, store);
-  // Threads would take 25 MB more, and save a second of a million rows.
+  // Threads would take 25 MB more, and save only a second for a million rows.
   const alone = { ...effects, rowThreads: 0 };
   const context = await openContext(job, { connection, store, effects: alone, asOf: run?.startedAt ?? now });
   using scanned = await scanInput(context);
@@ -66,9 +66,9 @@ export async function reportOfLatestRun(
 }
 
 /**
- * The facts of a run and what its map shows. Reads the store, the ledger and, once more, the input.
+ * The facts and the map of a run. Reads the store, the ledger and, once more, the input.
  *
- * @param complete the complete cells, where the plan has given them
+ * @param complete the complete cells, if the plan has collected them
  */
 export async function gatherFacts(
   prepared: Prepared,
@@ -161,8 +161,8 @@ const TILE_ROWS = 180 * 2 + 1;
 const TILE_COLUMNS = 360 * 2 + 1;
 
 /**
- * The numbers of all cells, those of each half degree together, in the order of the file within it. Neighbors are in the same counties and
- * bins of the map, so what they add to stays in the processor's cache: in the order of the file the report of a million places took 3 s
+ * The numbers of all cells, grouped by half degree and in file order within it. Neighbors are in the same counties and
+ * bins of the map, so their sums stay in the processor's cache: in the order of the file the report of a million places took 3 s
  * more. Counting by tile takes a tenth of the time of a sort.
  */
 function nearOrder(cells: CellTable): Uint32Array {
@@ -178,7 +178,7 @@ function nearOrder(cells: CellTable): Uint32Array {
   return order;
 }
 
-/** The high ratings of the places that are listed, with their numbers: these are not in the classes. */
+/** The high ratings of the listed places with their numbers, which the classes do not contain. */
 async function ratingsOf(
   prepared: Prepared,
   listed: readonly CellAtRisk[],
@@ -214,7 +214,7 @@ function circlesOf({ job, plan }: Prepared, { valueOfCell, totals }: FileCurrenc
   return heaviestCircles(places, weightOf, RADIUS[job.units], CIRCLES_SHOWN);
 }
 
-/** Streams the input once more: the names and lines of the cells that are shown, and the first rows of each problem. */
+/** Streams the input once more, for the names and lines of the shown cells and the first rows of each problem. */
 async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
   const { rowFile, layout, cells, findings } = scan;
   const columns = layout.dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, layout.dropFrom);
@@ -253,7 +253,7 @@ function addressOf(baseUrl: string): string {
   return host + (pathname === '/' ? '' : pathname);
 }
 
-/** What the report reads of a run's summary. A summary of another version may lack it. */
+/** The parts of a run's summary that the report reads. A summary of another version may lack them. */
 const storedSummary = z
   .object({
     stopped: z.string().nullable(),
@@ -293,7 +293,7 @@ async function creditsOf({ job, store, summary }: Prepared, run: RunRecord | nul
 
 const RUNS_SHOWN = 10;
 
-/** What the next run would buy, with what. */
+/** The next run's purchases and the available credits. */
 async function leftOver(
   { plan, store }: Prepared,
   run: RunRecord | null,

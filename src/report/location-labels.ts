@@ -1,4 +1,4 @@
-/** Names of columns that identify a location, as OED, CEDE and lists of sites use them; best first. */
+/** Names of columns that identify a location in OED, CEDE and lists of sites; best first. */
 const NAMES = [
   'locname',
   'locationname',
@@ -24,7 +24,7 @@ const OTHER_IDS = [
   'key',
 ];
 const REFERENCES = ['reference', 'ref', 'recordidnumber', 'recordid', 'accnumber'];
-/** Better than none: an account has several locations. */
+/** Only if there is no better one, because an account has several locations. */
 const ACCOUNTS = ['accountnumber', 'accountid', 'accountno', 'account'];
 const ADDRESSES = ['streetaddress', 'address', 'street', 'fulladdress', 'inputaddress'];
 
@@ -36,7 +36,7 @@ export interface LabelColumns {
 }
 
 /**
- * The columns by which people know a location. Any other column whose name ends in `id` is better than none.
+ * The columns with a location's id and name. Another column whose name ends in `id` is used if there is no better one.
  *
  * @param id the column that the job names; null to find it
  */
@@ -53,7 +53,7 @@ export function labelColumns(columns: readonly string[], id: number | null = nul
 
 const LONGEST = 60;
 
-/** A field of those columns, cut to a length that a table has room for. */
+/** A field of these columns, cut to fit a table. */
 export function labelOf(text: string | undefined): string {
   const label = (text ?? '').trim();
   return label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label;

@@ -3,10 +3,10 @@ import type { LineReference } from '../rows/port.ts';
 import type { Facts } from './facts.ts';
 import type { Sum } from './sums.ts';
 
-/** By what a report ranks and measures: the value where the input has one, else the locations. */
+/** The measure of a report: the value if the input has one, else the number of locations. */
 export interface Measure {
   readonly by: 'value' | 'locations';
-  /** For the head of a column. */
+  /** The head of its column. */
   readonly name: string;
   readonly of: (sum: Sum) => number;
   readonly shown: (measured: number) => string;
@@ -25,7 +25,7 @@ export function measureOf({ valueName, currency }: Pick<Facts, 'valueName' | 'cu
   return { by: 'value', name, of, shown, words: (sum) => shown(of(sum)) };
 }
 
-/** A share in per cent: 12.3 %, and never 0 for something nor 100 for less than all. */
+/** A share in per cent: 12.3 %. 0 only for nothing, and 100 only for all. */
 export function percent(part: number, whole: number, digits: 0 | 1 = 1): string {
   const share = shareOf(part, whole);
   if (share === null) return '–';

@@ -16,16 +16,16 @@ export interface NotedRows {
   readonly lines: ReadonlyMap<Finding['finding'], readonly LineReference[]>;
 }
 
-/** Rows kept of each finding: enough to see what kind of rows they are. */
+/** Rows kept of each finding: enough to recognize the kind of rows. */
 const LINES_KEPT = 12;
 
-/** Rows whose places are looked at together. */
+/** Rows per step. */
 const ROWS_AT_ONCE = 16_384;
 
 /**
- * Streams the input once more for what no figure holds: the first rows of some cells, and the lines of what was found. Locations are
- * not read again, the scan has kept the cell of each row; values only where one of them is not a number. Where values are not read,
- * the texts of other rows are not read either: they took a second of the report of a million rows, and 50 MB.
+ * Streams the input once more for the first rows of some cells, and for the lines of findings. Locations are not parsed again, because
+ * the scan has kept the cell of each row; values only if one of them is not a number. Without values, the texts of other rows are not
+ * read: they took a second and 50 MB in the report of a million rows.
  */
 export async function notedRows(
   scan: Scan,

@@ -3,7 +3,7 @@ import type { CellOfInput } from '../run/write/enriched-cells.ts';
 import { HIGH, VERY_HIGH } from './scales.ts';
 import type { CountedSum } from './sums.ts';
 
-/** Kept of each natural topic, and of all together: at most 19 * 40 places are on the page. */
+/** Places kept for each natural topic, and for all together: at most 19 * 40 places are on the page. */
 export const PLACES_KEPT = 40;
 
 /** A place that is rated Relatively High or Very High for some hazard. */
@@ -14,7 +14,7 @@ export interface CellAtRisk extends CountedSum {
 }
 
 interface Ranked extends CellAtRisk {
-  /** The class in the list that it was offered to. */
+  /** Its class in this list. */
   readonly rank: number;
 }
 

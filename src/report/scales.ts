@@ -103,7 +103,7 @@ const AIR_CATEGORIES = [
 /** The upper bound of each category of the US air quality index (40 CFR 58 App. G). */
 const AIR_REACHES = [50, 100, 150, 200, 300, Number.POSITIVE_INFINITY];
 
-/** By the field `shown`: the median index of the year, or the rating that the service gives. */
+/** By the field `shown`: the median index of the year, or the service's rating. */
 function airScale(shown: number): Scale {
   return {
     id: 'air',
@@ -146,7 +146,7 @@ export function scaleOf(slug: TopicSlug, units: Units): Scale {
 /** The scale of the highest rating over all natural topics. */
 export const HIGHEST: Scale = RATING;
 
-/** The class of what was not answered: the last one of each scale. */
+/** The class of unanswered cells: the last one of each scale. */
 export function unansweredClass({ classes: all }: Scale): number {
   return all.length - 1;
 }

@@ -6,7 +6,7 @@ import { type Measure, measureOf, percent } from './measure.ts';
 import { scaleOf, severeClasses, VERY_HIGH } from './scales.ts';
 import { type Sum, sumMaker } from './sums.ts';
 
-/** What was answered of a natural topic, and what of that is rated high. */
+/** The answered sum of a natural topic, and its part with a high rating. */
 interface RatedPeril {
   readonly title: string;
   readonly answered: Sum;
@@ -15,13 +15,13 @@ interface RatedPeril {
   readonly severe: Sum;
 }
 
-/** The highest rating that something has for a peril, and what has it. */
+/** The highest rating of any location for a peril, and the locations that have it. */
 export interface RatingFinding extends Pick<RatedPeril, 'title' | 'answered'> {
   readonly rating: 'Very High' | 'Relatively High';
   readonly rated: Sum;
 }
 
-/** Of the perils for which something is rated high: first those with most value (or locations) that is Very High. */
+/** The perils with high ratings; first the ones with most value (or locations) at Very High. */
 function ratingFindings<Peril extends RatedPeril>(perils: readonly Peril[]) {
   const findings = perils.flatMap((peril): (RatingFinding & { readonly peril: Peril })[] => {
     const { title, answered, veryHigh, severe } = peril;
@@ -36,7 +36,7 @@ function ratingFindings<Peril extends RatedPeril>(perils: readonly Peril[]) {
 
 const MOST_OF_RUN = 3;
 
-/** What the terminal says at the end of a run, of the rows that it has written. */
+/** The findings that the terminal prints at the end of a run, about its rows. */
 export function findingsOfRun(
   { job, plan: { scan } }: Pick<Prepared, 'job' | 'plan'>,
   ratings: readonly TopicRatings[],
@@ -52,11 +52,11 @@ export function findingsOfRun(
   return { findings: ratingFindings(perils).slice(0, MOST_OF_RUN), currency: job.currency ?? scan.currency };
 }
 
-/** The sentence that a report begins with: the largest share, where most of it is, and what is not answered. */
+/** The first sentence of a report: the largest share, its main counties, and the unanswered share. */
 export function storyOf(facts: Omit<Facts, 'story'>): string {
   const { all, highest, topics, units } = facts;
   if (all.locations === 0) return 'No row has a location in the US.';
-  // A column of zeros says nothing of what is at risk.
+  // A column of zeros shows no risk.
   const measure = measureOf(all.value ? facts : { ...facts, valueName: null });
   const natural = topics.filter(({ category }) => category === 'natural');
   const perils = natural.map((topic) => ({ ...topic, veryHigh: topic.classes[VERY_HIGH]! }));

@@ -1,7 +1,7 @@
 import { valueOfUnits } from '../run/scan/value.ts';
 import { CLASS_LETTERS, type Scale, severeClasses, type Units, unansweredClass } from './scales.ts';
 
-/** Locations, and what they are worth in the report's currency; null where the input has no value column. */
+/** Locations, and their value in the report's currency; null if the input has no value column. */
 export interface Sum {
   readonly locations: number;
   readonly value: number | null;
@@ -13,7 +13,7 @@ export interface CountedSum {
   readonly value: number;
 }
 
-/** Makes the sum that is shown of what was counted. */
+/** Converts counted sums for display. */
 export type SumOf = (counted: CountedSum) => Sum;
 
 /** @param decimals of the units; null where there are no values */
@@ -21,13 +21,13 @@ export function sumMaker(decimals: number | null): SumOf {
   return ({ rows, value }) => ({ locations: rows, value: decimals === null ? null : valueOfUnits(value, decimals) });
 }
 
-/** What is known of a topic: each share of it is of what was answered. */
+/** The sums of a topic: the denominator of each share is the answered sum. */
 export interface Rated {
   readonly answered: Sum;
   readonly notAnswered: Sum;
-  /** Of what was answered: the severe classes together. */
+  /** The severe classes together. */
   readonly severe: Sum;
-  /** In the order of the scale's classes, without what was not answered. */
+  /** In the order of the scale's classes, without the unanswered class. */
   readonly classes: readonly (Sum & { readonly name: string })[];
 }
 
@@ -86,7 +86,7 @@ export class LayerSums {
   }
 }
 
-/** Where the sums of a layer's classes begin. */
+/** The index of a layer's first class. */
 function fromOf(layer: number, measure: 'rows' | 'value'): number {
   return (layer * 2 + (measure === 'rows' ? 0 : 1)) * CLASSES;
 }
@@ -97,14 +97,14 @@ function sumOfClasses(sums: ArrayLike<number>, from: number, to: number): number
   return sum;
 }
 
-/** What was answered of the weights of all classes. */
+/** The answered part of the classes' weights. */
 export function answeredOf(weights: ArrayLike<number>, scale: Scale): number {
   return sumOfClasses(weights, 0, unansweredClass(scale));
 }
 
 /**
- * The typical class of what was answered: the weighted lower median of the ordered classes, so that half of the weight is at
- * least as severe; without any, the heaviest of the other classes. The unanswered class only if nothing was answered.
+ * The typical class of the answered weight: the weighted lower median of the ordered classes, so that half of the weight is at
+ * least as severe; without ordered classes, the heaviest other class. The unanswered class only if nothing was answered.
  */
 export function typicalClass(weights: readonly number[], scale: Scale): number {
   const { ordered } = scale;

@@ -13,20 +13,20 @@ import { type CellAtRisk, PlaceLists } from './place-lists.ts';
 import { HIGHEST, type Units, unansweredClass } from './scales.ts';
 import { sumMaker } from './sums.ts';
 
-/** What must be known before cells are counted. */
+/** The settings of a count. */
 export interface TallyOf {
   readonly topics: readonly TopicSlug[];
   /** Whether the columns that count records are among the fields. */
   readonly counts: boolean;
   readonly units: Units;
-  /** How many distinct cells there are. */
+  /** The number of distinct cells. */
   readonly cells: number;
   readonly frame: Frame;
-  /** Of the units in which values are counted (`CellTable`); null where the input has none. */
+  /** The decimals of the value units (`CellTable`); null if the input has no values. */
   readonly decimals: number | null;
 }
 
-/** What was counted: facts, what the map shows, and the places that are to be named. */
+/** The results of a count: facts, the map, and the places to name. */
 export interface Tallied {
   readonly figures: Pick<Facts, 'places' | 'all' | 'highest' | 'topics' | 'counties' | 'states' | 'oldest' | 'newest'>;
   readonly map: MapFigures;
@@ -39,7 +39,7 @@ export interface Tallied {
 /** Notes contain topics and reasons, so their number is unbounded. Further ones are counted together. */
 const NOTES_KEPT = 100;
 
-/** The head of the page already says that it is sample data. */
+/** Dropped from notes, because the head of the page states that it is sample data. */
 const SAMPLE_PREFIX = new RegExp(`^${SAMPLE_NOTE}(; |$)`);
 
 /** Computes the figures, cell by cell. Its memory grows with the map and the country, not with the input. */
@@ -55,11 +55,11 @@ export class Tally {
   readonly #decimals: number | null;
   readonly #notes = new Map<string, number>();
   readonly #status = new Map<string, number>();
-  /** Of the cell that is added: the highest rating, then that of each topic. */
+  /** The added cell's highest rating, then its rating for each topic. */
   readonly #classes: Uint8Array;
   #notDrawn = 0;
   #rows = 0;
-  /** Rows of those whose fields were counted. */
+  /** Rows of the cells whose fields were counted. */
   #counted = 0;
   #cells = 0;
   #oldest: string | null = null;
@@ -100,7 +100,7 @@ export class Tally {
     for (const level of this.#levels) level.add(at, cell, county, this.#classes);
   }
 
-  /** Of the natural topics of a cell; without a rating the first reason why. */
+  /** The highest rating of a cell's natural topics; without a rating, the first reason for its absence. */
   #highestClass(): number {
     let highest = -1;
     let unrated = unansweredClass(HIGHEST);
@@ -112,7 +112,7 @@ export class Tally {
     return highest < 0 ? unrated : highest;
   }
 
-  /** Counts status, note and time of rows by their fields. Rows that are not counted lack nothing. */
+  /** Counts status, note and time of rows by their fields. Uncounted rows are complete. */
   count(fields: readonly Field[], rows: number): void {
     const [status, note, asOf] = fields;
     const name = String(status);

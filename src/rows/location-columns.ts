@@ -66,7 +66,7 @@ export function findLocationColumns(
   throw columnsError(`No ${missing} column was found`, names, undefined, hint);
 }
 
-/** Of two complete pairs with the same names the first is taken. Where only one of the two columns is there twice, nothing
+/** Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, nothing
  * shows which is meant. */
 function refuseTwins(
   names: readonly string[],

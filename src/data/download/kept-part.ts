@@ -23,7 +23,7 @@ export function keptPart(part: string, url: string): (PartState & { readonly byt
   return { ...state, etag: strong, bytes };
 }
 
-/** What the file beside a partial one says of it; null where one of them is missing, or it cannot be read. */
+/** The state file of a partial download; null if either file is missing or unreadable. */
 export function readPartState<T>(part: string, schema: z.ZodType<T>): T | null {
   if (!existsSync(part) || !existsSync(`${part}.json`)) return null;
   try {

@@ -34,7 +34,7 @@ export function unloadedSlices(database: DataDatabase, source: string, manifest:
   );
 }
 
-/** What became of the downloads of a source. */
+/** The result of loading a source's downloads. */
 export interface LoadedDownloads {
   /** Null when nothing was loaded. */
   readonly loaded: LoadResult | null;
@@ -51,8 +51,8 @@ interface DownloadFolders {
 }
 
 /**
- * Loads downloaded slices of a source and records it in the manifest. Parts of other states stay. A slice that is refused keeps what is
- * stored of it, and its file is downloaded again next time, whatever the server says of changes.
+ * Loads downloaded slices of a source and records it in the manifest. Parts of other states stay. A refused slice keeps its
+ * stored records, and its file is downloaded again next time, even if the server reports no change.
  *
  * @throws PerilbookError SERVICE_DATA when nothing is what the loader expects; the stored data is unchanged
  */
@@ -77,7 +77,7 @@ export async function loadDownloads(
     });
     writeManifest(folder, new Map(marked));
   };
-  // Nothing says that the states are spelled as this source is asked for them: what is not here stays unknown.
+  // The spelling of the states may differ from the requested one, so missing states stay unknown.
   if (without.length === slices.length && stored === undefined) {
     mark(slices, { loadedAt: clock.now() });
     return { loaded: null, without };
@@ -100,7 +100,7 @@ export async function loadDownloads(
   }
 }
 
-/** The files of a slice, with the words of its source. */
+/** The files of a slice, with the source's vintage and licence. */
 function partOf(source: Source, slice: Slice, folder: string, manifest: Manifest): FilesOfPart {
   const entries = [...manifest].filter(([key]) => sliceOfKey(key) === slice);
   const besides = besidesOf(source);

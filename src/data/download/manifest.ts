@@ -25,7 +25,7 @@ const fileEntry = z.object({
   loadedAt: z.number().optional(),
   dataset: z.string().optional(),
   level: z.string().optional(),
-  /** The file was not loaded as it is: it is downloaded again, whatever the server says of changes. */
+  /** The file was refused by its loader: it is downloaded again, even if the server reports no change. */
   refused: z.boolean().optional(),
 });
 

@@ -62,7 +62,7 @@ export async function probeSource(
       return probed;
     }
     case 'spans':
-      // Without the query, whose placeholders name no request.
+      // Without the query, because its placeholders are no valid request.
       return [{ url: download.countUrl.split('?')[0]!, rows: await probeSpans(download, context) }];
   }
 }

@@ -70,7 +70,7 @@ export function removeDataset(
   return true;
 }
 
-/** Without any part the dataset is not here: with none of its records, it would say that there are no sites anywhere. */
+/** A dataset without parts is removed: an empty one would mean that there are no sites anywhere. */
 function removeParts(
   database: DataDatabase,
   dataset: DatasetName,

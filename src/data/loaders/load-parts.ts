@@ -8,7 +8,7 @@ import type { DatasetName, LoadTarget, StreamedDataset } from '../tables/records
 import { refuseLosses, refuseLossOfStates } from './load-losses.ts';
 import type { LoadReporter } from './load-report.ts';
 
-/** Files that are read together, and what they are of. */
+/** Files that are read together, and the states that they cover. */
 export interface Reading {
   readonly dataset: StreamedDataset;
   readonly files: readonly SourceFile[];
@@ -19,9 +19,9 @@ export interface Reading {
   readonly of: string | readonly string[] | null;
 }
 
-/** How a load treats what is stored. */
+/** How a load treats stored records. */
 export interface LoadTerms {
-  /** Takes the load as it is, though records are lost. */
+  /** Accepts the load even if records are lost. */
   readonly replace?: boolean;
   /** The source of `perilbook data get` that the parts were asked of; left out for files that are loaded by hand. */
   readonly askedOf?: string;
@@ -31,7 +31,7 @@ export interface LoadTerms {
   readonly rivals?: readonly string[];
 }
 
-/** What a load brought. */
+/** The result of a load. */
 export interface LoadedParts {
   /** The number of records; one of two parts counts once. */
   readonly records: number;
@@ -166,14 +166,14 @@ function assignment(load: DatasetLoad, of: Reading['of']): (states: readonly str
   }
   const given = [...of].sort();
   return (states) => {
-    // Off the US: of each.
+    // Outside the US: in each part.
     if (states.length === 0) return given;
     const own = given.filter((state) => states.includes(state));
     return own.length > 0 ? own : null;
   };
 }
 
-/** What the records tell that the files are of: the whole US, or few states. */
+/** The coverage of the files by their records: the whole US, or few states. */
 function toldStates({ byState, taken }: RecordCounts, nation: Nation): readonly string[] {
   const isPart = byState.size > 0 && byState.size < nation.states && taken >= nation.records;
   return isPart ? [...byState.keys()].sort() : [WHOLE_US];
@@ -203,7 +203,7 @@ function partsOfReading(
   }));
 }
 
-/** Of the whole US what lies in some states was replaced. */
+/** The records of some states, within a part of the whole US, were replaced. */
 function withoutStates(part: DatasetPart, replaced: ReadonlySet<string>): PartDescription {
   const stateRows = Object.entries(part.stateRows).filter(([state]) => !replaced.has(state));
   return { ...part, stateRows: Object.fromEntries(stateRows) };

@@ -14,7 +14,7 @@ export interface LoadReport {
   readonly rows: number;
   readonly loaded: number;
   readonly rejected: readonly Rejection[];
-  /** What else to know about the load. */
+  /** Further notes on the load. */
   readonly notes: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export class LoadReporter {
     this.#loaded += 1;
   }
 
-  /** Counts what becomes of a row. @param result its records, or why it has none */
+  /** Counts a row. @param result its records, or why it has none */
   take<T>(result: readonly T[] | string, line: number, row: unknown): readonly T[] {
     if (typeof result === 'string') {
       this.reject(result, line, row);

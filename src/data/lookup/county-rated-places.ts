@@ -6,7 +6,7 @@ import { countyRatedAreas } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 
 /**
- * Makes the function that tells whether a location gets the rating of its county. An area is looked for only near the areas that get it: elsewhere
+ * Makes the function that decides whether a location gets the rating of its county. It searches an area only near such areas: elsewhere
  * the answer takes a microsecond. To be called within a transaction.
  */
 export function createCountyRatedCheck(

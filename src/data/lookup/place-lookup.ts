@@ -10,7 +10,7 @@ import { createLayerSearch } from '../tables/layer-search.ts';
 import { DEFAULT_RADII } from '../topics/search-radii.ts';
 import { createTopicRules, type MissingResult, type TopicFinding } from '../topics/topic-rules.ts';
 
-/** What is known of a place. */
+/** The result of a look-up. */
 export type PlaceResult =
   | {
       readonly kind: 'covered';
@@ -20,7 +20,7 @@ export type PlaceResult =
     }
   /** It lies outside the US. */
   | { readonly kind: 'outside_coverage' }
-  /** No areas of its state are loaded, so what lies in the US is unknown. */
+  /** No areas of its state are loaded, so it is unknown whether it lies in the US. */
   | { readonly kind: 'no_areas' }
   /** The boundaries of its state leave out a part of the state. */
   | { readonly kind: 'incomplete_areas' };
@@ -37,8 +37,8 @@ export interface LookupOptions {
 const MAX_BYTES = 64_000_000;
 
 /**
- * Makes the function that looks up topics at a place, in bulk: the same as the service answers and its client reads from the JSON,
- * without the JSON. It is fastest with places in an order in which neighbours follow one another, because features are
+ * Makes the function that looks up topics at a place, in bulk. Its results equal the client's reading of the service's JSON,
+ * without the JSON. It is fastest if neighbouring places follow each other, because features are
  * cached by tile. To be called within a transaction, so that all topics come from the same data.
  *
  * It takes at most about 350 MB: features 80, outlines 90 a level and their index 20, ratings of areas 30, SQLite's pages 64.

@@ -72,7 +72,7 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
   };
 }
 
-/** The loader of the files that nobody publishes for a state, though for others: they are loaded by hand. Null where a download has
+/** The loader of a topic whose files are published for other states only: they are loaded by hand. Null if a download has
  * the topic. */
 export function manualLoader(topic: TopicSlug, state: string, all = SOURCES): string | null {
   const sources = all.filter(({ topics, when }) => topics.includes(topic) && when !== 'named');

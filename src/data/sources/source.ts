@@ -83,8 +83,8 @@ export interface Source {
   /** The topics that it answers; empty for boundaries, which every topic needs. */
   readonly topics: readonly TopicSlug[];
   readonly download: SourceDownload;
-  /** The states of a file at an address of the user's own: as set, or null where the records tell it. Left out for the publisher's own, which is
-   * of what was asked for. */
+  /** The states of a file at an address of the user's own: as set, or null if the records tell it. Absent for the publisher's own
+   * address, whose file has the requested states. */
   readonly covers?: readonly string[] | null;
   /** The download size for the whole US, in bytes. */
   readonly bytes: number;

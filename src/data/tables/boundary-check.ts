@@ -6,16 +6,16 @@ import { type DataVersion, oncePerVersion } from './data-version.ts';
 import { statesOfAreas } from './describe-data.ts';
 import { stateOf } from './states.ts';
 
-/** What is known of the boundaries in the data file. */
+/** Checks of the boundaries in the data file. */
 export interface BoundaryCheck {
   /**
-   * Whether boundaries of a location's state are here; at a location that is in no state, whether any are. Without them nobody can
-   * say that the location lies outside the US, or that the nearest area is its own.
+   * Whether boundaries of a location's state are here; at a location that is in no state, whether any are. Without them it is unknown
+   * whether the location lies outside the US, and whether the nearest area is its own.
    */
   hasState(location: Location): boolean;
   /**
-   * What it means that no area here holds a location: it lies outside the US (`outside_coverage`); no boundaries of its state are here
-   * (`no_areas`); or those that are here leave out a part of the state (`incomplete_areas`).
+   * Why no area here contains a location: it lies outside the US (`outside_coverage`); its state has no boundaries here
+   * (`no_areas`); or the boundaries here lack a part of the state (`incomplete_areas`).
    */
   withoutArea(location: Location): 'outside_coverage' | 'no_areas' | 'incomplete_areas';
   /** Whether a tract of a county has ratings and no outline here: then a location that no outline holds may lie in it. */

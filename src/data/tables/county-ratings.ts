@@ -3,8 +3,8 @@ import type { DataDatabase } from './data-database.ts';
 
 /*
  * A place gets the rating of its tract. It gets that of its county where the tract has an outline and no rating (outlines and ratings of
- * different years), and where no outline of a tract holds it. The areas of such places are written down by each load of areas or ratings:
- * to compare 85,000 outlines with 1.5 million ratings takes a second.
+ * different years), and where no outline of a tract holds it. Each load of areas or ratings records the areas of such places, because
+ * comparing 85,000 outlines with 1.5 million ratings takes a second.
  */
 
 /** Where places get the rating of their county in place of one of their tract. */
@@ -22,7 +22,7 @@ export interface CountyRatings {
   readonly ratings: string;
 }
 
-/** Writes down the areas again. To be called within the transaction that replaces areas or ratings. */
+/** Records the areas again. Call it in the transaction that replaces areas or ratings. */
 export function writeCountyRatedAreas(database: DataDatabase): void {
   database.exec(`
     DELETE FROM county_rated_areas;
@@ -48,7 +48,7 @@ export function countyRatedAreas(database: DataDatabase): ReadonlySet<string> {
   return new Set(database.prepare<[], string>('SELECT geoid FROM county_rated_areas').pluck().all());
 }
 
-/** What the loads wrote down; null where no place gets the rating of its county, and for sample data, which has counties only. */
+/** The recorded areas; null if no place gets the rating of its county, and for sample data, which has only counties. */
 export function readCountyRatings(database: DataDatabase): CountyRatings | null {
   const scalar = <T>(sql: string) => database.prepare<[], T>(sql).pluck().get()!;
   const areas = scalar<number>('SELECT count(*) FROM county_rated_areas');

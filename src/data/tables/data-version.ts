@@ -1,6 +1,6 @@
 import type { DataDatabase } from './data-database.ts';
 
-/** A number that stays the same until a dataset is replaced: what is cached under it is valid until then. */
+/** A number that changes when a dataset is replaced. Cached values are valid as long as it stays the same. */
 export type DataVersion = () => number;
 
 /** Makes the function that returns a number which changes whenever a dataset is replaced, by this process or another:

@@ -2,7 +2,7 @@ import type { LineReference } from '../../rows/port.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../scales.ts';
 import type { CountedSum } from '../sums.ts';
 
-/** What may lie between then and now, in the order in which it is counted. */
+/** The causes of change between then and now, in the order of counting. */
 const STEPS = [
   'gone',
   'new',
@@ -15,7 +15,7 @@ const STEPS = [
 ] as const;
 export type StepName = (typeof STEPS)[number];
 
-/** One row on one side: its value, and its class on the scale of ratings. */
+/** A row of one file: its value, and its class on the scale of ratings. */
 export interface RowState {
   readonly value: number;
   readonly rating: number;
@@ -36,10 +36,10 @@ export function isAtRisk(rating: number): boolean {
 }
 
 /**
- * Where a change of what is counted comes from: the parts of one row, which add up to its change. A row that moved has a rating for
- * another place, so what changes in its rating is the move's.
+ * The causes of one row's change: parts that add up to it. A row that moved has a rating for another place, so the change of its
+ * rating counts as the move.
  *
- * @param isCounted whether a class belongs to what is counted
+ * @param isCounted whether a class is counted
  */
 export function stepsOf(
   then: RowState | null,
@@ -74,21 +74,21 @@ function ratingStep(then: number, now: number): StepName {
   return severity(now) > severity(then) ? 'rated_worse' : 'rated_better';
 }
 
-/** The way from a sum then to the same sum now: `before` and the changes add up to `now`, to the whole unit (`CellTable`). */
+/** A sum then and now: `before` plus the changes equals `now`, exactly in units (`CellTable`). */
 export interface Bridge {
   readonly before: CountedSum;
-  /** Those that some row takes part in. */
+  /** The steps with at least one row. */
   readonly steps: readonly BridgeStep[];
   readonly now: CountedSum;
 }
 
 interface BridgeStep {
   readonly step: StepName;
-  /** Rows that take part. */
+  /** The number of its rows. */
   readonly rows: number;
-  /** By how much the sum changes: rows, and their value. */
+  /** The change of the sum: rows, and their value. */
   readonly change: CountedSum;
-  /** The first of them, with their lines in the input; of those gone in the earlier output. */
+  /** The first rows, with their lines in the input; removed rows with their lines in the earlier output. */
   readonly examples: readonly RowExample[];
 }
 
@@ -115,7 +115,7 @@ export class BridgeSums {
       side.rows++;
       side.value += state.value;
     }
-    // Rows are counted as values of 1.
+    // For a count of rows, each row has the value 1.
     const alone = (state: RowState | null) => state && { ...state, value: 1 };
     const byRows = stepsOf(alone(then), alone(now), hasMoved, this.#isCounted);
     for (const [index, [step, value]] of stepsOf(then, now, hasMoved, this.#isCounted).entries()) {

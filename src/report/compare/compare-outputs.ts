@@ -24,13 +24,13 @@ const UNANSWERED = CLASS_LETTERS[unansweredClass(HIGHEST)]!;
 
 /** An earlier output: a file, or part files. */
 export interface EarlierOutput extends Pick<Job, 'input' | 'parts'> {
-  /** As the report names it. */
+  /** Its name in the report. */
   readonly name: string;
 }
 
 /**
- * Compares a job as its output is now with an earlier output of Perilbook. Rows are matched by the id column that both have,
- * else by place and order. Spends nothing.
+ * Compares a job's present output with an earlier output of Perilbook. Rows are matched by a common id column, else by
+ * place and order. Spends nothing.
  * @throws INPUT_* where the file cannot be read or Perilbook did not write it
  */
 export async function compareWithOutput(
@@ -71,7 +71,7 @@ export async function compareWithOutput(
     }
   }
 
-  /** A row whose fields are those of its layout, then its id and its currency. */
+  /** A row with the fields of its layout, then its id and its currency. */
   function comparedRow(row: Row, layout: Layout, place: string, hasCurrency: boolean): Omit<ComparedRow, 'classes'> {
     const from = layout.columns.length;
     const code = hasCurrency ? currencyOf(row.fields[from + 1]) : shown;
@@ -121,13 +121,13 @@ function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** In degrees: it names a row without an id. */
+/** In degrees, as the name of a row without an id. */
 function placeOf(cell: Cell): string {
   const { lat, lng } = locationOf(cell);
   return `${lat}, ${lng}`;
 }
 
-/** Its id, or where that is empty or there is none, its place; a row without either, what stands in the location columns. */
+/** Its id; without one, its place; without both, the texts of its location columns. */
 function keyOf(row: Row, id: string | undefined, place: string): string {
   const text = id?.trim() ?? '';
   if (text !== '') return text;
@@ -138,7 +138,7 @@ function letterOf(rating: string | null): string {
   return CLASS_LETTERS[HIGHEST.classOf([rating], 0)]!;
 }
 
-/** The classes of each cell as the output shows them now: one byte a topic and cell. */
+/** The classes of each cell in the present output: one byte per topic and cell. */
 async function lettersOfCells(prepared: Prepared, complete: CellClasses, slugs: readonly TopicSlug[]) {
   const { job, plan } = prepared;
   const rated = ratedTopics(job);

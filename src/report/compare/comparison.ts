@@ -2,31 +2,32 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { CountedSum } from '../sums.ts';
 import type { Bridge } from './bridge.ts';
 
-/** What changed between an earlier output and the report. Values are in `currency`, no longer in whole units; those in other currencies are apart. */
+/** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are
+ * apart. */
 export interface Comparison {
   /** The name of the earlier output. */
   readonly earlier: string;
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly currency: string | null;
   /** The column that identifies rows, else `place`: rows are matched by place, and by order among the rows of one place. */
   readonly matchedBy: string;
   readonly before: ComparedSum;
   readonly now: ComparedSum;
-  /** Rows that only one of them has. */
+  /** Rows in only one of the files. */
   readonly new: ComparedSum;
   readonly gone: ComparedSum;
   /** Rows whose place differs; their ratings may have changed for that reason. */
   readonly relocated: ComparedSum;
-  /** The way of all value, whatever it is rated. */
+  /** The bridge of the total value, for all ratings. */
   readonly bridge: Bridge;
   readonly topics: readonly TopicChanges[];
-  /** Topics that the earlier output has no column for. */
+  /** Topics without a column in the earlier output. */
   readonly notCompared: readonly TopicSlug[];
 }
 
 export interface ComparedSum {
   readonly rows: number;
-  /** Null where none of the rows has a value in that currency: not known is not zero. */
+  /** Null if none of the rows has a value in the currency, because unknown is not zero. */
   readonly value: number | null;
   /** Rows whose value is empty or not a number, in any currency. */
   readonly withoutValue: number;
@@ -37,9 +38,9 @@ export interface ComparedSum {
 export interface TopicChanges {
   readonly topic: TopicSlug;
   readonly title: string;
-  /** The way of what is rated Relatively High or Very High. */
+  /** The bridge of the value rated Relatively High or Very High. */
   readonly bridge: Bridge;
-  /** Rows in both, at the same place or not, whose rating differs, most rows first. Value as it is now. */
+  /** Rows in both files with different ratings, at the same place or not, most rows first. With the present value. */
   readonly moved: readonly RatingMove[];
   readonly answeredThen: CountedSum;
   readonly answeredNow: CountedSum;

@@ -10,15 +10,15 @@ type Side = AsyncIterable<readonly ComparedRow[]>;
 
 /** One row of a side. */
 export interface ComparedRow {
-  /** Identifies the row: rows with equal keys are matched in their order. */
+  /** Identifies the row; rows with equal keys are matched in order. */
   readonly key: string;
   readonly line: number;
   readonly part: string | null;
   /** Equal for equal places; '' without a usable location. */
   readonly place: string;
-  /** In units; null where it is empty or not a number. */
+  /** In units; null if it is empty or not a number. */
   readonly value: number | null;
-  /** The currency where it is another than that of the comparison, '' where the row names none; else null. */
+  /** The row's currency if it differs from the comparison's, '' if the row has none; else null. */
   readonly otherCurrency: string | null;
   /** A class letter for each compared topic. */
   readonly classes: string;
@@ -30,14 +30,14 @@ const TABLES = `
   CREATE TABLE earlier_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT);
   CREATE TABLE current_rows (key TEXT, line INTEGER, part TEXT, place TEXT, value REAL, otherCurrency TEXT, classes TEXT)`;
 
-/** The order of a row among those with its key at its place. */
+/** The order of a row among the rows with the same key and place. */
 const atPlace = (table: string) => `
   CREATE TABLE ${table}_at_place AS
     SELECT *, rowid AS position, row_number() OVER (PARTITION BY key, place ORDER BY rowid) AS nth FROM ${table}_rows;
   DROP TABLE ${table}_rows;
   CREATE INDEX ${table}_by_place ON ${table}_at_place (key, place, nth)`;
 
-/** `n` tells the rows with one key apart. */
+/** `n` distinguishes rows with one key. */
 const numbered = (table: string, other: string) => `
   CREATE TABLE ${table} AS
     SELECT *, iif(stays, place || ' ' || nth, row_number() OVER (PARTITION BY key, stays ORDER BY position)) AS n
@@ -45,8 +45,8 @@ const numbered = (table: string, other: string) => `
           FROM ${table}_at_place a);
   CREATE INDEX ${table}_by_key ON ${table} (key, n)`;
 
-/** Several rows may have one key: a policy has several locations. Rows that stay at their place are matched first and the others by
- * their order: by order alone, a row that is removed would make all later rows look moved. */
+/** Several rows may have one key: a policy has several locations. Rows at an unchanged place are matched first, the others by
+ * order: by order alone, a removed row would make all later rows look moved. */
 const NUMBERED = [
   ...[atPlace('earlier'), atPlace('current')],
   ...[numbered('earlier', 'current'), numbered('current', 'earlier')],
@@ -54,10 +54,10 @@ const NUMBERED = [
 ].join(';');
 
 /**
- * Matches the rows of both sides in a temporary SQLite file: maps of millions of keys would not fit into memory.
- * Both sides are read once.
+ * Matches the rows of both files in a temporary SQLite file: maps of millions of keys would not fit into memory.
+ * Both files are read once.
  *
- * @param decimals of the units in which rows have their values
+ * @param decimals the decimals of the value units
  */
 export async function matchRows(
   earlier: Side,
@@ -133,7 +133,7 @@ interface RowPair extends ComparedRow {
 
 const UNANSWERED = unansweredClass(HIGHEST);
 
-/** Values in other currencies, and those that are not known, count as 0. */
+/** Values in other currencies and unknown values count as 0. */
 function stateOf(row: ComparedRow | null, topic?: number): RowState | null {
   if (row === null) return null;
   return {
@@ -151,7 +151,7 @@ class ComparedSums {
   readonly #decimals: number;
   #rows = 0;
   #withoutValue = 0;
-  /** By currency; null is that of the comparison. */
+  /** By currency; null is the comparison's. */
   readonly #totals = new Map<string | null, { rows: number; value: number }>();
 
   constructor(decimals: number) {
@@ -203,7 +203,7 @@ class TopicSums {
   add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
     this.#atRisk.add(then, now, hasMoved, example);
     this.#answered.add(then, now, hasMoved, example);
-    // No answer is not a rating: these rows did not change theirs.
+    // A missing answer is no rating, so these rows have no changed rating.
     if (then === null || now === null || then.rating === now.rating) return;
     if (then.rating === UNANSWERED || now.rating === UNANSWERED) return;
     const key = then.rating * HIGHEST.classes.length + now.rating;

@@ -1,19 +1,19 @@
 import type { MapPoint } from './frame.ts';
 
-/** How locations are drawn on the map: as points, or gathered in hexagons. */
+/** The form of locations on the map: points, or hexagons. */
 export interface Binning {
   readonly kind: 'point' | 'hexagon';
-  /** Of a hexagon; 0 for points. */
+  /** The size of a hexagon; 0 for points. */
   readonly radius: number;
-  /** The bin that a point of the drawing falls into, by its centre. */
+  /** The bin of a point of the drawing, by its centre. */
   readonly binOf: (point: MapPoint) => { readonly key: number; readonly at: MapPoint };
 }
 
-/** More distinct places than this are drawn as hexagons: as points they would cover one another. */
+/** More distinct places are drawn as hexagons, because points would overlap. */
 export const MOST_POINTS = 2_000;
 
 /** From the center of a hexagon to its corners, in units of the drawing. The largest are for narrow screens; about 1,600 of the second
- * size cover the country: with 6.5 (3,000) the colored part of a hexagon was too small to see. The others are shown from nearby. */
+ * size cover the country: with 6.5 (3,000) the colored part of a hexagon was too small to see. The others are for higher zoom. */
 export const HEXAGON_RADII = [20, 9, 4.5, 2.25];
 
 const POINTS: Binning = {

@@ -5,12 +5,12 @@ import { territoryAt } from './territories.ts';
 /** A point of the drawing. */
 export type MapPoint = readonly [x: number, y: number];
 
-/** The part of the projected plane that the map shows: a place of it is drawn at ((x - x0) * k, (y - y0) * k). */
+/** The part of the projected plane on the map: a point (x, y) is drawn at ((x - x0) * k, (y - y0) * k). */
 export interface Frame {
   readonly x0: number;
   readonly y0: number;
   readonly k: number;
-  /** The whole country, not a part of it. */
+  /** Whether it shows the whole country. */
   readonly whole: boolean;
   /** The territories that have locations. */
   readonly territories: readonly string[];
@@ -20,13 +20,13 @@ export interface Frame {
 export const WIDTH = 960;
 export const HEIGHT = 600;
 
-/** The projection that us-atlas's projected shapes were made with: equal areas, Alaska and Hawaii moved below. */
+/** The projection of us-atlas's projected shapes: equal areas, Alaska and Hawaii moved below. */
 const albers = geoAlbersUsa().scale(1300).translate([487.5, 305]);
 
 /** The extent of those shapes, with a margin. */
 const WHOLE: Frame = { x0: -66, y0: -11, k: WIDTH / 1032, whole: true, territories: [] };
 
-/** Locations that span more of the country are shown on all of it. */
+/** Locations that span more of the country are shown on the whole map. */
 const LARGEST_PART = 0.7;
 
 /** About 200 km, so that one town does not fill the map with nothing around it. */
@@ -41,7 +41,7 @@ export function project(location: Location): MapPoint | null {
   return albers([lng, lat]) ?? territoryAt(location)?.projection([lng, lat]) ?? null;
 }
 
-/** Where a projected location is drawn. */
+/** The position of a projected location in the drawing. */
 export function drawnPoint({ x0, y0, k }: Frame, [x, y]: MapPoint): MapPoint {
   return [(x - x0) * k, (y - y0) * k];
 }

@@ -6,7 +6,7 @@ import { answeredOf, LayerSums, type Sum, type SumOf, typicalClass } from '../su
 import type { Binning } from './bins.ts';
 import type { Frame, MapPoint } from './frame.ts';
 
-/** What the map shows. */
+/** The data of the map. */
 export interface MapFigures {
   readonly frame: Frame;
   readonly kind: 'point' | 'hexagon';
@@ -17,12 +17,12 @@ export interface MapFigures {
 }
 
 export interface MapLevel {
-  /** Of a hexagon; 0 for points. */
+  /** The size of a hexagon; 0 for points. */
   readonly radius: number;
   /** With the county of each bin's most valuable place; '' for none. */
   readonly bins: readonly (Sum & { readonly at: MapPoint; readonly county: string })[];
-  /** For the highest rating and then each topic: the typical class of what was answered in each bin as one letter of
-   * `CLASS_LETTERS`, by rows and by value, and how many of its rows were answered. */
+  /** For the highest rating and then each topic: the typical class of the answers in each bin as one letter of
+   * `CLASS_LETTERS`, by rows and by value, and the number of answered rows. */
   readonly layers: readonly {
     readonly slug: TopicSlug | null;
     readonly rows: string;
@@ -38,19 +38,19 @@ interface Bin {
   first: number;
   rows: number;
   value: number;
-  /** The county of its place with most value or rows, and how much that has. */
+  /** The county of its place with most value or rows, and that amount. */
   county: County | null;
   most: number;
   /** In single precision: some 100 MB of small bins instead of 200. */
   readonly sums: LayerSums;
 }
 
-/** What falls into each bin of the map: at most as many bins as fit on it. */
+/** Counts the cells of each bin; there are at most as many bins as fit on the map. */
 export class MapBins {
   readonly #binning: Binning;
   readonly #scales: readonly Scale[];
   readonly #bins = new Map<number, Bin>();
-  /** The bin of the cell before: near cells come together. */
+  /** The previous cell's bin, because near cells come together. */
   #last: Bin | null = null;
 
   constructor(binning: Binning, scales: readonly Scale[]) {
@@ -79,7 +79,7 @@ export class MapBins {
     return added;
   }
 
-  /** The bins, the largest first so that small ones are drawn on top, and what was answered in each of them. */
+  /** The bins with their answers, the largest first so that small ones are drawn on top. */
   drawn(topics: readonly TopicSlug[], sumOf: SumOf): MapLevel {
     const bins = [...this.#bins.values()].sort((a, b) => b.rows - a.rows || a.first - b.first);
     return {

@@ -20,7 +20,7 @@ export interface MapName {
   readonly kind: 'state' | 'city' | 'county';
   readonly name: string;
   readonly at: MapPoint;
-  /** The room that it has: the width of its area; of a city any. */
+  /** The width of its area; any for a city. */
   readonly width: number;
 }
 
@@ -36,7 +36,7 @@ const FINEST = 0.5;
 
 const PAPER = 12;
 
-/** Reads us-atlas's projected shapes and draws what a frame shows of them: equal areas, Alaska and Hawaii moved below. */
+/** Draws the part of us-atlas's projected shapes in a frame: equal areas, Alaska and Hawaii moved below. */
 export function outlinesOf(frame: Frame): Outlines {
   const atlas = createRequire(import.meta.url)('us-atlas/counties-albers-10m.json') as ProjectedAtlas;
   const { counties, states, nation } = atlas.objects;
@@ -91,7 +91,7 @@ const HALF_NAME = 60;
 
 function territoryNames(frame: Frame): MapName[] {
   return shownTerritories(frame).map(({ name, box: { west, east, north, south } }) => {
-    // Above Samoa: below it, its name would stand on that of Guam.
+    // Above Samoa: below it, the name would overlap that of Guam.
     const isAbove = name === 'American Samoa';
     const [x, y] = drawnPoint(frame, [(west + east) / 2, isAbove ? north : south]);
     const at = [Math.min(x, WIDTH - HALF_NAME), Math.min(isAbove ? y : y + 16, HEIGHT - PAPER)] as const;

@@ -12,13 +12,13 @@ interface PlaneBox {
 /** A territory as an inset: us-atlas's projection leaves the territories out. */
 interface Territory {
   readonly name: string;
-  /** The census codes of what it shows. */
+  /** The census codes of its territories. */
   readonly codes: readonly string[];
   readonly south: number;
   readonly north: number;
   readonly west: number;
   readonly east: number;
-  /** Where it lies on the plane. */
+  /** Its position on the plane. */
   readonly box: PlaneBox;
   readonly projection: GeoProjection;
 }

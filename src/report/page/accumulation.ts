@@ -6,7 +6,7 @@ import { answeredName } from './at-risk.ts';
 import { heatCell } from './bars.ts';
 import { block, type Html, html, quoted, section } from './html.ts';
 
-/** Perils beyond these are not printed: a browser would print the whole report smaller, so that 18 columns fit. */
+/** Further perils are not printed: to fit 18 columns, a browser would shrink the whole report. */
 const PERILS_PRINTED = 10;
 
 /** Where locations and values accumulate: the largest counties by peril, circles, states. */

@@ -23,7 +23,7 @@ function atRiskTitle({ valueName }: Facts): string {
   return `${valueName === null ? 'Locations' : 'Value'} at risk by peril`;
 }
 
-/** `100 % of the value is answered` where that holds for all perils; else each has its own share. */
+/** `100 % of the value is answered` if that holds for all perils; else each shows its own share. */
 function sharedAnswered(perils: readonly TopicFacts[], facts: Facts): string | null {
   const { of } = measureOf(facts);
   const [first, ...others] = perils.map(({ answered }) => answered);
@@ -67,7 +67,7 @@ ${lines.length > 0 && html`<p class="says key-of-bars"><span class="item">${swat
 </div>`;
 }
 
-/** The perils with nothing at risk, in one line each for those answered and those that are not. */
+/** The perils with nothing at risk: one line for answered ones, one for unanswered ones. */
 function without(perils: readonly TopicFacts[], shown: readonly TopicFacts[]): Html[] {
   const others = perils.filter((peril) => !shown.includes(peril));
   const { true: answered = [], false: unanswered = [] } = Object.groupBy(
@@ -80,7 +80,7 @@ function without(perils: readonly TopicFacts[], shown: readonly TopicFacts[]): H
   return [line(answered, 'nothing High'), line(unanswered, 'not answered')].filter((part) => part !== false);
 }
 
-/** For the column with the share answered: by the same measure as the shares of what was answered. */
+/** The head of the column with the answered share, by the same measure as the other shares. */
 export function answeredName({ valueName }: Facts): string {
   return valueName === null ? 'Locations answered' : 'Value answered';
 }

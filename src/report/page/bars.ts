@@ -3,7 +3,7 @@ import { percent } from '../measure.ts';
 import type { Tone } from '../scales.ts';
 import { type Html, html } from './html.ts';
 
-/** `rest`: answers that are not shown apart. `plain`: no class. */
+/** `rest`: other answers together. `plain`: no class. */
 type BarTone = Tone | 'rest' | 'plain';
 
 /** A bar for a share, beside its number. Hidden from screen readers, which read the number. */
@@ -39,7 +39,7 @@ const HEATS = 9;
 
 /** A table cell whose background shows the size of its number, from 0 to 1. Some are for the screen only. */
 export function heatCell(text: string, heat: number, isUnprinted = false): Html {
-  // By the square root: in most books few cells are large, and the others would all look empty.
+  // By the square root: in most portfolios few cells are large, and all others would look empty.
   const level = heat <= 0 ? 0 : Math.max(1, Math.round(Math.sqrt(Math.min(1, heat)) * HEATS));
   return html`<td class="n h-${level}${isUnprinted && ' unprinted'}">${text}</td>`;
 }

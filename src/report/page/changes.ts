@@ -20,7 +20,7 @@ const STEP_NAMES: Readonly<Record<StepName, string>> = {
   no_longer_answered: 'No longer answered',
 };
 
-/** What changed since an earlier output. */
+/** The changes since an earlier output. */
 export function changesSection(facts: Facts): Html | null {
   const { changes } = facts;
   if (changes === null) return null;
@@ -114,7 +114,7 @@ ${lines.map(
 `;
 }
 
-/** Ratings of rows in both files that changed: those that got worse, those that got better, and folded those below Relatively High. */
+/** Changed ratings of rows in both files: worse ones, better ones and, folded, the ones below Relatively High. */
 function movesTables(facts: Facts): Html {
   const moves = facts
     .changes!.topics.flatMap(({ title, moved }) => moved.map((move) => ({ title, ...move })))

@@ -14,7 +14,7 @@ interface Line {
   readonly rated: Rated;
 }
 
-/** One table for natural hazards, nearest sites and measurements each, as far as the job asks for them. */
+/** One table each for natural hazards, nearest sites and measurements, if the job has such topics. */
 export function heatSections(facts: Facts): Html[] {
   const { highest, topics, units } = facts;
   const of = (category: Category): Line[] =>
@@ -53,7 +53,7 @@ ${shown.map((lines) => {
   ];
 }
 
-/** The share of each class, of what was answered. */
+/** The share of each class of the answered sum. */
 function heatTable(facts: Facts, { of }: Measure, title: string, lines: readonly Line[]): Html {
   const { scale } = lines[0]!;
   const used = reading(scale).filter(
@@ -78,7 +78,7 @@ ${lines.map(({ title: topic, rated: { answered, severe, classes } }) => {
   );
 }
 
-/** The numbers of which the shares are made, folded. */
+/** The numbers behind the shares, folded. */
 function details(measure: Measure, title: string, lines: readonly Line[]): Html {
   const valued = measure.by === 'value';
   const name = `${title}: locations${valued ? ' and value' : ''} of each class`;

@@ -71,7 +71,7 @@ ${body}</details>
 `;
 }
 
-/** A heading, what it says and its table: on paper they stay together. */
+/** A heading, its sentence and its table, which stay together on paper. */
 export function block(title: string, says: Html | false, table: Html, after: Html | false = false): Html {
   return html`<div class="block">
 <h3>${title}</h3>

@@ -25,7 +25,7 @@ export function mapFigure(facts: Facts, map: MapFigures): Html {
   const first = mostVaried(layers, facts);
   const levels = map.levels.map((level) => levelData(map.kind, level, layers, facts));
   const by = measure.by === 'value' ? 'value' : 'rows';
-  // Of the levels of hexagons the second fits a wide screen.
+  // The second level of hexagons fits a wide screen.
   const drawn = Math.min(1, levels.length - 1);
   return html`<figure id="map">
 ${controls(layers, first, facts.valueName !== null)}
@@ -96,7 +96,7 @@ const STEPS = 9;
 
 type LevelData = ReturnType<typeof levelData>;
 
-/** What the script needs to draw a level. Most layers have the same answered locations: those lists are kept once. */
+/** The script's data for a level. Most layers have the same answered locations, so these lists are stored once. */
 function levelData(
   kind: MapFigures['kind'],
   { radius, bins, layers }: MapLevel,
@@ -129,7 +129,7 @@ function levelData(
   };
 }
 
-/** In small hexagons, most of one place, the classes by value and by locations are the same: they are kept once. */
+/** In small hexagons, mostly of one place, the classes by value and by locations are equal, and are stored once. */
 function lettersOf(layers: MapLevel['layers'], radius: number, valued: boolean) {
   const [rows, value] = [layers.map((layer) => layer.rows), layers.map((layer) => layer.value)];
   if (!valued) return { rows, value: null };
@@ -193,7 +193,7 @@ ${marks(level, layer, scale, by)}</g>
 `;
 }
 
-/** The smallest part of a mark that its answered share is drawn as, so that its color can be seen. */
+/** The smallest colored part of a mark, so that its color is visible. */
 const LEAST_PART = 0.45;
 
 /** As in map.js: where only a part was answered, the colored part of the mark is as large as the share answered. */
@@ -232,7 +232,7 @@ function marksCaption({ kind }: MapFigures): string {
     : 'A hexagon groups places: its color is the median class of what was answered, the colored part the share answered, its size the measure.';
 }
 
-/** What the map shows, as text. */
+/** A text summary of the map. */
 function mapSummary({ states, all, places }: Facts): string {
   if (all.locations === 0) return 'No row has a location in the US.';
   const largest = [...states.largest].sort((a, b) => b.locations - a.locations).slice(0, 3);

@@ -28,7 +28,7 @@ ${ledger.length === 0 ? html`<p>No calls were made.</p>` : ledgerTable(ledger)}$
   );
 }
 
-/** Calls in flight have columns where there are some: another run is at work. */
+/** Shows columns for calls in flight if there are any: then another run is active. */
 function ledgerTable(ledger: Credits['ledger']): Html {
   const hasOpen = ledger.some(({ calls }) => calls.inFlight > 0);
   const columns: readonly (readonly [name: string, of: (line: LedgerLine) => number])[] = [
@@ -86,7 +86,7 @@ function sumOf(runs: Credits['runs'], of: 'charged' | 'unknown' | 'inFlight'): n
   return runs.reduce((all, run) => all + run[of], 0);
 }
 
-/** Plans are not added: each plans again what the runs before it left. */
+/** Plans are not added, because each run plans the remaining places again. */
 function runsTable(runs: Credits['runs']): Html {
   const spent = (['charged', 'unknown', ...(sumOf(runs, 'inFlight') > 0 ? (['inFlight'] as const) : [])] as const).map(
     (of) => ({ of, name: { charged: 'Charged', unknown: 'Unknown', inFlight: 'In flight' }[of] }),

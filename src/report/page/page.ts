@@ -22,7 +22,7 @@ const SCRIPTS = ['map.js', 'locations.js', 'report.js'];
 /** The style of all reports. Its rules are for `body` or another element of the class `report`, in a document or a shadow root. */
 export const reportStyle = (): string => STYLES.map(asset).join('');
 
-/** Colours and type alone, for the page around the report. */
+/** Only colours and fonts, for the page around the report. */
 export const baseStyle = (): string => asset('base.css');
 
 /** A module: `setUpReport(root, state)` makes the sections in a document or a shadow root work. */
@@ -63,7 +63,7 @@ ${closing(facts)}
 `.text;
 }
 
-/** The same for a shadow root of another page: without what a document has once, a heading of the first level and landmarks. */
+/** The same for a shadow root of another page: without a first-level heading and landmarks, of which a document has one. */
 export function reportSections(facts: Facts, map: MapFigures): string {
   return html`${PATTERNS}
 <div class="opening">
@@ -91,7 +91,7 @@ function sections(facts: Facts, map: MapFigures): HtmlPart {
   ];
 }
 
-/** The style that numbers the printed pages: a `@page` rule reads no variables. */
+/** The style for the numbers of printed pages, generated because a `@page` rule reads no variables. */
 function pageNumbers(words: string): string {
   return `@page { @bottom-right { content: "${words} · page " counter(page); font: 8pt sans-serif; } }\n`;
 }
@@ -156,7 +156,7 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
   return list;
 }
 
-/** The totals of a file with several currencies, which are never added. */
+/** The totals of a file with several currencies, which are never added together. */
 function currencyTotals(facts: Facts): Html | false {
   const { currencies, currency } = facts;
   if (currencies.length < 2) return false;

@@ -41,7 +41,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   invalid: 'the location is unusable',
 };
 
-/** The same of answers from local data, where they differ. */
+/** The meanings that differ for answers from local data. */
 const LOCAL_MEANINGS: typeof MEANINGS = {
   ...MEANINGS,
   partial: 'a topic has no data on this machine',
