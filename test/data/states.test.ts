@@ -4,32 +4,8 @@ import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { statesOfRecords } from '../../src/data/tables/record-states.ts';
 import { stateNamed } from '../../src/data/tables/states.ts';
-import { HERE, info, pathTo, point, setUp } from '../service/small-data.ts';
+import { info, pathTo, setUp } from '../service/small-data.ts';
 import { fileOf, loading } from './loaders/loading.ts';
-
-const records = [point(HERE.lng, HERE.lat)];
-
-test('a topic whose data covers some states is unavailable, and free, in all others', async (t) => {
-  const { database, clock, get } = await setUp(t);
-  const wells = async () => {
-    const single = await get(pathTo('/v1/oilGasWell/risk'));
-    const bundle = await get(pathTo('/v1/bundle/enterprise'));
-    const { oilGasWell } = bundle.body.data.topics;
-    return [single.status, single.body.meta?.credit_cost ?? 0, oilGasWell?.value ?? null];
-  };
-  const load = (states?: readonly string[]) =>
-    importDataset(
-      database,
-      { kind: 'sites', topic: 'oilGasWell', info: { ...info('sites:oilGasWell'), ...(states && { states }) }, records },
-      clock,
-    );
-  load(['CA', 'NV']);
-  assert.deepEqual(await wells(), [502, 0, null]);
-  load(['CA', 'NE']);
-  assert.deepEqual(await wells(), [200, 1, 1]);
-  load();
-  assert.deepEqual(await wells(), [200, 1, 1]);
-});
 
 test('each level of a dataset may cover its own states', async (t) => {
   const { database, clock, get } = await setUp(t);

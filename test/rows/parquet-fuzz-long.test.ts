@@ -47,8 +47,8 @@ function flipped(bytes: Buffer, from: number, to: number, random: (below: number
   return copy;
 }
 
-const FOOTERS = times({ long: 400, soak: 4_000 });
-const PAGES = times({ long: 250, soak: 2_400 });
+const FOOTERS = times({ long: 240, soak: 4_000 });
+const PAGES = times({ long: 150, soak: 2_400 });
 
 test('footers with bytes that are not theirs: each is read or refused', { timeout: 300_000 }, async (t) => {
   const sources = readdirSync(golden).filter((name) => name.endsWith('.parquet'));
