@@ -49,6 +49,19 @@ test('one statement alone has no semicolon, numeric columns need no texts, and m
   const places = await perilbook(['sql', '--dialect', 'duckdb', '--only', 'places', '--numeric']);
   assert.match(places.stdout, /^SELECT\n/);
   assert.doesNotMatch(places.stdout, /;|REGEXP|_text/);
+  const join = await perilbook([
+    'sql',
+    '--dialect',
+    'duckdb',
+    '--only',
+    'join',
+    '-t',
+    'wildfire,park',
+    '--prefix',
+    'x_',
+  ]);
+  assert.match(join.stdout, /\bx_wildfire_perimeters\b[\s\S]*\bx_park_nearest_m\b/);
+  assert.doesNotMatch(join.stdout, /;|hail/);
   const unknown = await perilbook(['sql', '--dialect', 'duckbd']);
   assert.deepEqual(
     [unknown.code, /Unknown value of --dialect: "duckbd"; did you mean duckdb\?/.test(unknown.stderr)],
