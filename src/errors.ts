@@ -56,6 +56,11 @@ export class PerilbookError extends Error {
   }
 }
 
+/** The error for a state that only a bug of ours can cause. */
+export function bug(message: string): PerilbookError {
+  return new PerilbookError('BUG', message, 'Please report this.');
+}
+
 /** True for an error of the operating system with this code (`ENOENT`, `EACCES`, …). */
 export function hasSystemCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;

@@ -28,7 +28,7 @@ export async function offerData(context: CliContext, flags: Flags, job: Job): Pr
   } catch (error) {
     const isNo = error instanceof PerilbookError && error.code === 'INTERRUPTED' && !context.interrupt.aborted;
     if (!isNo) throw error;
-    say(context, `${error.message}: the run goes on without.`);
+    say(context, `${error.message}. The run continues without the data.`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Field } from '../contract/answer.ts';
-import { PerilbookError } from '../errors.ts';
+import { bug } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { assertFieldCount, isWritten, type PlacedFields, type PlaceSink, type WriteRequest } from './port.ts';
 
@@ -66,7 +66,7 @@ export function placeEntries({ placed }: Pick<WriteRequest, 'placed'>, sink: Pla
 /** @throws BUG unless each place has its fields */
 export function assertPlaceCount(places: number, given: number): void {
   if (given === places) return;
-  throw new PerilbookError('BUG', `${places} places have the fields of ${given}`, 'Please report this.');
+  throw bug(`${places} places have the fields of ${given}`);
 }
 
 /** A sink that passes on the fields of each place as an array. */

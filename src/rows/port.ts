@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { FieldSink } from '../contract/answer.ts';
-import { PerilbookError } from '../errors.ts';
+import { bug } from '../errors.ts';
 import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 
@@ -203,6 +203,5 @@ export function isWritten({ keeps, type }: TableColumn): boolean {
 /** @throws BUG unless there is a field for each added column */
 export function assertFieldCount({ added }: { readonly added: readonly unknown[] }, count: number): void {
   if (count === added.length) return;
-  const message = `A row was given ${count} fields for ${added.length} columns`;
-  throw new PerilbookError('BUG', message, 'Please report this.');
+  throw bug(`A row was given ${count} fields for ${added.length} columns`);
 }

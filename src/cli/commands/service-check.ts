@@ -61,7 +61,7 @@ export async function checkCommand(context: CliContext, flags: Flags): Promise<n
   say(
     context,
     `Checks ${counted(STATEMENTS.length, 'statement')} at ${baseUrl}, about ${location.lat}, ${location.lng}; the numbers are those of docs/developer/service-api.md.\n` +
-      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${account.name}, and up to ${atRisk} more if the service answers what it must refuse.`,
+      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${account.name}, and up to ${atRisk} more if the service answers calls that it must refuse.`,
   );
   await approve(context, flags, Math.min(budget, CREDITS_NEEDED + atRisk));
 

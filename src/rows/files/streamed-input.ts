@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { bug } from '../../errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { compressionOf, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import { HEAD_BYTES, type InputFile } from './input-file.ts';
@@ -40,7 +40,7 @@ function streamedPass(source: BytePass, change: ChangeBytes, name: string): Byte
   let start = 0;
   return {
     async readInto(buffer, offset, position) {
-      if (position < start) throw new PerilbookError('BUG', `${name} was read backwards`, 'Please report this.');
+      if (position < start) throw bug(`${name} was read backwards`);
       while (position >= start + chunk.length) {
         start += chunk.length;
         const next = await chunks.next();
