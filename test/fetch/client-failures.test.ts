@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import type { Client } from '../../src/fetch/client.ts';
@@ -21,13 +22,12 @@ async function outcome(client: Client): Promise<string> {
   return `${reached} ${code}`;
 }
 
-test('refused: never reached', async (t) => {
-  assert.equal(await outcome(clientOf(t, 'http://127.0.0.1:1')), 'never CONNECT');
-});
-
-test('no such host: never reached', async (t) => {
-  assert.equal(await outcome(clientOf(t, 'http://no-such-host.invalid')), 'never CONNECT');
-});
+for (const [what, address] of [
+  ['refused', 'http://127.0.0.1:1'],
+  ['no such host', 'http://no-such-host.invalid'],
+] as const) {
+  test(`${what}: never reached`, async (t) => assert.equal(await outcome(clientOf(t, address)), 'never CONNECT'));
+}
 
 test('no TLS on the other side: never reached', async (t) => {
   const url = await serveSockets(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
@@ -106,11 +106,6 @@ test('more body than declared: what was declared, and the next request is not co
   }
 });
 
-test('not HTTP: maybe', async (t) => {
-  const url = await serveRaw(t, (socket) => socket.end('220 mail.example.com ESMTP\r\n'));
-  assert.equal(await outcome(clientOf(t, url)), 'maybe NOT_HTTP');
-});
-
 test('headers without end: maybe, and not kept', async (t) => {
   const url = await serveRaw(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\n');
@@ -157,15 +152,15 @@ test('a body exactly at the limit is received', async (t) => {
   assert.equal(await outcome(clientOf(t, url, { maxBodyBytes: Buffer.byteLength(BODY) - 1 })), 'maybe BODY_TOO_LARGE');
 });
 
-test('no answer in time: maybe', async (t) => {
-  const url = await serveRaw(t, () => {});
-  assert.equal(await outcome(clientOf(t, url)), 'maybe HEADERS_TIMEOUT');
-});
-
-test('silence in the body: maybe', async (t) => {
-  const url = await serveRaw(t, (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'));
-  assert.equal(await outcome(clientOf(t, url)), 'maybe BODY_TIMEOUT');
-});
+for (const [what, answer, code] of [
+  ['not HTTP', (socket) => socket.end('220 mail.example.com ESMTP\r\n'), 'NOT_HTTP'],
+  ['no answer in time', () => {}, 'HEADERS_TIMEOUT'],
+  ['silence in the body', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'), 'BODY_TIMEOUT'],
+] as const satisfies readonly (readonly [string, (socket: Socket) => unknown, string])[]) {
+  test(`${what}: maybe`, async (t) => {
+    assert.equal(await outcome(clientOf(t, await serveRaw(t, answer))), `maybe ${code}`);
+  });
+}
 
 test('a byte at a time: ended by the total', async (t) => {
   const url = await serveRaw(t, (socket) => {
@@ -180,7 +175,7 @@ test('a byte at a time: ended by the total', async (t) => {
 });
 
 test('a status has been heard although its body is broken, silent or dripping', async (t) => {
-  const endings: ((socket: import('node:net').Socket) => void)[] = [
+  const endings: ((socket: Socket) => void)[] = [
     (socket) => socket.resetAndDestroy(),
     (socket) => socket.destroy(),
     () => {},

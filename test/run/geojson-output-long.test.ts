@@ -8,7 +8,6 @@ import { madeParquet } from '../rows/parquet-fixture.ts';
 import { type Harness, openHarness } from './harness.ts';
 
 const ROWS = ['1,40.05001,-99.95,Café,250000', '2,x,-99.95,"a ""b""",', '3,40.25,-99.75,,12.5', '4,95,-99.75,,7'];
-const POINTS = [[-99.95, 40.05], null, [-99.75, 40.25], null];
 
 interface Feature {
   readonly type: string;
@@ -24,38 +23,7 @@ async function enriched(harness: Harness, settings: JobFile) {
   return { ...ended, file: join(harness.folder, settings.output!) };
 }
 
-test('a CSV becomes GeoJSON: a point for each row, null where there is no location, properties with types', async (t) => {
-  const harness = await openHarness(t);
-  writeFileSync(join(harness.folder, 'input.csv'), `id,lat,lng,name,price\n${ROWS.join('\n')}\n`);
-  const { file } = await enriched(harness, { output: 'out.geojson' });
-  assert.deepEqual(pointsOf(file), POINTS);
-  const [first, second] = featuresOf(file);
-  const { hazard_status, hazard_as_of, drought_score, ...rest } = first!.properties;
-  assert.deepEqual([hazard_status, typeof hazard_as_of, typeof drought_score], ['ok', 'string', 'number']);
-  assert.deepEqual(Object.keys(rest).slice(0, 5), ['id', 'lat', 'lng', 'name', 'price']);
-  assert.deepEqual(
-    [rest.id, rest.lat, rest.lng, rest.name, rest.price, 'hazard_geometry' in rest],
-    [1, '40.05001', -99.95, 'Café', 250_000, false],
-  );
-  assert.deepEqual([second!.geometry, second!.properties.name, second!.properties.price], [null, 'a "b"', null]);
-  assert.equal(second!.properties.hazard_status, 'invalid');
-});
-
-test('the output is enriched again from its own locations, without a purchase', async (t) => {
-  const harness = await openHarness(t);
-  writeFileSync(join(harness.folder, 'input.csv'), `id,lat,lng,name,price\n${ROWS.join('\n')}\n`);
-  const { file } = await enriched(harness, { output: 'a.geojson' });
-  const charged = harness.charged();
-  const again = await enriched(harness, { input: 'a.geojson', output: 'b.geojson' });
-  assert.equal(harness.charged(), charged);
-  assert.deepEqual(pointsOf(again.file), POINTS);
-  const names = ({ properties }: Feature) => Object.keys(properties);
-  assert.deepEqual(featuresOf(again.file).map(names), featuresOf(file).map(names));
-  const more = await enriched(harness, { input: 'b.geojson', output: 'c.geojson', topics: ['hail'] });
-  assert.ok(names(featuresOf(more.file)[0]!).includes('drought_score'));
-});
-
-test('Parquet and NDJSON become GeoJSON with their values, and a file without rows an empty collection', async (t) => {
+test('Parquet and NDJSON become GeoJSON with their values', async (t) => {
   const harness = await openHarness(t);
   const path = (name: string) => join(harness.folder, name);
   await madeParquet(
@@ -69,9 +37,6 @@ test('Parquet and NDJSON become GeoJSON with their values, and a file without ro
     assert.deepEqual([sold, list, day], [true, [1, 2], '2024-02-29'], input);
     assert.deepEqual(pointsOf(file), [[-99.75, 40.25]]);
   }
-  writeFileSync(path('none.csv'), 'lat,lng\n');
-  const { file } = await enriched(harness, { input: 'none.csv', output: 'none.geojson' });
-  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), { type: 'FeatureCollection', features: [] });
 });
 
 const noGdal = spawnSync('ogrinfo', ['--version']).status === 0 ? false : 'GDAL is not installed';
