@@ -112,6 +112,10 @@ test(
     };
     await open(first!);
     await page.locator('#columns-fold > summary:focus').waitFor();
+    await page.fill('#path', ' ');
+    await page.keyboard.press('Enter');
+    await page.locator('#file-error', { hasText: 'Enter the path of a file on this machine' }).waitFor();
+    await page.locator('#file-chosen', { hasText: first! }).waitFor();
     await onlyWildfire(page);
     await price(page, '12');
     await page.fill('#budget', '5');

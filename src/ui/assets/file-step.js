@@ -58,6 +58,12 @@ async function sendSample() {
   void send(new File([text], 'sample.csv'));
 }
 
+const NO_PATH = new Refusal({
+  code: 'REQUEST',
+  message: 'Enter the path of a file on this machine',
+  hint: 'For instance /folder/portfolio.csv.',
+});
+
 const FORMATS = { csv: 'CSV', parquet: 'Parquet', ndjson: 'NDJSON', geojson: 'GeoJSON' };
 
 /** The first step: a file is dropped, chosen or named. @param whenOpened gets the file @param whenFailed called when there is none */
@@ -101,7 +107,8 @@ export function FileStep({ whenOpened, whenFailed }) {
     <form id="path-form" class="path" onSubmit=${(event) => {
       event.preventDefault();
       const path = event.currentTarget.querySelector('input').value;
-      void open(() => post('/api/books/named', { path }), true);
+      if (path.trim() === '') error.value = NO_PATH;
+      else void open(() => post('/api/books/named', { path }), true);
     }}>
       <label for="path">Or open a file on this machine by its path</label>
       <span class="joined"><input id="path" type="text" autocomplete="off" spellcheck=${false} placeholder="/folder/portfolio.csv" /><button type="submit" class="button" ...${needsServer()}>Open</button></span>
