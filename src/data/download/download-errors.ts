@@ -25,8 +25,17 @@ export function mayTryAgain(error: unknown): error is PerilbookError & { readonl
 }
 
 export const TRY_LATER = 'Run the same command again to resume; the stored data is unchanged.';
+export const CHECK_NETWORK =
+  'Check the network, or name a server or a copy of the downloads that you can reach: --mirror. The stored data is unchanged.';
 export const ADDRESS_MOVED =
   'The agency may have moved it: see docs/operator/downloads.md, Mirrors, for how to set another address; the stored data is unchanged.';
+
+/** The error where a mirror was asked: it may lack what the agency has. */
+export function askedOfMirror(error: PerilbookError, mirror: string | undefined): PerilbookError {
+  if (mirror === undefined || error.hint !== ADDRESS_MOVED) return error;
+  const hint = `The mirror ${mirror} was asked and may lack it; the stored data is unchanged.`;
+  return new PerilbookError(error.code, error.message, hint, error.context, error);
+}
 
 /** The error for an answer without success. */
 export function refusedAnswer(

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { PerilbookError } from '../../errors.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
-import { downloadFailed, fileSystemError } from './download-errors.ts';
+import { askedOfMirror, downloadFailed, fileSystemError } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
 import { fetchSlice } from './fetch-source.ts';
 import { readManifest } from './manifest.ts';
@@ -66,7 +66,7 @@ export async function checkSources(
         } catch (error) {
           context.signal.throwIfAborted();
           if (!(error instanceof PerilbookError)) throw error;
-          return { source, probed: [], warnings: [], error };
+          return { source, probed: [], warnings: [], error: askedOfMirror(error, context.client.mirror) };
         }
       }),
     ),
@@ -132,7 +132,7 @@ async function obtain(
     context.signal.throwIfAborted();
     const fileError = fileSystemError(error, folder);
     if (!(fileError instanceof PerilbookError)) throw error;
-    return { ...wanted, newFiles, error: fileError };
+    return { ...wanted, newFiles, error: askedOfMirror(fileError, context.client.mirror) };
   }
 }
 

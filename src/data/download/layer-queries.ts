@@ -63,7 +63,8 @@ export async function layerOf(
     throw downloadFailed(`${layer} does not describe its fields: it is no layer any more`, ADDRESS_MOVED);
   }
   const wanted = all.map(({ name }) => name).filter((name) => fields === undefined || new RegExp(fields).test(name));
-  if (wanted.length === 0) throw downloadFailed(`${layer} has none of the fields that are needed`, ADDRESS_MOVED);
+  if (wanted.length === 0)
+    throw downloadFailed(`${layer} has none of the fields that are needed: ${fieldNames(fields!)}`, ADDRESS_MOVED);
   if (as === 'geojson' && info.supportedQueryFormats && !/geojson/i.test(info.supportedQueryFormats)) {
     throw downloadFailed(`${layer} does not give GeoJSON any more`, ADDRESS_MOVED);
   }
@@ -75,6 +76,9 @@ export async function layerOf(
     edited: info.editingInfo?.dataLastEditDate ?? info.editingInfo?.lastEditDate ?? null,
   };
 }
+
+/** `^(CountyFIPS|RadonZone)$` as names; a bar inside of further brackets stays. */
+const fieldNames = (pattern: string): string => pattern.replace(/^\^\(?|\)?\$$/g, '').replace(/\|(?![^(]*\))/g, ', ');
 
 export async function countOf(request: LayerRequest, context: DownloadContext): Promise<number> {
   const url = queryOf(request, { where: request.where, returnCountOnly: 'true', f: 'json' });

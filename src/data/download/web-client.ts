@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { Agent, EnvHttpProxyAgent, request } from 'undici';
-import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';
+import { ADDRESS_MOVED, CHECK_NETWORK, downloadFailed, TRY_LATER } from './download-errors.ts';
 
 /** A server's answer. */
 export interface WebAnswer {
@@ -31,6 +31,8 @@ export interface WebClient {
     signal: AbortSignal,
     read: (answer: WebAnswer) => Promise<T>,
   ): Promise<T>;
+  /** The server that is asked in place of all others. */
+  readonly mirror?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -87,20 +89,22 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
   }
 
   return {
+    mirror,
     async get(url, headers, signal, read) {
       const host = new URL(url).host;
+      const asked = mirror === undefined ? url : mirrored(url, mirror);
       return await limitOf(host)(() =>
         everywhere(async () => {
           signal.throwIfAborted();
           const answer = await send(url, headers, signal).catch((error: unknown) => {
-            throw signal.aborted ? signal.reason : connectionError(url, error);
+            throw signal.aborted ? signal.reason : connectionError(asked, error);
           });
           // Destroying an unread body emits an error that does not matter.
           answer.body.on('error', () => {});
           try {
             return await read(answer);
           } catch (error) {
-            throw signal.aborted ? signal.reason : isOfConnection(error) ? connectionError(url, error) : error;
+            throw signal.aborted ? signal.reason : isOfConnection(error) ? connectionError(asked, error) : error;
           } finally {
             answer.body.destroy();
           }
@@ -147,12 +151,22 @@ const DISK_CODES = new Set([
 ]);
 const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code ?? '');
 
+const NO_NAME = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+const NO_WAY = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
+
 function connectionError(url: string, error: unknown): unknown {
   if (!(error instanceof Error) || error.name === 'PerilbookError') return error;
   const { host } = new URL(url);
+  const again = { again: true } as const;
+  if (NO_NAME.has(codeOf(error))) {
+    return downloadFailed(`The address of ${host} was not found`, CHECK_NETWORK, again, error);
+  }
+  if (NO_WAY.has(codeOf(error))) {
+    return downloadFailed(`${host} cannot be reached: ${error.message || codeOf(error)}`, CHECK_NETWORK, again, error);
+  }
   const isSilent = /TIMEOUT/.test(codeOf(error));
   const reason = isSilent ? 'it timed out' : error.message || codeOf(error);
-  return downloadFailed(`The connection to ${host} broke off: ${reason}`, TRY_LATER, { again: true }, error);
+  return downloadFailed(`The connection to ${host} broke off: ${reason}`, TRY_LATER, again, error);
 }
 
 /** The body, unpacked if the server sent it as gzip. */

@@ -384,7 +384,11 @@ test('data check says which sources moved, changed their form or shrank, and dow
   const words = await run(['check', 'air-quality', 'power-plants', 'radon']);
   assert.equal(words.code, 6);
   assert.equal(words.stdout, CHECKED);
-  assert.equal(words.stderr.match(/The agency may have moved it/g)?.length, 1, 'the advice is printed once');
+  assert.equal(
+    words.stderr.match(/The mirror http:\S+ was asked and may lack it/g)?.length,
+    1,
+    'the advice is printed once',
+  );
   const noQuakes = await run(['check', 'earthquakes']);
   assert.equal(noQuakes.code, 6);
   assert.match(noQuakes.stdout, /count\?.* counts no events in a year$/m);
@@ -395,6 +399,15 @@ test('data check says which sources moved, changed their form or shrank, and dow
   assert.equal(one.code, 0);
   assert.match(one.stdout, /^air-quality {2}ok: https:\/\/aqs\.epa\.gov/);
   assert.ok(mirror.requests.at(-1)!.headers.range);
+});
+
+test('a mirror that cannot be reached is named, not the agency that was not asked', async (t) => {
+  const { options } = await setUp(t);
+  const check = ['data', 'check', 'radon', '--mirror', 'http://127.0.0.1:9'];
+  const { code, stdout, stderr } = await perilbook(check, options);
+  assert.equal(code, 6);
+  assert.match(stdout, /FAILED: 127\.0\.0\.1:9 cannot be reached: connect ECONNREFUSED/);
+  assert.match(stderr, /Check the network, .*--mirror/);
 });
 
 test('data remove takes away what a source brought, and not what was loaded since', async (t) => {

@@ -203,7 +203,7 @@ test('metres in place of degrees, a layer without the fields, and one that gives
   here.mirror.layers.set(LAYER, layerOf(COUNT, { crs: 'EPSG:3857' }));
   await keepsOld(here, {}, /EPSG:3857 in place of degrees/);
   here.mirror.layers.set(LAYER, layerOf(COUNT));
-  await keepsOld(here, { as: 'csv', fields: '^HAIL_RISKR$' }, /none of the fields that are needed/);
+  await keepsOld(here, { as: 'csv', fields: '^HAIL_RISKR$' }, /none of the fields that are needed: HAIL_RISKR$/);
   here.mirror.layers.set(LAYER, layerOf(COUNT, { formats: 'JSON, PBF' }));
   await keepsOld(here, {}, /does not give GeoJSON/);
   here.mirror.layers.set(LAYER, layerOf(0));
