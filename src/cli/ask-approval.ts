@@ -43,18 +43,28 @@ export async function requireApproval(context: CliContext, approval: Approval, i
   throw new PerilbookError('INTERRUPTED', approval.refused, approval.later);
 }
 
-/** Asks whether credits may be spent. `what`: `run`, `check`. @throws as `requireApproval` */
+/**
+ * Asks whether credits may be spent. A yes allows all of them, also if a billing period begins during the run.
+ *
+ * @param words.what `run`, `check`
+ * @param words.now the part that this billing period has; default: all
+ * @throws as `requireApproval`
+ */
 export function askToSpend(
   context: CliContext,
   credits: number,
-  { what, approve, later }: { readonly what: string; readonly approve: string; readonly later: string },
+  {
+    what,
+    now = credits,
+    approve,
+    later,
+  }: { readonly what: string; readonly now?: number; readonly approve: string; readonly later: string },
   isStdinFree = true,
 ): Promise<void> {
-  const cost = counted(credits, 'credit');
-  const unapproved = `This ${what} would spend ${cost} without approval`;
+  const unapproved = `This ${what} would spend ${counted(now, 'credit')} without approval`;
   return requireApproval(
     context,
-    { question: `Spend ${cost}?`, unapproved, approve, refused: 'Nothing was spent', later },
+    { question: `Spend ${counted(credits, 'credit')}?`, unapproved, approve, refused: 'Nothing was spent', later },
     isStdinFree,
   );
 }

@@ -7,7 +7,7 @@ import type { JobFile } from '../run/settings/job-file.ts';
 import { relativeToFile } from '../run/settings/merge-settings.ts';
 import { readJobFile } from '../run/settings/read-job-file.ts';
 import { type Job, makeJob } from '../run/settings/settings.ts';
-import type { PlanSummary } from '../run/summary.ts';
+import { creditsNow, type PlanSummary } from '../run/summary.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings, checkOptions, isObject, isText, requireType } from './checked-settings.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
@@ -64,8 +64,9 @@ export async function run(job: string | JobFile, options: JobOptions = {}): Prom
 }
 
 /** A program cannot ask for approval, so it needs a budget. @throws NEEDS_APPROVAL */
-function requireBudget({ job, summary: { credits } }: Prepared): void {
-  if (credits === 0 || job.budget !== null) return;
+function requireBudget({ job, summary }: Prepared): void {
+  if (summary.credits === 0 || job.budget !== null) return;
+  const credits = creditsNow(summary);
   throw new PerilbookError(
     'NEEDS_APPROVAL',
     `This run would spend ${credits} credits without approval`,

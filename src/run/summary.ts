@@ -119,6 +119,11 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
   };
 }
 
+/** The credits that a run of this plan spends; those of all places if it could spend none, because a new billing period may begin soon. */
+export function creditsNow({ this_run, credits }: PlanSummary): number {
+  return this_run.credits > 0 ? this_run.credits : credits;
+}
+
 interface RunSummaryParts {
   readonly planned: PlanSummary;
   readonly areas: Plan['areas'];

@@ -95,6 +95,8 @@ test('perilbook ui: killed in the middle of a run, the next one lists it as cut 
   const later = await visit((await start()).text());
   const [run] = (await later.ask('GET', '/api/runs')).body;
   assert.deepEqual([run.book, run.state, run.is_latest], [id, 'cut off', true]);
+  assert.ok(run.unknown >= 3, 'the held calls');
+  assert.equal(run.budget_left, CELLS - run.charged - run.unknown, 'unknown credits count as spent');
   // An answer may have been on its way when the process was killed: the ledger has that call as one of unknown outcome.
   const lost = harness.charged() - run.charged;
   assert.ok(lost >= 0 && lost <= run.unknown, `${lost} lost, ${run.unknown} unknown`);

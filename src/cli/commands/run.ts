@@ -7,8 +7,9 @@ import { outputFiles } from '../../run/parts/part-outputs.ts';
 import { readPlan } from '../../run/plan/approved-plan.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../run/protected-files.ts';
-import { runJob } from '../../run/run-job.ts';
+import { type RunResult, runJob } from '../../run/run-job.ts';
 import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
+import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { askToSpend, canAsk } from '../ask-approval.ts';
 import type { Flags } from '../command.ts';
@@ -20,7 +21,7 @@ import { type JobWords, jobOf } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
 import { shownPath, valueName, WEIGHT } from '../messages/format.ts';
 import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
-import { reportCommand, resumeCommand } from '../messages/resume-command.ts';
+import { costOfRest, reportCommand, resumeCommand } from '../messages/resume-command.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
@@ -89,7 +90,7 @@ async function outcomeOf(
   const exitCode = exitCodeOfRun(result);
   const { facts, next } = runMessages(
     result,
-    resumeCommand(context.args, job, result, result.stop?.reason === 'budget' ? await costOfRest(prepared) : 0),
+    resumeCommand(context.args, job, result, await restOf(prepared, result)),
     context.workingFolder,
     style,
     valueName(job),
@@ -149,9 +150,12 @@ function plansOf({ workingFolder }: CliContext, { plan }: Flags): ProtectedFile[
   return plan === undefined ? [] : [{ path: resolve(workingFolder, String(plan)), what: 'is the approved plan' }];
 }
 
-/** The price of the missing answers after the run, which has learned what the service's bundles return. */
-async function costOfRest(prepared: Prepared): Promise<number> {
-  return (await prepareAgain(prepared, { onComplete: null })).plan.price.credits;
+/** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
+async function restOf(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
+  const { job, connection } = prepared;
+  if (job.budget === null || connection.kind === 'local' || state === 'complete' || stop?.reason === 'store_moved')
+    return 0;
+  return costOfRest((await prepareAgain(prepared, { onComplete: null })).plan, stop);
 }
 
 function messageColor(context: CliContext): Color {
@@ -163,9 +167,11 @@ const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EX
 /** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. */
 async function approve(context: CliContext, flags: Flags, { job, summary }: Prepared): Promise<void> {
   if (summary.credits === 0 || flags.yes || job.budget !== null) return;
+  const now = creditsNow(summary);
   const words = {
     what: 'run',
-    approve: `Add --yes or --budget ${summary.credits}, or set budget: in the job file.`,
+    now,
+    approve: `Add --yes or --budget ${now}, or set budget: in the job file.`,
     later: 'Run the command again to spend them.',
   };
   await askToSpend(context, summary.credits, words, job.input !== '-');

@@ -1,13 +1,20 @@
+import { periodLimit } from '../../run/plan/account-state.ts';
+import type { Plan } from '../../run/plan/planning.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
 
 /**
- * A command line that resumes a run. It names the rest of the budget, because the full budget could be spent twice. People
- * read it, so it leaves `--json` out.
+ * A command line that resumes a run. It names what is left of the budget, because the full budget could be spent twice, or what the
+ * rest costs if that is less. People read it, so it leaves `--json` out.
  *
- * @param rest the price of the missing answers after a run that reached its budget: the run may have learned that bundles return more
+ * @param rest of `costOfRest`; 0: nothing known is missing
  */
-export function resumeCommand(args: readonly string[], job: Pick<Job, 'budget'>, result: RunResult, rest = 0): string {
+export function resumeCommand(
+  args: readonly string[],
+  job: Pick<Job, 'budget'>,
+  result: RunResult,
+  rest: number,
+): string {
   const budget = resumeBudget(job, result, rest);
   const shown = args.filter((arg, at) => arg !== '--json' || at > endOfOptions(args));
   return commandLine(budget === null || budget === job.budget ? shown : withBudget(shown, budget));
@@ -42,15 +49,26 @@ function withoutPath(arg: string, before: string | undefined): string {
   return arg.replace(/(https?:\/\/[^/?#]*)[/?#].*/i, '$1/…');
 }
 
-/** The rest of the budget. If it is spent: the price of the missing answers, at most the credits left in this billing period. Null: the
- * run had no budget. */
+/**
+ * The price of the missing answers, at most what the billing period that pays has: this one, or the next if this one has nothing left.
+ *
+ * @param plan made after the run, which may have learned that bundles return more
+ */
+export function costOfRest({ price, available, accounts }: Plan, stop: RunResult['stop']): number {
+  const isSpent = available === 0 || stop?.reason === 'quota';
+  return Math.min(
+    price.credits,
+    isSpent ? accounts.reduce((sum, { account }) => sum + periodLimit(account), 0) : available,
+  );
+}
+
+/** The budget that a run needs to go on. Null: the run had none. */
 function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunResult, rest: number): number | null {
   if (budget === null) return null;
-  const spent = summary.credits_spent + summary.credits_unknown;
-  if (stop?.reason !== 'budget') return budget > spent ? budget - spent : budget;
-  const left = Math.max(0, summary.credits_available - spent);
-  // If this period has nothing left, a new period pays the whole rest.
-  return left === 0 ? rest : Math.min(rest, left);
+  if (stop?.reason === 'budget') return rest;
+  const left = budget - summary.credits_spent - summary.credits_unknown;
+  const most = left > 0 ? left : budget;
+  return rest > 0 ? Math.min(most, rest) : most;
 }
 
 /** The index of `--`, after which only files follow. */

@@ -97,7 +97,7 @@ function completeMessage({ rows, value }: RunResult['summary']['complete'], valu
 
 function nextStep(
   stop: RunResult['stop'],
-  { status, credits_spent, credits_unknown, source }: RunResult['summary'],
+  { status, credits_spent, credits_unknown, credits_limit, source }: RunResult['summary'],
   again: string,
 ): string[] {
   switch (stop?.reason) {
@@ -116,10 +116,13 @@ function nextStep(
     }
     case 'quota':
       return [`${stop.message} The rest is deferred. To resume after ${dateTime(stop.resumeAfter!)}: ${again}`];
-    case 'budget':
-      return [
-        `${stop.message} The rest is deferred. ${credits_spent + credits_unknown === 0 ? 'To resume with a larger budget' : 'To buy more'}: ${again}`,
-      ];
+    case 'budget': {
+      const spent = credits_spent + credits_unknown;
+      if (spent === 0) return [`${stop.message} The rest is deferred. To resume with a larger budget: ${again}`];
+      const left = counted(credits_limit - spent, 'credit');
+      const unspent = spent < credits_limit ? ` It leaves ${left}, because the next call did not fit.` : '';
+      return [`${stop.message}${unspent} The rest is deferred. To buy more: ${again}`];
+    }
     case 'approved_plan':
       return [
         `${stop.message} The rest is deferred. To resume, write a new plan (perilbook plan JOB --out plan.json), then: ${again}`,

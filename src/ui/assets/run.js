@@ -23,9 +23,9 @@ export const isUnknown = computed(() => isLost.value && isWorking.value && run.v
 /** What is left of the budget of a run that was stopped; null where it ended otherwise. */
 export function leftOfStopped() {
   const { live, earlier } = run.value ?? {};
-  if (live) return live.end?.stop?.reason === 'interrupted' ? live.budget - live.credits_spent : null;
+  if (live) return live.end?.stop?.reason === 'interrupted' ? live.budget_left : null;
   const wasStopped = earlier?.state === 'interrupted' || earlier?.state === 'cut off';
-  return wasStopped ? earlier.budget - earlier.charged : null;
+  return wasStopped ? earlier.budget_left : null;
 }
 
 /** With the heading of its step in view. What is shown was not there before the next drawing. */

@@ -30,6 +30,8 @@ export function listRuns(
       started_at: run.startedAt,
       planned: run.plannedCredits,
       budget: run.budget,
+      /** Unknown credits count as spent, here as in the ledger. */
+      budget_left: run.budget - run.charged - run.unknown - run.open,
       /** Answered from public data on this machine: there are no credits. */
       is_local: run.account === '',
       charged: run.charged,

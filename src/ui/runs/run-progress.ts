@@ -68,6 +68,7 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp) {
     credits_planned: facts === null ? progress.creditsPlanned : reachedCredits(progress, facts).of,
     credits_all: progress.creditsPlanned,
     budget,
+    budget_left: budget - spentOf(progress),
     /** Credits of the period that were left when the run began. */
     period_left: available,
     last_minute: Math.round(Math.min(last?.credits ?? 0, limit)),
