@@ -34,7 +34,7 @@ export function planMessages(prepared: Prepared, folder: string, style: OutputSt
   else {
     lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
     for (const note of [...summary.scopes, ...missingBoundariesMessage(prepared, folder)]) lines.push(note);
-    lines.push('', ...listed(accountPairs(prepared), '  ', width), ...sampleCreditsMessage(prepared));
+    lines.push('', ...listed(accountPairs(prepared), '  ', width), ...fewCreditsMessage(prepared));
   }
   return fittingLines(lines, width);
 }
@@ -128,12 +128,24 @@ function defaultsMessage({ job, connection }: Prepared): string[] {
   return used.length === 0 ? [] : [`Defaults used: ${used.map((what) => words[what]).join('; ')}.`];
 }
 
+/** How to get credits: for the sample account, or for an account that has none left until its next period. */
+function fewCreditsMessage(prepared: Prepared): string[] {
+  const { connection, plan, summary } = prepared;
+  if (connection.sample) return sampleCreditsMessage(prepared);
+  if (plan.available > 0 || summary.credits === 0 || summary.finish_by === null) return [];
+  const resets = Math.min(...plan.accounts.map(({ period }) => period.end));
+  const name = plan.accounts.length === 1 ? plan.accounts[0]!.account.name : 'NAME';
+  return [
+    `The quota resets on ${dateTime(resets)}. If the provider's page shows credits left: perilbook quota set --account ${name} --left N, or give the account's larger subscription.`,
+  ];
+}
+
 /** Sample credits cost nothing: there is no need to wait for the next period. */
-export function sampleCreditsMessage({ job, summary }: Prepared): string[] {
-  const { sample_data, credits, credits_available, credits_limit } = summary;
+export function sampleCreditsMessage({ connection, job, summary }: Prepared): string[] {
+  const { credits, credits_available, credits_limit } = summary;
   // A smaller budget ends the run first.
   if (
-    !sample_data ||
+    !connection.sample ||
     Math.min(credits, credits_limit) <= credits_available ||
     job.account.subscription.name !== 'starter'
   )
