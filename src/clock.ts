@@ -5,7 +5,7 @@ export interface Clock {
   /** Resolves after `ms` milliseconds, or at once when the signal aborts (it does not reject: the caller looks at the signal). */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Milliseconds from any beginning that never jump, the same for all processes of a machine until it is started again.
-   * Spans are measured by it (`steadyTime`). A clock that nobody sets needs none. */
+   * Spans are measured by it (`steadyTime`). A clock that cannot be set needs none. */
   steady?(): number;
 }
 

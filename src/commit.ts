@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 const BUILT = new URL('./commit.txt', import.meta.url);
 const CHECKOUT = new URL('../', import.meta.url);
 
-/** The commit that the program was built from, or that a checkout is at; null where nobody knows. */
+/** The commit of the build or of the checkout; null if unknown. */
 export function commitOfProgram(): string | null {
   try {
     if (existsSync(BUILT)) return readFileSync(BUILT, 'utf8').trim();

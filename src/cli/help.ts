@@ -61,7 +61,7 @@ function examplesOf(command: Command | null): readonly string[] {
   return command === null ? EXAMPLES : (command.examples ?? (command.subcommands ?? []).flatMap(examplesOf));
 }
 
-/** The options that help shows, those without a group last. */
+/** The options that help shows; options without a group come last. */
 function shownOptions(options: NonNullable<Command['options']>, isAll: boolean): [string, CommandOption][] {
   const own = Object.entries(options);
   const shown = own.filter(([, { hidden }]) => isAll || !hidden);

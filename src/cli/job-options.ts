@@ -45,7 +45,7 @@ export function settingOf({ type, value = (given) => given }: JobOption, given: 
   }
 }
 
-/** The options of a command that reads a job: those in `flags`, or all. Help hides the rarely used ones. */
+/** The options of a command that reads a job: only `flags`, or all. Help hides the rarely used ones. */
 export function jobOptions(flags?: readonly string[]): Record<string, CommandOption> {
   return Object.fromEntries(
     JOB_OPTIONS.filter(({ flag }) => flags === undefined || flags.includes(flag)).map(

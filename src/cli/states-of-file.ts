@@ -13,7 +13,7 @@ import { jobOf } from './job-of-options.ts';
 const MARGIN_METERS = Math.max(...Object.values(DEFAULT_RADII));
 
 /**
- * The states of the locations in a file, or in the input of a job file, and those within the margin.
+ * The states of the locations in a file, or in the input of a job file, and the states within the margin.
  *
  * @throws PerilbookError INPUT_* when the file cannot be read, or has no location in the US
  */
@@ -29,7 +29,7 @@ export async function statesOfFile(context: CliContext, file: string): Promise<s
   );
 }
 
-/** The states of the locations in a job's input and those within the margin; none where no location lies in the US. @throws INPUT_* */
+/** The states of the locations in a job's input and the states within the margin; none if no location lies in the US. @throws INPUT_* */
 export async function statesOfJob(context: CliContext, job: Job): Promise<string[]> {
   const rowFile = await openJobInput(job, { stdin: context.stdin, stdout: context.stdout });
   using scanned = await scanRows(rowFile, job);

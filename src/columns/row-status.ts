@@ -14,7 +14,7 @@ export interface CellStatus {
 export interface StatusTexts {
   readonly missing: string;
   readonly stale: string;
-  /** Most topics that are listed behind one reason. */
+  /** Most topics that are listed after one reason. */
   readonly mostTopics: number;
 }
 

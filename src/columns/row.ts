@@ -28,7 +28,7 @@ export function geometryColumn(prefix = ''): AddedColumn {
   return { name: `${prefix}hazard_geometry`, type: 'point' };
 }
 
-/** A natural topic's rating, score and frequency come first; what counts records of its details stands behind them. */
+/** A natural topic's rating, score and frequency come first; the counts of its details follow. */
 export function wantedColumns(slug: TopicSlug, counts: boolean): readonly AddedColumn[] {
   const columns = columnsOf(slug);
   return counts ? columns : columns.slice(0, columns.length - topicOf(slug).countColumns.length);

@@ -47,7 +47,7 @@ export interface TopicFailure {
   readonly at: number;
 }
 
-/** A rejection is as final as the index behind it: it is valid for a year. */
+/** A rejection is valid for a year, like the index that it depends on. */
 export const REJECTION_HOLDS_MS = 365 * 24 * 3_600_000;
 
 /** Everything known of a cell: at most one answer and one failure per topic. */

@@ -4,13 +4,13 @@ import { distanceMeters } from '../geo/distance.ts';
 import type { HeaderMap } from './exchange.ts';
 import type { Malformed, NoData, Refused, Rejected, Verdict } from './verdict.ts';
 
-/** So many answers must repeat the requested location exactly before one that does not is refused. */
+/** How many answers must repeat the requested location exactly before a different one is refused. */
 const EXACT_ANSWERS = 3;
 
-/** A cache repeats an answer soon: older ones need not be remembered. Some 2 MB. */
+/** A cache repeats an answer soon, so older ones need not be kept. Some 2 MB. */
 const REMEMBERED = 10_000;
 
-/** A service that repeats locations exactly does so to the last digit; one that rounds them to d digits, to within 1e-d. */
+/** An exact service repeats locations to the last digit; a service that rounds to d digits repeats them within 1e-d. */
 const WITHIN = 0.99;
 
 const CACHE = 'a cache between this machine and the service';
@@ -58,7 +58,7 @@ export class AnswerOrigin {
     const isAged = Number(headers.age) > 0;
     const notice = isRepeated ? REPEATED_NOTICE : isAged ? AGED_NOTICE : null;
     const isCached = isRepeated || isAged;
-    // Nobody knows which location it was about: it is not stored as a fact about this one.
+    // The answer's location is unknown, so it is not stored as a fact about this one.
     if ((verdict.kind === 'rejected' || verdict.kind === 'no_data') && isCached) {
       return { verdict: asUnexplained(verdict), notice };
     }

@@ -70,7 +70,7 @@ export class MinuteCredits {
   /** Withholds credits that others have spent, until the service's reset, or for a minute where it states none. */
   withhold(credits: number, resetMs: number | null): void {
     if (this.#isClosed) return;
-    // First those that no call has.
+    // First the credits that no call holds.
     const spare = Math.min(this.#divided, credits);
     this.#divided -= spare;
     this.#available -= credits;
@@ -78,7 +78,7 @@ export class MinuteCredits {
     this.#giveLater(credits, Math.min(resetMs ?? HOLD_MS, HOLD_MS));
   }
 
-  /** Ends all waiting and leaves no timer behind. */
+  /** Ends all waiting and clears its timers. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

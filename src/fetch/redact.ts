@@ -8,7 +8,7 @@ const SHORTEST_KEY = 4;
 
 const REDACTED = '[key]';
 
-/** Format characters and combining marks: nobody sees them, and the key could be read around them. */
+/** Format characters and combining marks: they are invisible, and a key could be read around them. */
 const INVISIBLE = /[\p{Cf}\p{Mn}]+/gu;
 
 /** The five characters for which HTML has names that every library knows. */

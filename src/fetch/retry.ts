@@ -36,7 +36,7 @@ export const TOPIC_RETRY_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstre
 export interface Tried {
   /** Attempts that failed; a request to slow down is not a failure. */
   readonly failures: number;
-  /** Of these, those that may have been charged. */
+  /** The attempts among these that may have been charged. */
   readonly inDoubt: number;
   /** How often the service asked to slow down. */
   readonly slowedDown: number;

@@ -84,7 +84,7 @@ export class Throttle implements AsyncDisposable {
     this.#pausedUntil = Math.max(this.#pausedUntil, ms);
   }
 
-  /** Rejects waiting jobs, waits for running ones, and leaves no timer behind. */
+  /** Rejects waiting jobs, waits for running ones, and clears its timers. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#credits.close();

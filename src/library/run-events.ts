@@ -6,10 +6,10 @@ export interface ProgressSoFar {
   readonly phase: Phase;
   /** Rows that were returned (`enrich`), or that this phase has read or written (`run`). */
   readonly rows: number;
-  /** Distinct places that are being answered now, and of these those that are done. */
+  /** The distinct places of the batch or the run, and how many of them are done. */
   readonly places: number;
   readonly placesDone: number;
-  /** Credits that were charged, and those of calls without an outcome, which may have been. */
+  /** Credits that were charged, and credits of calls without an outcome, which may have been charged. */
   readonly creditsSpent: number;
   readonly creditsUnknown: number;
   readonly calls: number;
@@ -28,7 +28,7 @@ export type RunEvent =
 
 const EVERY_MS = 1_000;
 
-/** Reports progress until it is disposed of. @param rows how many rows to report; default: those of the phase */
+/** Reports progress until it is disposed of. @param rows how many rows to report; default: the rows of the phase */
 export function reportProgress(
   progress: Progress,
   onEvent: (event: RunEvent) => void,

@@ -17,7 +17,7 @@ import { libraryHost, openRun } from './run-host.ts';
 export interface JobOptions {
   /** The environment variables with the API keys that the job names; usually `process.env`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What relative paths of settings are relative to; those of a job file are relative to it. Default: the working folder. */
+  /** The folder for relative paths in settings; paths in a job file are relative to its folder. Default: the working folder. */
   readonly workingFolder?: string;
   /** The folder of store and local data if the job names none. Default: `~/.local/share/perilbook`. */
   readonly dataFolder?: string;

@@ -124,7 +124,7 @@ interface CircleFacts extends PlaceLabel, Sum {
 }
 
 export interface PlaceAtRisk extends PlaceLabel, Sum {
-  /** Those that are Very High first, then those that are Relatively High. */
+  /** The Very High ratings first, then the Relatively High ones. */
   readonly ratings: readonly TopicRating[];
 }
 

@@ -165,7 +165,7 @@ export const CLASS_LETTERS = '0123456789';
 export const HIGH = RATINGS.indexOf('Relatively High');
 export const VERY_HIGH = RATINGS.indexOf('Very High');
 
-/** The classes in reading order: the most severe first, then those without an order. */
+/** The classes in reading order: the most severe first, then the classes without an order. */
 export function reading({
   ordered,
   classes: all,

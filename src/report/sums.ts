@@ -34,7 +34,7 @@ export interface Rated {
 /** No scale has more classes. */
 const CLASSES = CLASS_LETTERS.length;
 
-/** Locations and value by class, in each of several layers: those of a bin of the map, of a county, of all. */
+/** Locations and value by class, in each of several layers: of a bin of the map, of a county, or of all locations. */
 export class LayerSums {
   /** Of each layer: the rows of its classes, then their value. */
   readonly #sums: Float64Array | Float32Array;

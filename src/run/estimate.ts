@@ -146,12 +146,12 @@ export function pauseReason(
   return last.credits > facts.creditsPerMinute - CREDITS.enterprise ? 'minute_limit' : 'service_limit';
 }
 
-/** The cells that this run can buy, and those that it has bought. If calls are cheaper than planned, it buys more. */
+/** The numbers of cells that this run can buy and has bought. If calls are cheaper than planned, it buys more. */
 export function reachedCells({ cells, cellsDone }: Progress, { reach }: RunFacts): { done: number; of: number } {
   return { done: cellsDone, of: Math.min(cells, Math.max(reach.cells, cellsDone)) };
 }
 
-/** The credits that this run has spent, and those that it is planned to spend. Retries may add some. */
+/** The credits that this run has spent and is planned to spend. Retries may add some. */
 export function reachedCredits(progress: Progress, { reach }: RunFacts): { spent: number; of: number } {
   const spent = spentOf(progress);
   return { spent, of: Math.max(reach.credits, spent) };

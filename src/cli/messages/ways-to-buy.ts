@@ -14,7 +14,7 @@ const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
 /** Columns to drop, in this order, on a narrow terminal. */
 const DISPENSABLE = ['download', 'calls', 'time'];
 
-/** The ways to buy; those with the same figures share a line. */
+/** The ways to buy; ways with the same figures share a line. */
 export function waysToBuy({ job, plan, summary }: Prepared, width: number): string[] {
   const dollars = overdrawn(plan) !== null;
   const chosen: keyof Ways = job.optimize === 'calls' ? 'fewest_calls' : 'cheapest';

@@ -3,8 +3,8 @@ import type { Box } from '../../geo/bounding-boxes.ts';
 import type { SpanDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import { type DownloadContext, downloadFile, isWhole } from './download-file.ts';
-import { getText } from './json-answers.ts';
 import type { FileEntry } from './manifest.ts';
+import { getText } from './request-json.ts';
 
 /** The range that is halved: it is fixed, so the spans stay the same every year. */
 const FIRST = Date.UTC(1900, 0, 1);

@@ -6,9 +6,9 @@ import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import { type DownloadContext, downloadFile, type FileRequest, isWhole } from './download-file.ts';
 import { downloadLayer } from './download-layer.ts';
 import { downloadSpans } from './download-spans.ts';
-import { getText } from './json-answers.ts';
 import { identityOf } from './layer-queries.ts';
 import { type FileEntry, type Manifest, readManifest, writeManifest } from './manifest.ts';
+import { getText } from './request-json.ts';
 import {
   datedRequests,
   fileNameOf,

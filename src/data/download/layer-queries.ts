@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
-import { getArcgisJson } from './json-answers.ts';
+import { getArcgisJson } from './request-json.ts';
 
 export interface LayerRequest {
   readonly layer: string;

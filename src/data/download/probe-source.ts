@@ -2,8 +2,8 @@ import type { Source } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import { type DownloadContext, type FileRequest, probeFile } from './download-file.ts';
 import { probeSpans } from './download-spans.ts';
-import { getText } from './json-answers.ts';
 import { probeLayer } from './layer-queries.ts';
+import { getText } from './request-json.ts';
 import { datedRequests, fileNameOf, layerRequests, newestLink } from './source-requests.ts';
 
 /** The result of checking one address. */

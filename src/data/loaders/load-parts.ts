@@ -13,8 +13,8 @@ export interface Reading {
   readonly dataset: StreamedDataset;
   readonly files: readonly SourceFile[];
   /**
-   * One state, or `US`: what the publisher was asked for, so all records are of that part. Several states: a record is of those in which
-   * it lies, and one that lies in none of them is left out. Null: the records tell which states the files are of.
+   * One state, or `US`: the requested part, which has all records. Several states: a record is in the parts of the states in which it
+   * lies, and is dropped if it lies in none. Null: the records determine the states of the files.
    */
   readonly of: string | readonly string[] | null;
 }
@@ -43,7 +43,7 @@ export interface LoadedParts {
   readonly states: readonly string[];
 }
 
-/** The least number of states in files of the whole US; those with fewer are taken for these states only. */
+/** The least number of states in files of the whole US; files with fewer states count as files of these states. */
 interface Nation {
   readonly states: number;
   /** Fewer records may all be in a few states by chance. */

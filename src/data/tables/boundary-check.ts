@@ -60,8 +60,8 @@ export function boundaryStates(database: DataDatabase): string[] {
 }
 
 /**
- * The counties with boundaries here in which some or all places get no natural topic: those without ratings, and those whose tracts are
- * rated and have no outlines while the county itself has no rating. Empty where no index is loaded.
+ * The counties with boundaries here in which some or all places get no natural topic: counties without ratings, and unrated counties
+ * whose rated tracts have no outlines. Empty where no index is loaded.
  */
 export function countiesWithoutRatings(database: DataDatabase): ReadonlySet<string> {
   const countiesIn = (table: string): Set<string> =>

@@ -89,7 +89,7 @@ function described(
   };
 }
 
-/** Most names of files behind a source. */
+/** Most names of files listed after a source. */
 const SHOWN_FILES = 3;
 
 /** `EPA Map of Radon Zones (radon-US.csv)`: the sources of a dataset's parts, each with its files. */

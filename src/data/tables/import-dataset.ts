@@ -36,7 +36,7 @@ export function importDataset(database: DataDatabase, dataset: Dataset, clock: C
   );
 }
 
-/** The parts of a record among some states: those in which it lies, or all where it lies in none of them. */
+/** The parts of a record among some states: the states in which it lies, or all if it lies in none of them. */
 function ownParts(statesOf: StatesOf, record: unknown, states: readonly string[]): string {
   if (states.length === 1) return states[0]!;
   const own = statesOf(record).filter((state) => states.includes(state));
@@ -103,7 +103,7 @@ export class DatasetLoad implements Disposable {
   /**
    * Puts the load in place of what was stored.
    *
-   * @param partsOf the final parts of a record; default: those that it was added with
+   * @param partsOf the final parts of a record; default: its original parts
    * @returns the number of records of the dataset
    */
   publish(

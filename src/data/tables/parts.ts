@@ -88,7 +88,7 @@ export interface AskedPart extends DatasetPart {
   readonly level: Level;
 }
 
-/** Writes the parts of a dataset and level in place of those that were there. */
+/** Replaces the parts of a dataset and level. */
 export function writeParts(
   database: DataDatabase,
   dataset: DatasetName,

@@ -23,7 +23,7 @@ export interface RecordRows {
   readonly levels: readonly LevelTables[];
   /** `at end`: the rows come then; `known`: it is a record that was added before. */
   readonly rowsOf: (record: unknown, origin: RecordOrigin) => RowsOfRecord | 'at end' | 'known';
-  /** The rows that need all records to be known, record by record. `partsOf` may name other parts than those that came with them. */
+  /** The rows that need all records first, record by record. `partsOf` may change the parts of a record. */
   readonly rowsAtEnd?: (partsOf: (parts: string) => string) => Iterable<RowsOfRecord>;
   /** What `rowsAtEnd` reads from; the load disposes of it. */
   readonly buffer?: Disposable;

@@ -9,7 +9,7 @@ export interface RecordSpan {
   /** First byte after its line end. */
   next: number;
   fields: number;
-  /** Line ends up to `next`, those inside quotes included. */
+  /** Line ends up to `next`, also inside quotes. */
   lineEnds: number;
   /** The first byte of each field; `fields` of them count. */
   starts: Int32Array;

@@ -36,7 +36,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Control characters, and those that change the direction of text: a name could use them to disguise itself. */
+/** Control characters, and characters that change the direction of text: a name could use them to disguise itself. */
 const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Bidi_C}\ufeff]/gu;
 
 /** Escapes a text. Invisible characters are named (⟨U+202E⟩); lone surrogates become U+FFFD. */

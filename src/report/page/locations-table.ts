@@ -8,8 +8,8 @@ import { swatch } from './bars.ts';
 import { type Html, html, quoted, scrolling, section } from './html.ts';
 
 /**
- * The places of largest value at risk, for each peril and for all. The page shows the first of all; the script shows those
- * of one peril, sorts, filters and makes the CSV.
+ * The places of largest value at risk, for each peril and for all. The page shows the first places of all; the script selects
+ * a peril, sorts, filters and makes the CSV.
  */
 export function locationsSection(facts: Facts): Html | null {
   const { highest, locations, topics, valueName, unit, output } = facts;

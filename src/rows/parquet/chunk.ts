@@ -5,13 +5,13 @@ import { encodeHybrid, encodeRun } from './hybrid.ts';
 import { PHYSICAL_TYPES } from './schema.ts';
 import { binary, i32, i64, list, struct, THRIFT, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
 
-/** A column of a row group as bytes, and what the footer says of it. */
+/** A column of a row group as bytes, with its description for the footer. */
 export interface EncodedChunk {
   readonly pieces: readonly Buffer[];
   readonly facts: ChunkFacts;
 }
 
-/** What the footer says of a chunk, but for where it lies: plain data, which threads can send. */
+/** The description of a chunk for the footer, without its position: plain data, which threads can send. */
 export interface ChunkFacts {
   readonly name: string;
   readonly type: Values['type'];
@@ -20,7 +20,7 @@ export interface ChunkFacts {
   readonly nulls: number;
   readonly size: number;
   readonly unpackedSize: number;
-  /** Where its first data page begins, after the dictionary; 0 where it has none. */
+  /** The offset of its first data page, after the dictionary; 0 without a dictionary. */
   readonly dataStart: number;
   readonly least: Uint8Array | null;
   readonly greatest: Uint8Array | null;
@@ -30,7 +30,7 @@ const PLAIN = 0;
 const RLE = 3;
 const RLE_DICTIONARY = 8;
 
-/** Encodes one column of a row group: nulls as levels, the values with a dictionary where that is shorter. What it gives is
+/** Encodes one column of a row group: nulls as levels, the values with a dictionary if that is shorter. The result is
  * valid until the next column is encoded with the same arrays. */
 function encodeChunk(
   store: BuiltColumns,
@@ -73,7 +73,7 @@ function assemble(
   pages: readonly EncodedPage[],
   isText: boolean,
 ): EncodedChunk {
-  // Packed indexes and numbers hardly shrink, and to try takes longer than all the rest.
+  // Packed indexes and numbers hardly shrink, and trying takes longer than everything else.
   const codec = isText && pages.some(({ body }) => isWorthPacking(body)) ? ZSTD : UNCOMPRESSED;
   const pieces: Buffer[] = [];
   let size = 0;
@@ -141,16 +141,16 @@ function isWorthPacking(body: readonly Buffer[]): boolean {
   return compressed(sample).length < sample.length * 0.8;
 }
 
-/** A page holds so many rows of its row group. */
+/** The rows of a page. */
 const ROWS_A_PAGE = 131_072;
 
 /** Which rows of a row group have a value in a column. */
 interface DefinitionLevels {
-  /** The entry of each row that has one. */
+  /** The entry of each row with a value. */
   readonly entries: Uint32Array;
   readonly pages: readonly {
     readonly rows: number;
-    /** How many of them have a value. */
+    /** The number of rows with a value. */
     readonly values: number;
     /** Their definition levels, encoded, after their length. */
     readonly levels: readonly Buffer[];
@@ -158,8 +158,8 @@ interface DefinitionLevels {
 }
 
 /**
- * Makes a function that gives the definition levels of the columns of a row group. Most columns lack a value in the same rows,
- * those that were not looked up: a column with the same nulls as the one before it shares its levels, which saves a quarter of
+ * Makes a function that gives the definition levels of the columns of a row group. Most columns have nulls in the same rows
+ * (the rows that were not looked up). A column with the same nulls as the previous one shares its levels, which saves a quarter of
  * the time of a write. Valid until the next column that differs.
  */
 function definitionLevels(store: BuiltColumns, arrays: ReusableArrays): (column: StoredColumn) => DefinitionLevels {

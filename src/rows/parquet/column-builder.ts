@@ -16,9 +16,9 @@ export type StoredColumn = TextColumn | NumberColumn;
 
 export interface TextColumn {
   readonly kind: 'text';
-  /** Its texts are bytes, a character each. */
+  /** Its texts are bytes, one per character. */
   readonly isPoint: boolean;
-  /** Its texts are Perilbook's own. */
+  /** Perilbook made its texts. */
   readonly isWritten: boolean;
   readonly name: string;
   /** For each entry the number of its text, counted from 1. */
@@ -40,20 +40,20 @@ export interface NumberColumn {
   readonly name: string;
   /** For times and timestamps the milliseconds since the epoch, for dates its days, for booleans 0 or 1. Empty where there are codes. */
   readonly values: Float64Array;
-  /** The distinct values and the index of each entry's among them, where row groups are made from places; null for too many. */
+  /** If row groups are made from places: the distinct values, and each entry's index among them; null for too many. */
   readonly codes: NumberCodes | null;
-  /** For each entry 1 where there is a value, 0 for a null; made when the first null comes. */
+  /** For each entry 1 for a value, 0 for a null; made at the first null. */
   present: Uint8Array | null;
   nulls: number;
 }
 
-/** Takes the values of a new file too. */
+/** Also takes the values of a new file. */
 interface ValueSink extends PlaceSink {
   put(value: Value): void;
 }
 
-/** Takes the fields of at most `room` entries. Its arrays are allocated once for all row groups: to enlarge them on the way took a third
- * of all time. Pages of them that are never written take no memory. */
+/** Takes the fields of at most `room` entries. Its arrays are allocated once for all row groups: enlarging them took a third of
+ * all time. Unwritten pages of them take no memory. */
 export function columnBuilder(added: readonly TableColumn[], room: number) {
   const columns = orTooLarge(room, () => added.map((column) => newColumn(column, room)));
   let entries = 0;
@@ -70,7 +70,7 @@ export function columnBuilder(added: readonly TableColumn[], room: number) {
   };
   return {
     sink,
-    /** The entries that it has, without rows. Valid until it is cleared. */
+    /** Its entries, without rows. Valid until it is cleared. */
     built: (): BuiltColumns => ({ entryOf: new Uint32Array(), rows: 0, entries, columns }),
     clear(): void {
       for (const column of columns) clear(column);
@@ -79,15 +79,15 @@ export function columnBuilder(added: readonly TableColumn[], room: number) {
   };
 }
 
-/** The columns without what only their building needs. Their values are in shared memory: a message of them is small. */
+/** The columns without the data for building. Their values are in shared memory, so a message with them is small. */
 export function forThreads(built: BuiltColumns): BuiltColumns {
   const idByText = new Map();
   const columns = built.columns.map((column) => (column.kind === 'text' ? { ...column, idByText } : column));
   return { ...built, entryOf: new Uint32Array(), columns };
 }
 
-/** The columns of all places with smaller numbers for their values: rows find them in the processor's cache, and a row group need not
- * look for the distinct values again. */
+/** The columns of all places with small codes for their values: rows read them from the processor's cache, and a row group need not
+ * search the distinct values again. */
 export function codedColumns(built: BuiltColumns, codesOf: (values: Float64Array) => NumberCodes | null): BuiltColumns {
   const columns = built.columns.map((column): StoredColumn => {
     if (column.kind !== 'text') {
@@ -163,7 +163,7 @@ function idOf({ texts, idByText, isWritten }: TextColumn, text: string): number 
 
 const DAY_MS = 86_400_000;
 
-/** The number by which a value is stored; what is none stays as it is. */
+/** The stored number of a value; texts stay unchanged. */
 function numberOf(kind: NumberColumn['kind'], value: Value): Value {
   if (typeof value === 'boolean') return Number(value);
   const field = fieldOf(value);
@@ -188,7 +188,7 @@ function misfit({ name, kind }: NumberColumn, field: Value): PerilbookError {
   );
 }
 
-/** Arrays that are too large for the memory are the input's fault, not a bug. */
+/** Arrays too large for the memory are caused by the input, not by a bug. */
 function orTooLarge<T>(rows: number, make: () => T): T {
   try {
     return make();

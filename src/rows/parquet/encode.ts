@@ -2,12 +2,12 @@ import type { NumberCodes, NumberColumn, TextColumn } from './column-builder.ts'
 import { bitsOf, encodeHybrid } from './hybrid.ts';
 import type { PhysicalType } from './schema.ts';
 
-/** The values of a column that are there, ready to be stored. */
+/** The values of a column without its nulls, ready to be stored. */
 export interface Values {
   readonly type: PhysicalType;
-  /** The distinct values, or null where too few are the same. */
+  /** The distinct values; null if too few are equal. */
   readonly dictionary: { readonly bytes: Buffer; readonly count: number } | null;
-  /** The values from one place to another: plain, or as indexes into the dictionary. */
+  /** The values of a range: plain, or as indexes into the dictionary. */
   readonly encode: (from: number, to: number) => Buffer[];
   readonly least: Buffer | null;
   readonly greatest: Buffer | null;
@@ -40,7 +40,7 @@ export function textValues({ ids, texts, isPoint }: TextColumn, entries: Uint32A
   return { type: 'BYTE_ARRAY', dictionary: { bytes, count: encoded.length }, encode, ...bounds };
 }
 
-/** Numbers the values of some entries in the order of their coming: a row group has only some of those of its column.
+/** Numbers the values of some entries in the order of their first use: a row group has only some values of its column.
  * @param ids are below `most` */
 function indexesOf(ids: Uint32Array | Uint16Array, most: number, entries: Uint32Array, arrays: ReusableArrays) {
   const numbers = arrays.slots(most).fill(0);
@@ -178,7 +178,7 @@ const PACKERS: Readonly<Record<NumberColumn['kind'], (values: Float64Array) => B
   timestamp: packedInt64,
 };
 
-/** Readers skip row groups by these; the format wants zeros to be widened, and has no order for NaN. */
+/** Readers skip row groups by these bounds; the format requires -0 and +0 as bounds of zeros, and has no order for NaN. */
 function boundsOf(values: Float64Array): { least: number | null; greatest: number | null } {
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;
@@ -245,8 +245,8 @@ function distinctNumbers(values: Float64Array, most: number, arrays: ReusableArr
 
 export type ReusableArrays = ReturnType<typeof reusableArrays>;
 
-/** Makes arrays that one writer uses for each column; they grow with its largest row group. To allocate them each time took twice
- * the memory of everything else. An array is valid until it is asked for again, and holds old values. */
+/** Makes arrays that one writer uses for each column; they grow with its largest row group. Allocating them each time took twice
+ * the memory of everything else. An array is valid until its next use, and holds old values. */
 export function reusableArrays() {
   return {
     ids: growing((length) => new Uint32Array(length)),

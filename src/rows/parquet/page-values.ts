@@ -9,15 +9,15 @@ interface DecodedPage<T> {
   readonly values: number;
   readonly repetitions: Uint32Array | null;
   readonly definitions: Uint32Array | null;
-  /** The value at an index among those that are there, in the form that was asked for: made when it is taken, because the texts of a whole
-   * page, held until its last row, were most of the memory of a scan and a fifth of its time. */
+  /** The value at an index among the values present, in the requested form. Made on demand, because the texts of a whole page, held until
+   * its last row, were most of the memory of a scan and a fifth of its time. */
   readonly valueAt: (index: number) => T;
-  /** Frees the memory of a page whose values are numbers, which nothing may refer to any more. V8 does so late: a scan held 60 MB of
+  /** Frees the memory of a page of numbers, which must not be used afterwards. V8 does so late: a scan held 60 MB of
    * such pages in each thread. */
   readonly release: () => void;
 }
 
-/** Frees the memory of arrays that have it to themselves. */
+/** Frees the memory of arrays that do not share it. */
 function detach(arrays: readonly (ArrayLike<unknown> | null)[]): void {
   for (const array of arrays) {
     if (!ArrayBuffer.isView(array) || !(array.buffer instanceof ArrayBuffer)) continue;
@@ -30,8 +30,8 @@ interface Dictionary<T> {
   readonly entryAt: (index: number) => T;
 }
 
-/** The entries of a small dictionary are made into their form once; those of a large one serve a row or two each, and would
- * be held for the whole row group. */
+/** The entries of a small dictionary are converted once. Entries of a large one serve a row or two each, and would be held
+ * for the whole row group. */
 const LARGE_DICTIONARY = 8192;
 
 function entriesOf<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue) => T): (index: number) => T {
@@ -40,7 +40,7 @@ function entriesOf<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue)
   return (index) => entries[index]!;
 }
 
-/** Decodes the pages of one column of one row group. `form` makes a stored value into what the caller needs. */
+/** Decodes the pages of one column of one row group. `form` converts a stored value for the caller. */
 function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (page: Page) => DecodedPage<T> | null {
   const leaf = node.leaf!;
   let dictionary: Dictionary<T> | null = null;
@@ -123,7 +123,7 @@ export async function* decodedPages<T>(at: GroupReader, node: SchemaNode, form: 
 /** The next values of a column. */
 export type ValueSource<T> = (count: number) => Promise<readonly T[]>;
 
-/** A column with one value a row at most: `missing` where there is none. @throws Damage */
+/** A column with at most one value per row: `missing` for rows without one. @throws Damage */
 export function flatSource<T>(
   at: GroupReader,
   node: SchemaNode,

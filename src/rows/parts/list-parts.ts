@@ -16,7 +16,7 @@ export interface ListedPart {
 export interface PartList {
   /** In the order of their names. */
   readonly parts: readonly ListedPart[];
-  /** Names of temporary files that other programs seem to be writing; they are left out. */
+  /** Names of temporary files that other programs seem to be writing; they are skipped. */
   readonly unfinished: readonly string[];
 }
 
@@ -34,14 +34,14 @@ export function patternFolder(pattern: string): string {
 /** Endings of files that a program is still writing or fetching: of Hadoop's `-put`, of browsers, rsync, FTP clients and others. */
 const UNFINISHED = /(?:\.(?:tmp|temp|part|partial|filepart|crdownload|download|inprogress|swp)|\._COPYING_)$/i;
 
-/** What Spark, Hadoop and macOS put beside the data: `_SUCCESS`, `_temporary/`, `.part-0.csv.crc`, `.DS_Store`. */
+/** Files that Spark, Hadoop and macOS put beside the data: `_SUCCESS`, `_temporary/`, `.part-0.csv.crc`, `.DS_Store`. */
 const isHidden = (segment: string) => /^[._]/.test(segment) || /\.crc$/i.test(segment) || segment === 'Thumbs.db';
 
 /**
  * Lists the files of an input. A folder stands for all files in it and below it; a pattern for files only. In both, hidden files
- * and those that begin with `_` are left out, as Spark, Hive and DuckDB do. Other files are not: rows would be lost silently.
+ * and names that begin with `_` are skipped, as in Spark, Hive and DuckDB. No other file is: rows would be lost silently.
  *
- * @param folder what the names are relative to
+ * @param folder the folder for relative names
  * @throws INPUT_UNREADABLE where a source has no files
  */
 export async function listParts(folder: string, sources: readonly string[]): Promise<PartList> {

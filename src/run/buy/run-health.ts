@@ -113,7 +113,7 @@ export class RunHealth {
   #lastFailure = '';
   #stop: Stop | null = null;
 
-  /** @param topics those that the job buys */
+  /** @param topics the topics that the job buys */
   constructor(topics: readonly TopicSlug[], interrupt: AbortSignal) {
     this.#topics = topics;
     const onInterrupt = () => this.stop(stopFor('interrupted', 'Interrupted.'));

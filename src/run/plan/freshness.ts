@@ -38,7 +38,7 @@ export function freshnessOf(
   };
 }
 
-/** The topics that a cell lacks: those without a fresh answer; none where the service rejected the location for any of them. */
+/** The topics without a fresh answer at a cell; none if the service rejected the location for any of them. */
 export function missingTopics(
   record: CellRecord | null,
   topics: readonly TopicSlug[],

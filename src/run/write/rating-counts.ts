@@ -14,7 +14,7 @@ interface RatedRows {
   value: number;
 }
 
-/** The rows of a natural topic, and those of its highest ratings. */
+/** The rows of a natural topic, and the rows with its highest ratings. */
 export interface TopicRatings {
   readonly title: string;
   /** Rows whose topic was answered. */

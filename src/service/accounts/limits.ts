@@ -3,7 +3,7 @@ import { type Call, type CallKind, CREDITS } from '../../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import type { ServiceAccount } from './service-account.ts';
 
-/** How the credits of a minute are counted: those of the last 60 s at every instant, or those of the clock's minute. */
+/** How the credits of a minute are counted: over the last 60 s at every instant, or over the clock's minute. */
 export type RateWindow = 'sliding' | 'fixed';
 
 /** The rule for a call that costs more than the rest of the period, with overages off: it is refused or, in another reading of

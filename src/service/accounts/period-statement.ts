@@ -31,7 +31,7 @@ export interface ChargedPeriod extends Readonly<Record<CallKind, number>> {
 
 /**
  * The statement of an account by billing period, the oldest first. It always has the period that contains `now`. A past
- * period keeps the allowance and rate of its last call; the current one has those of the account.
+ * period keeps the allowance and rate of its last call; the current period has the account's.
  *
  * @param rows the periods in which it was charged, the oldest first
  */

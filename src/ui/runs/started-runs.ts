@@ -68,7 +68,7 @@ export class Runs {
     this.#working.set(file, work);
   }
 
-  /** Makes no new calls, finishes those in flight, and writes the output. */
+  /** Makes no new calls, finishes the calls in flight, and writes the output. */
   stop(file: string): void {
     const active = this.#runs.get(file);
     if (!active || !this.isWorking(file)) {
