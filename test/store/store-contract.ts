@@ -21,7 +21,7 @@ const DENVER: Cell = { lat7: 397_392_000, lng7: -1_049_903_000 };
 
 /** What every store must do, whichever database stands behind it. */
 export function testStore(kind: string, openerOf: (t: TestContext) => Opener | Promise<Opener>): void {
-  const it = (name: string, body: (setup: CliContext) => Promise<void>) =>
+  const it = (name: string, body: (setup: StoreSetup) => Promise<void>) =>
     test(`${kind}: ${name}`, async (t) => {
       const setup = await makeSetup(await openerOf(t));
       try {
@@ -617,7 +617,7 @@ const RUN = { job: 'job', input: 'in', output: 'out', account: 'account', planne
 const LEASE_MS = 60_000;
 const WRITTEN = { basis: 'input', fields: 'answers', reading: 1, size: 120, mtimeMs: 1_700_000_000_123, rows: 7 };
 
-interface CliContext {
+interface StoreSetup {
   readonly store: Store;
   readonly opened: Store[];
   readonly source: number;
@@ -628,7 +628,7 @@ interface CliContext {
   propose(cell: Cell, kind: 'single' | 'standard'): ClaimRequest;
 }
 
-async function makeSetup(opener: Opener): Promise<CliContext> {
+async function makeSetup(opener: Opener): Promise<StoreSetup> {
   const clock = new MovedClock(START);
   const alive = new Set(['a', 'b']);
   const opened: Store[] = [];
