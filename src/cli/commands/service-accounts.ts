@@ -21,7 +21,12 @@ export async function createAccount(context: CliContext, accounts: ServiceAccoun
     overages: overagesOf(flags) ?? false,
     signedUpAt,
   });
-  say(context, `Made the account ${account.name} (${account.subscription.name}).`);
+  const day = new Date(account.signedUpAt).getUTCDate();
+  const last = day > 28 ? ' (or its last)' : '';
+  say(
+    context,
+    `Made the account ${account.name} (${account.subscription.name}). Its billing periods begin on day ${day} of a month${last}: clients need --anniversary-day ${day}.`,
+  );
   return EXIT.complete;
 }
 
