@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
 import { ROOT } from '../cli/command-line.ts';
 import { checkSessions, readersFolder, runShellBlocks } from './quoted-sessions.ts';
 
@@ -11,6 +12,13 @@ const pages = [...globSync('*.md', { cwd: ROOT }), ...documents];
 const textOf = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 /** The text without its code, in which `](` is no link. */
 const proseOf = (page: string): string => textOf(page).replaceAll(/^```[\s\S]*?^```/gm, '');
+
+/** The files and folders of the package. npm packs the first three in any case. */
+const packed = new Set(
+  ['package.json', 'LICENSE', 'README.md', ...manifest.files].flatMap((name) =>
+    globSync([name, `${name}/**`], { cwd: ROOT }),
+  ),
+);
 
 /** The anchors that GitHub makes of a page's headings. */
 function anchorsOf(page: string): Set<string> {
@@ -34,7 +42,7 @@ test('docs/README.md links to every document, and the README to it', () => {
   assert.match(textOf('README.md'), /\]\(docs\/README\.md\)/);
 });
 
-test('each relative link leads to a file that exists, and each anchor to a heading', () => {
+test('each relative link leads to a file that exists, from a page of the package to one of the package, and each anchor to a heading', () => {
   const broken: string[] = [];
   let links = 0;
   for (const page of pages) {
@@ -42,11 +50,22 @@ test('each relative link leads to a file that exists, and each anchor to a headi
       links += 1;
       const file = target === '' ? page : join(dirname(page), target!);
       if (!existsSync(join(ROOT, file))) broken.push(`${page}: ${target}`);
+      else if (packed.has(page) && !packed.has(file.replace(/\/$/, '')))
+        broken.push(`${page}: ${target} is not packed`);
       else if (anchor !== undefined && !anchorsOf(file).has(anchor)) broken.push(`${page}: ${target}#${anchor}`);
     }
   }
   assert.ok(links > 100, `${links} links`);
   assert.deepEqual(broken, []);
+});
+
+test('what users read names no file of the source, which the package does not have', () => {
+  const forUsers = globSync('docs/{*/service-api,*/library,analyst/*,operator/*,reference/*}.md', { cwd: ROOT });
+  assert.ok(forUsers.length > 20, `${forUsers.length} documents`);
+  assert.deepEqual(
+    forUsers.filter((page) => /\bsrc\//.test(textOf(page))),
+    [],
+  );
 });
 
 test('every source file that a document names exists, and docs/developer/architecture.md names every module', () => {
