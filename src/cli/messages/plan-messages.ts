@@ -208,7 +208,7 @@ function missingBoundariesMessage({ job, plan }: Prepared, folder: string): stri
   return [`To get the boundaries of the other states: ${getBoundariesCommand(level, job.input, folder)}`];
 }
 
-function accountPairs({ job, plan, summary }: Prepared): (readonly [string, string])[] {
+function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [string, string])[] {
   const several = plan.accounts.length > 1;
   const words = plan.accounts.map(({ account, available, period }, index): readonly [string, string] => {
     const { name, creditsPerMonth } = account.subscription;
@@ -233,12 +233,14 @@ function accountPairs({ job, plan, summary }: Prepared): (readonly [string, stri
   if (summary.credits_retries_at_most > 0) {
     words.push([
       'retries',
-      `up to ${counted(summary.credits_retries_at_most, 'credit')} more, inside the budget, if the service reports topics as unavailable`,
+      `up to ${counted(summary.credits_retries_at_most, 'credit')} more${job.budget === null ? '' : ', inside the budget'}, if the service reports topics as unavailable`,
     ]);
   }
   const isWhole = summary.this_run.credits >= summary.credits;
   const what = isWhole ? '' : ` for ${counted(summary.this_run.credits, 'credit')}`;
-  words.push(['time', `${timeSpan(summary.this_run.minutes)}${what} at ${paceMessage({ job, plan })}`]);
+  const isSample = connection.kind === 'service' && connection.sample && summary.this_run.minutes >= 1;
+  const ofSample = isSample ? ', for a paid account; the sample has no minute limit' : '';
+  words.push(['time', `${timeSpan(summary.this_run.minutes)}${what} at ${paceMessage({ job, plan })}${ofSample}`]);
   return words;
 }
 
@@ -300,7 +302,10 @@ function verdict({ job, plan, summary }: Prepared): string {
   const needed = `${counted(credits, 'credit')} needed${dollars}. ${boughtMessage({ job, summary }, left, none)}`;
   if (finishBy === null) return `${needed}. The quota is never enough for the rest.`;
   const who = job.onQuota === 'wait' ? 'This run waits and completes' : 'Complete';
-  return `${needed}. ${who} in ${counted(summary.periods ?? 0, 'billing period')}, by ${dateTime(finishBy)}.`;
+  const later = (summary.periods ?? 0) - (credits_available > 0 ? 1 : 0);
+  const quotas =
+    later === 1 ? 'the quota of the next billing period' : `the quotas of the next ${grouped(later)} billing periods`;
+  return `${needed}. ${who} by ${dateTime(finishBy)}, with ${quotas}.`;
 }
 
 /** What to do about rows that cannot be read. */

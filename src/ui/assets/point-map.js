@@ -10,7 +10,7 @@ export function PointMap() {
   const map = points.answer.value.value;
   if (map === null || map.good.length + map.bad.length === 0) return null;
   const words = [
-    map.isPart ? `The first ${counted(map.rows, 'row')}.` : '',
+    map.isPart ? `The map shows the first ${counted(map.rows, 'row')} only.` : '',
     map.bad.length > 0 ? 'Red: cannot be looked up.' : '',
     map.unseen > 0 ? `${counted(map.unseen, 'row')} ${map.unseen === 1 ? 'has' : 'have'} no place on this map.` : '',
   ].filter(Boolean);

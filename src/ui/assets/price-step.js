@@ -91,8 +91,9 @@ function verdictOf({ credits, credits_available, tiers, source }, accounts) {
   const left = `${grouped(credits_available)} credits are left until ${resets}`;
   if (credits <= credits_available) return `It fits this period: ${left}.`;
   const { finish_by } = tiers.planned;
-  const rest = finish_by === null ? 'The quota is never enough for the rest.' : `Complete by ${day(finish_by)}.`;
-  return `It does not fit this period: ${left}. ${rest}`;
+  if (finish_by === null) return `It does not fit this period: ${left}. The quota is never enough for the rest.`;
+  const when = day(finish_by) === resets ? 'that day' : `by ${day(finish_by)}`;
+  return `It does not fit this period: ${left}, when new ones come. The rest can be complete ${when}.`;
 }
 
 function notesOf({ saved, scopes, areas }, tiers) {
