@@ -91,7 +91,8 @@ function inputFiles(words: readonly string[]): string[] {
 
 /** A job for commands that need only its store and account, not its input. */
 export function anyJobOf(context: CliContext, target: string | undefined, flags: Flags): Job {
-  return jobOf(context, target ?? '-', flags);
+  const jobFile = isJobFile(target) ? target : undefined;
+  return makeJob([...settingsOf(context, target, flags), { input: '-' }], { ...foldersOf(context), jobFile });
 }
 
 /** Checks each value on its own, so that a message can name its flag. */
@@ -130,7 +131,11 @@ function checkedPart(option: JobOption, given: Given, shown: string, help: strin
   // The address has its own option, or is in the job file.
   if (typeof part.service === 'object' && part.service.base_url === '') return part;
   const { settings, issues } = checkSettings(part);
-  if (issues.length > 0) throw wrongValue(`${shown}: ${issues[0]!.message}`, help);
+  if (issues.length > 0) {
+    // A map of settings is for the job file.
+    const message = issues[0]!.message.replace(', sample or a map of settings', ' or sample');
+    throw wrongValue(`${shown}: ${message}`, help);
+  }
   return settings;
 }
 

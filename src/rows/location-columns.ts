@@ -147,8 +147,12 @@ function noteOf(
   return plain[chosen.lat] === 'y' ? `${text(chosen)} were taken as latitude and longitude.` : null;
 }
 
+/** What a column holds, with the option that names it. */
+const OPTIONS = { latitude: '--lat', longitude: '--lng', location: '--location' };
+type Role = keyof typeof OPTIONS;
+
 /** The exact name comes first, then the name in any case, then the number of a column. */
-function indexOfNamed(names: readonly string[], wanted: string, role: string): number {
+function indexOfNamed(names: readonly string[], wanted: string, role: Role): number {
   const plain = (name: string) => name.trim().toLowerCase();
   for (const matches of [(name: string) => name === wanted, (name: string) => plain(name) === plain(wanted)]) {
     const matching = [...names.keys()].filter((i) => matches(names[i]!));
@@ -162,17 +166,12 @@ function indexOfNamed(names: readonly string[], wanted: string, role: string): n
   throw columnsError(`There is no ${role} column "${wanted}"${suggestion}`, names, wanted);
 }
 
-function ambiguous(
-  names: readonly string[],
-  wanted: string,
-  role: string,
-  matching: readonly number[],
-): PerilbookError {
+function ambiguous(names: readonly string[], wanted: string, role: Role, matching: readonly number[]): PerilbookError {
   const candidates = matching.map((i) => `column ${i + 1}`).join(' or ');
   return new PerilbookError(
     'INPUT_COLUMNS',
     `The ${role} column "${wanted}" may be ${candidates}`,
-    `Name it by its number, for instance ${matching[0]! + 1}.`,
+    `Name it by its number: ${OPTIONS[role]} ${matching[0]! + 1}.`,
     { column: wanted, columns: names },
   );
 }

@@ -205,6 +205,7 @@ for (const { what, make, code, message, hint, mayCost = 0, skip = false } of FAU
     assert.deepEqual(left, expectedStray);
     assert.equal(scene.harness.charged(), mayCost);
     if (mayCost === 0) return;
+    assert.match(stderr, /^spent {2}[\d,]+ credits$/m);
     // All of it is in the store: the next run, on a good disk, spends nothing.
     const again = await scene.run();
     assert.equal(again.code, 0, again.stderr);
@@ -284,7 +285,10 @@ test('an input that changes between scan and write: told, the old output intact,
   appendFileSync(scene.path('input.csv'), '9999,40.3,-99.8\n');
   const { code, stderr } = await running;
   assert.equal(code, 2, stderr);
-  assert.match(stderr, /input\.csv has changed since it was opened\n {2}Run again.*\[INPUT_UNREADABLE\]/);
+  assert.match(
+    stderr,
+    /input\.csv has changed since it was opened\n {2}Run again.*answers that were bought are kept\. \[INPUT_UNREADABLE\]/,
+  );
   assert.ok(holds(scene, 'output.csv', OLD_OUTPUT));
   assert.deepEqual(scene.stray(), []);
   const spent = scene.harness.charged();

@@ -73,7 +73,11 @@ test('a column may be given by its number, unless a name is just that', () => {
 
 test('a name that several columns have is refused, with their numbers', () => {
   const names = ['id', 'lat', 'LAT', 'lng', 'lat', ''];
-  const refused = (message: RegExp) => ({ code: 'INPUT_COLUMNS', message, hint: /by its number, for instance \d/ });
+  const refused = (message: RegExp) => ({
+    code: 'INPUT_COLUMNS',
+    message,
+    hint: /^Name it by its number: --lat \d\.$/,
+  });
   assert.throws(
     () => findLocationColumns(names, { lat: 'lat', lng: 'lng' }),
     refused(/^The latitude column "lat" may be column 2 or column 5$/),

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
+import { counted } from '../../format-numbers.ts';
 import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
 import { openJobInput } from '../../run/parts/job-input.ts';
@@ -135,6 +136,10 @@ async function outcomeOf(
         if (approved === null) await approve(context, flags, prepared);
         show.resume(runFacts(prepared));
       },
+    }).catch((error: unknown) => {
+      const { creditsSpent } = progress;
+      if (creditsSpent > 0) say(messages, `spent  ${counted(creditsSpent, 'credit')}`, 'error');
+      throw error;
     });
     return { ...owned.use(done), progress };
   }

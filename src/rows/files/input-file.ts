@@ -186,7 +186,11 @@ function isSame(a: FileIdentity, b: FileIdentity): boolean {
 }
 
 function changed(file: string): PerilbookError {
-  return unreadable(file, 'has changed since it was opened', 'Run again when no other program writes to it.');
+  return unreadable(
+    file,
+    'has changed since it was opened',
+    'Run again when no other program writes to it; answers that were bought are kept.',
+  );
 }
 
 /** @param what a clause about the file, such as `is empty` */

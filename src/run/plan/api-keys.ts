@@ -40,12 +40,12 @@ export function readKeys(
 }
 
 function noKeyIn(env: string): PerilbookError {
-  const hint = 'or name a key file in the job: service: {api_keys: [{file: …}]}.';
+  const hint = 'Or name a key file: --api-key-file FILE, or service: {api_keys: [{file: …}]} in the job file.';
   if (shownKeySource({ env }) === null) {
     const message = 'The environment variable that the job names for its key looks like a key itself, and is not shown';
-    return new PerilbookError('KEY_MISSING', message, `Name the variable, not its content; ${hint}`);
+    return new PerilbookError('KEY_MISSING', message, `Name the variable, not its content. ${hint}`);
   }
-  return new PerilbookError('KEY_MISSING', `The environment variable ${env} holds no API key`, `Set ${env}, ${hint}`);
+  return new PerilbookError('KEY_MISSING', `The environment variable ${env} holds no API key`, `Set ${env}. ${hint}`);
 }
 
 function emptyKeyFile(file: string): PerilbookError {
