@@ -112,6 +112,10 @@ function nextStep(
         const doubt = 'If that is wrong, check base_url, run perilbook cache prune --rejected, then:';
         return [`The service rejected ${rows}; see hazard_note. ${doubt} ${again}`];
       }
+      // A wrong address answers 404 to every call: to retry alone would never help.
+      if (status.failed > 0 && status.failed === failed && status.ok === 0 && credits_spent === 0) {
+        return [`No row got an answer; hazard_note says why. Check base_url, then: ${again}`];
+      }
       return failed === 0 ? [] : [`${counted(failed, 'row')} not complete. To retry: ${again}`];
     }
     case 'quota':
