@@ -40,7 +40,7 @@ class Books {
   readonly #instance: ServiceInstance;
   readonly #caller: Caller;
   readonly #minuteLimit: number;
-  readonly #pending: number[] = [];
+  #pending: number[] = [];
 
   private constructor(accounts: AccountsUnderTest, instance: ServiceInstance, caller: Caller, minuteLimit: number) {
     this.#accounts = accounts;
@@ -91,7 +91,11 @@ class Books {
   }
 
   async #end(which: number, delivered: boolean): Promise<void> {
-    const ids = this.#pending.splice(which % Math.max(1, this.#pending.length), 1 + (which % 3));
+    // Two neighbours end, and the two behind them do not.
+    const { ended: ids = [], open = [] } = Object.groupBy(this.#pending, (_, index) =>
+      (index + which) % 4 < 2 ? 'ended' : 'open',
+    );
+    this.#pending = open;
     await this.#instance.settle(delivered ? { delivered: ids, undelivered: [] } : { delivered: [], undelivered: ids });
   }
 

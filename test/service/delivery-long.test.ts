@@ -5,10 +5,7 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { makeFinal, takeBack } from '../../src/service/accounts/settle-charges.ts';
-import { write } from '../../src/sql/sql-work.ts';
 import { usage } from './account-usage.ts';
-import { driverOf } from './file-accounts.ts';
 import {
   deliveries,
   HERE,
@@ -116,28 +113,6 @@ test('a charge that cannot be made final, because another process writes, is mad
   other.exec('ROLLBACK');
   await until(() => pending(accounts) === 0);
   assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 1);
-});
-
-test('charges are settled by their own ids: those between them, of this instance or another, stay pending', async (t) => {
-  const { accounts, clock, key, service } = await setUp(t);
-  const single = () => request(service.url + pathTo('/v1/drought/risk'), key);
-  for (let i = 0; i < 8; i++) assert.equal((await single()).status, 200);
-  await until(() => pending(accounts) === 0);
-  const ids = accounts.prepare<[], number>('SELECT id FROM charges ORDER BY id').pluck().all();
-  const mark = accounts.prepare('UPDATE charges SET pending_by = ? WHERE id = ?');
-  for (const [index, id] of ids.entries()) mark.run(index === 2 ? 1_001 : 1_000, id);
-  const at = (...places: number[]) => places.map((place) => ids[place]!);
-  const { transactNow, dialect } = driverOf(accounts, clock);
-  transactNow(function* () {
-    yield* takeBack(dialect, 1_000, at(5, 2));
-    yield* write(...makeFinal(at(7, 0, 1, 2, 3, 4), 1_000));
-  });
-  const left = accounts.prepare<[], number>('SELECT id FROM charges WHERE pending_by IS NOT NULL ORDER BY id').pluck();
-  assert.deepEqual(left.all(), at(2, 6));
-  assert.equal(accounts.prepare('SELECT count(*) FROM charges').pluck().get(), 7);
-  mark.run(null, ids[2]!);
-  mark.run(null, ids[6]!);
-  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 7);
 });
 
 test('pipelined requests are each charged once', async (t) => {
