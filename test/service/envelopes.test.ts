@@ -51,27 +51,6 @@ test('every topic answers with the envelope and the value of its category, for o
   }
 });
 
-test("the details of each topic have its shape: null, an array, an object with features, wildfire's three arrays", async (t) => {
-  const { get } = await setUp(t);
-  const details = async (topic: string) => (await get(pathTo(`/v1/${topic}/risk`))).body.data.result.details;
-  const plain = NATURAL_SLUGS.filter(
-    (slug) => !['earthquake', 'hail', 'hurricane', 'tornado', 'wildfire'].includes(slug),
-  );
-  assert.equal(plain.length, 13);
-  for (const topic of plain) assert.equal(await details(topic), null);
-  for (const topic of ['hail', 'hurricane', 'tornado']) {
-    const records = await details(topic);
-    assert.equal(records.length, 2);
-    assert.equal(records[0].type, 'Feature');
-  }
-  const earthquakes = await details('earthquake');
-  assert.equal(earthquakes.type, 'FeatureCollection');
-  assert.equal(earthquakes.features.length, 2);
-  const fires = await details('wildfire');
-  assert.deepEqual(Object.keys(fires), ['current', 'historical', 'perimeters']);
-  assert.equal(fires.perimeters.length, 2);
-});
-
 test('with nothing near, counts are 0, arrays are empty and wildfire is an empty object', async (t) => {
   const { get } = await setUp(t);
   const { body } = await get(pathTo('/v1/bundle/enterprise', NEXT_DOOR));

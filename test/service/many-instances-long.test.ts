@@ -7,16 +7,11 @@ import { systemClock } from '../../src/clock.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
-import type { Send } from '../../src/service/conformance/exchanges.ts';
-import { CREDITS_NEEDED, runChecks } from '../../src/service/conformance/run-checks.ts';
-import { STATEMENTS } from '../../src/service/conformance/statement-table.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { times } from '../tier.ts';
 import {
   databaseFile,
   deliveries,
-  HERE,
-  NEXT_DOOR,
   openDatabase,
   pathTo,
   type Reply,
@@ -104,27 +99,6 @@ const CALLERS = 12;
  */
 test('three instances, asked in turn', { timeout: 900_000 }, async (t) => {
   const { accounts, nextUrl, instances, ports, begin, keyOf, charged, rowsOf } = await threeInstances(t);
-
-  await t.test('meet every statement of the contract that can be checked, for the credits announced', async () => {
-    // So few credits a minute that none come back between two calls.
-    const key = await keyOf('checked', 100_000, 100);
-    const narrow = await accounts.createKey('checked', ['wildfire'], null);
-    const send: Send = async ({ method, path, key: sent }) => {
-      const reply = await fetch(nextUrl() + path, { method, headers: sent === null ? {} : { 'x-api-key': sent } });
-      const body: unknown = await reply.json().catch(() => null);
-      return { status: reply.status, headers: Object.fromEntries(reply.headers), body };
-    };
-    const { statements, skipped, passed } = await runChecks({
-      ...{ key, narrowKey: narrow.key, location: HERE, elsewhere: NEXT_DOOR, send },
-      ...{ clock: systemClock, interrupt: new AbortController().signal, clean: (reason) => reason },
-    });
-    assert.deepEqual(
-      statements.filter(({ outcome }) => outcome === 'fail'),
-      [],
-    );
-    assert.deepEqual([skipped, passed], [4, STATEMENTS.length - 4]);
-    assert.equal(await charged('checked'), CREDITS_NEEDED);
-  });
 
   await t.test('share one quota to the credit', async () => {
     const quota = 1_997;
