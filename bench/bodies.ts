@@ -30,7 +30,7 @@ import { type Goal, table } from './table.ts';
 /** The cities around whose centre sites lie so densely that an enterprise bundle weighs 5 to 7 MB. */
 const DENSE_CENTRES = CITIES.filter(({ name }) => ['Houston', 'Los Angeles', 'New York', 'Chicago'].includes(name));
 /** Of each topic around each of them. */
-const DENSE_SITES = 850;
+const DENSE_SITES = sized(850, 30);
 
 const CALLS = Number(process.env.BENCH_BODIES ?? sized(100, 2));
 const SOCKETS = 8;

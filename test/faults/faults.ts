@@ -127,6 +127,9 @@ function flippedAtEnd(bytes: Buffer): Buffer {
   return bytes;
 }
 
+/** Made once: it takes a second. */
+const BOMB = gzipSync(Buffer.alloc(40 * MB, ' '));
+
 const inMeta = (cost: unknown) =>
   envelope(({ meta }) => {
     meta.credit_cost = cost;
@@ -165,15 +168,11 @@ const ANSWERS: readonly FaultCase[] = [
   ]),
   ...edited('once', 'exact', [
     ['a body in zstd that is damaged', compressed((text) => flippedAtEnd(zstdCompressSync(text)), 'zstd')],
-    ['40 MB in 40 KB', compressed(() => gzipSync(Buffer.alloc(40 * MB, ' ')), 'gzip')],
+    ['40 MB in 40 KB', compressed(() => BOMB, 'gzip')],
   ]),
   // Wrong within a topic: a bundle is answered, its topics are not.
   ...edited('topics', 'exact', [
     ['results of null', results(() => null)],
-    [
-      'values of another kind',
-      results(({ value }) => ({ value: typeof value === 'number' ? { title: 'x' } : 12, details: [] })),
-    ],
     ['numbers beyond all bounds', body((text) => text.replace(/"(score|frequency|value)":\s*[\d.]+/g, '"$1":1e999'))],
   ]),
   // Each topic failed on its own, which is charged all the same.

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { addedColumns, LEADING_COLUMNS } from '../../src/columns/row.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { ROOT } from '../cli/command-line.ts';
+import { perilbook as perilbookOfSource, ROOT } from '../cli/command-line.ts';
 import { column } from '../run/harness.ts';
 import { provideLocalData, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -37,7 +37,7 @@ function installed(t: TestContext) {
   return { folder, packed, home: join(modules, 'perilbook') };
 }
 
-test('the packed package runs the sample, looks up local data, and is a typed library', (t) => {
+test('the packed package runs the sample, looks up local data, and is a typed library', async (t) => {
   const { folder, packed, home } = installed(t);
   const paths = packed.files.map(({ path }) => path);
   assert.ok(packed.size < MOST_BYTES, `${packed.size} bytes`);
@@ -67,10 +67,8 @@ test('the packed package runs the sample, looks up local data, and is a typed li
   assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /<\/html>\s*$/);
   assert.match(perilbook('--version').stdout, /^\d+\.\d+\.\d+( \([0-9a-f]{10}(-dirty)?\))?\n$/);
 
-  for (const args of [['help'], ['run', '--help']]) {
-    const source = spawnSync(process.execPath, [join(ROOT, 'bin/perilbook.cjs'), ...args], { env, encoding: 'utf8' });
-    assert.deepEqual([perilbook(...args).stdout, perilbook(...args).stderr], [source.stdout, '']);
-  }
+  const { stdout, stderr } = perilbook('run', '--help');
+  assert.deepEqual([stdout, stderr], [(await perilbookOfSource(['run', '--help'])).stdout, '']);
 
   // In a thread of its own, and with the tables of a data file.
   provideLocalData(env.XDG_DATA_HOME);
