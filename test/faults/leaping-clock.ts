@@ -45,7 +45,7 @@ export class LeapingClock implements Clock {
     this.#news++;
   }
 
-  /** Something happened: whoever is to answer gets the time for it. */
+  /** Something happened: the side that is to answer gets the time for it. */
   stir(): void {
     this.#news++;
   }

@@ -35,7 +35,7 @@ interface Counted {
   readonly settled_at: number;
 }
 
-test('every process counts the same minute, call by call, whoever settled them and in whatever millisecond', async (t) => {
+test('every process counts the same minute, call by call, whichever process settled them and in whatever millisecond', async (t) => {
   const folder = temporaryFolder(t);
   let nth = 0;
   await fc.assert(

@@ -577,7 +577,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(await other.parts('/out'), [{ part: 'a.csv', version: 1, isHeld: false, written: WRITTEN }]);
     assert.deepEqual(await other.partFolders(), [{ ...folder, written: 1, writing: 0 }]);
     assert.deepEqual(await other.partFolders({ job: 'another' }), []);
-    // Written since: whoever saw no version must look again.
+    // Written since: a process that saw no version must look again.
     assert.equal(await other.claimPart({ ...claim, run: otherRun }), null);
     assert.deepEqual(await other.claimPart({ ...claim, version: 1, run: otherRun }), { ...ticket, version: 2 });
     // A claim keeps what is known of the file that is still there.
