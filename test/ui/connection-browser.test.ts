@@ -30,7 +30,8 @@ test(
     await page.click('[data-topics="none"]');
     await page.getByLabel('Wildfire').click();
     await page.locator('#price', { hasText: /^20$/ }).waitFor();
-    await page.fill('#budget', '20');
+    // What was in flight at the kill counts as spent, and is bought again.
+    await page.fill('#budget', String(CELLS + 8));
     await page.click('#start');
     await page.click('#confirm-yes');
     await title(page, 'Running');
