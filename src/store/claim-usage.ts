@@ -29,22 +29,20 @@ export function* periodSpendingOf(account: string, start: number): SqlWork<Perio
 
 const LONGEST_PERIOD_MS = 31 * 24 * 60 * 60_000;
 
+const MOVED_COLUMNS = Object.entries({ charged: 'charged', unknown: 'unknown', sent: 'open' }).map(
+  ([charge, name]) => `coalesce(sum(calls.credits) FILTER (WHERE calls.charge = '${charge}'), 0) AS ${name}`,
+);
+const MOVED = `SELECT ${MOVED_COLUMNS.join(', ')} FROM periods
+  JOIN calls ON calls.account = periods.account AND calls.period_start = periods.period_start
+  WHERE periods.account = $1 AND periods.period_start < $2 AND periods.period_start > $2 - ${LONGEST_PERIOD_MS}
+    AND calls.claimed_at >= $2 AND calls.credits > 0`;
+
 /**
  * The calls since `start` that the ledger has in an earlier period: when they were claimed, the job named another day as the account's
  * anniversary. Each claim reads it, so it has an index of its own; while the day stays the same there are no such calls.
  */
-export function movedInto(account: string, start: number): SqlStatement<Spending> {
-  const sums = { charged: 'charged', unknown: 'unknown', sent: 'open' };
-  const columns = Object.entries(sums).map(
-    ([charge, name]) => `coalesce(sum(calls.credits) FILTER (WHERE calls.charge = '${charge}'), 0) AS ${name}`,
-  );
-  return statement(
-    `SELECT ${columns.join(', ')} FROM periods
-     JOIN calls ON calls.account = periods.account AND calls.period_start = periods.period_start
-     WHERE periods.account = $1 AND periods.period_start < $2 AND periods.period_start > $2 - ${LONGEST_PERIOD_MS}
-       AND calls.claimed_at >= $2 AND calls.credits > 0`,
-    [account, start],
-  );
+function movedInto(account: string, start: number): SqlStatement<Spending> {
+  return statement(MOVED, [account, start]);
 }
 
 function spendingOf(periods: readonly StoredPeriod[], start: number, moved: Spending): PeriodSpending {

@@ -1,15 +1,7 @@
 import type { BillingPeriod } from '../contract/billing-period.ts';
-import {
-  read,
-  readTogether,
-  rowsOf,
-  type SqlDatabase,
-  type SqlValue,
-  type SqlWork,
-  statement,
-} from '../sql/sql-work.ts';
+import { read, readTogether, type SqlDatabase, type SqlValue, type SqlWork, statement } from '../sql/sql-work.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
-import { movedInto } from './claim-usage.ts';
+import { periodSpendingOf } from './claim-usage.ts';
 import type {
   ChargeState,
   Correction,
@@ -101,23 +93,15 @@ export function* correctPeriod(
   { start }: BillingPeriod,
   spentInAll: number,
 ): SqlWork<Correction> {
-  const [locked, [sums], [moved]] = yield* readTogether(
-    lockAccounts(ledger, [account]),
-    rowsOf(
-      statement<{ later: number }>(
-        `SELECT coalesce(sum(charged + unknown + open), 0) AS later FROM periods WHERE account = $1 AND period_start > $2`,
-        [account, start],
-      ),
-    ),
-    rowsOf(movedInto(account, start)),
-  );
+  const [locked] = yield* readTogether(lockAccounts(ledger, [account]));
+  const { charged, unknown, later = 0 } = yield* periodSpendingOf(account, start);
   const [[correction]] = yield* read(
     statement<Correction>(
-      `INSERT INTO periods AS old (account, period_start, elsewhere, corrected_at) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (account, period_start) DO UPDATE SET elsewhere = $3 - old.charged - old.unknown, corrected_at = $4,
+      `INSERT INTO periods (account, period_start, elsewhere, corrected_at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (account, period_start) DO UPDATE SET elsewhere = excluded.elsewhere, corrected_at = excluded.corrected_at,
          exhausted_at = NULL, exhausted_left = NULL
        RETURNING elsewhere, corrected_at AS at`,
-      [account, start, spentInAll - sums!.later - moved!.charged - moved!.unknown, locked.now],
+      [account, start, spentInAll - later - charged - unknown, locked.now],
     ),
   );
   return correction!;
