@@ -89,6 +89,10 @@ async function outcomeOf(
   // After the report, because an error of the report is JSON too and `--json` prints one value.
   if (flags.json) sayJson(context, result.summary);
   const exitCode = exitCodeOfRun(result);
+  const outcome = { kind: 'ended', result, progress, exitCode } as const;
+  const isWrong = WRONG.has(exitCode);
+  // --quiet prints errors only. The exit code and `status` tell of a pause.
+  if (flags.quiet && !isWrong) return outcome;
   const { facts, next } = runMessages(
     result,
     resumeCommand(context.args, job, result, await restOf(prepared, result)),
@@ -96,22 +100,22 @@ async function outcomeOf(
     style,
     valueName(job),
   );
-  const sample = result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
-  const isWrong = WRONG.has(exitCode);
-  // --quiet prints errors only. The exit code and `status` tell of a pause.
   if (context.log !== undefined) {
     const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
     const fields = { exit_code: exitCode, state: result.state, message: next.join(' '), summary: result.summary };
-    if (!flags.quiet || isWrong) context.log(level, 'finished', fields);
-  } else if (!flags.quiet) {
+    context.log(level, 'finished', fields);
+  } else if (flags.quiet) {
+    say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
+  } else {
     const { findingsOfRun } = await import('../../report/story.ts');
     const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
     const findings = findingMessages(rowFindings, currency, style.width, valueName(job));
     const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
     const ofReport = reported === null ? [] : [`For the report: ${reported}`];
+    const sample = result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
     say(context, [...facts, ...findings, ...ofReport, ...next, ...sample].join('\n'));
-  } else if (isWrong) say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
-  return { kind: 'ended', result, progress, exitCode };
+  }
+  return outcome;
 
   async function planAndRun() {
     using show = await showProgress(context, flags.quiet === true);
