@@ -88,10 +88,8 @@ export function removeAction(
   flags: Flags,
 ): number {
   const loaded = existsSync(file) ? describeData(open()).datasets : [];
-  const listedNames = [
-    ...sources.map(({ name }) => name),
-    ...loaded.flatMap(({ name, level }) => [name, datasetLabel(name, level)]),
-  ];
+  const namesOf = ({ name, level }: (typeof loaded)[number]): string[] => [name, datasetLabel(name, level)];
+  const listedNames = [...sources.map(({ name }) => name), ...loaded.flatMap(namesOf)];
   const unknown = names.find((name) => !listedNames.includes(name));
   if (unknown !== undefined || names.length === 0) {
     const message =
@@ -104,10 +102,11 @@ export function removeAction(
   const removed = names.map((name) => {
     const source = sources.find((entry) => entry.name === name);
     const ofSource = source === undefined ? null : removeSource(open(), source, downloads, states, context.clock);
-    const ofName = loaded
-      .filter((dataset) => [dataset.name, datasetLabel(dataset.name, dataset.level)].includes(name))
-      .filter((dataset) => removeDataset(open(), dataset, sources, downloads, states, context.clock))
-      .map((dataset) => datasetLabel(dataset.name, dataset.level));
+    const ofName: string[] = [];
+    for (const dataset of loaded.filter((listed) => namesOf(listed).includes(name))) {
+      if (!removeDataset(open(), dataset, sources, downloads, states, context.clock)) continue;
+      ofName.push(datasetLabel(dataset.name, dataset.level));
+    }
     return { source: name, datasets: ofName.length === 0 ? ofSource : [...new Set([...(ofSource ?? []), ...ofName])] };
   });
   if (flags.json) {
