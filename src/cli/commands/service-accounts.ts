@@ -181,11 +181,16 @@ const FIGURES = {
   overageRate: 'overage-rate',
 } as const;
 
+/** The first figure that is given, as its option; undefined if none is. */
+function givenFigure(flags: Flags): string | undefined {
+  return Object.values(FIGURES).find((figure) => flags[figure] !== undefined);
+}
+
 /** The subscription of `--subscription`. @throws USAGE if figures are given too */
 function namedSubscription(flags: Flags): Subscription | undefined {
   const name = flags.subscription as 'starter' | 'professional' | undefined;
   if (name === undefined) return undefined;
-  const given = Object.values(FIGURES).find((figure) => flags[figure] !== undefined);
+  const given = givenFigure(flags);
   if (given === undefined) return SUBSCRIPTIONS[name];
   throw new PerilbookError(
     'USAGE',
@@ -208,7 +213,7 @@ function customOf(flags: Flags): Subscription | undefined {
   if (creditsPerMonth !== undefined && creditsPerMinute !== undefined) {
     return customSubscription(creditsPerMonth, creditsPerMinute, overageRate);
   }
-  const given = Object.values(FIGURES).find((figure) => flags[figure] !== undefined);
+  const given = givenFigure(flags);
   throw new PerilbookError(
     'USAGE',
     `--${given} is for a custom subscription, which needs both --credits-per-month and --credits-per-minute`,
