@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
@@ -6,6 +6,7 @@ import { CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import { addSample, lacksSample, refreshSampleReadings } from '../data/sample/add-sample.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
+import { PerilbookError } from '../errors.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../run/plan/api-keys.ts';
 import type { Job, JobFolders } from '../run/settings/settings.ts';
@@ -33,12 +34,12 @@ export async function startEmbeddedService(
   mkdirSync(dirname(file), { recursive: true });
   const topics = topicsToLoad(job);
   await using opened = new AsyncDisposableStack();
-  const data = opened.use(openDataDatabase(file));
+  const data = opened.use(openMadeUp(file, openDataDatabase));
   if (lacksSample(data, topics)) {
     notice('Creating the sample data of the embedded service (once, takes seconds) …');
     addSample(data, topics, context.clock);
   }
-  const accounts = sqliteAccounts(opened.use(openAccounts(accountsFileFor(file))), context.clock);
+  const accounts = sqliteAccounts(opened.use(openMadeUp(accountsFileFor(file), openAccounts)), context.clock);
   refreshSampleReadings(data, context.clock);
   const account = await embeddedAccount(accounts, job);
   const { key: secret, id } = await accounts.createKey(account, ['bundle', ...TOPIC_SLUGS], null);
@@ -50,6 +51,17 @@ export async function startEmbeddedService(
     keys: [{ secret, fingerprint: fingerprintOf(secret), scopes: null }],
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Opens a made-up database; one that another version of Perilbook has left is deleted first. */
+function openMadeUp<Opened>(file: string, open: (file: string) => Opened): Opened {
+  try {
+    return open(file);
+  } catch (error) {
+    if (!(error instanceof PerilbookError) || error.context.version === undefined) throw error;
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+    return open(file);
+  }
 }
 
 /**

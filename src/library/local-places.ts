@@ -50,8 +50,7 @@ export class LocalPlaces implements Disposable {
         const status = located.finding === 'unreadable' ? 'invalid' : statusOfFinding(located.finding);
         return bareFields(topics, { status, note: located.note }, counts);
       }
-      // If the clock was set back after a load, the present time is before that of the data. Use the later one.
-      const asOf = Math.max(now, ...described.datasets.map(({ loadedAt }) => loadedAt));
+      const asOf = Math.max(now, described.asOf);
       const result = (counts ? lookUps.counted : lookUps.bare)(topics, locationOf(located.cell), now);
       const terms = { asOf, now: asOf };
       const { answers, failures } = answersOfPlace(located.cell, topics, result, terms);

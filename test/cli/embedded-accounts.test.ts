@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { type ConnectionContext, connect } from '../../src/library/connection.ts';
@@ -55,6 +55,22 @@ for (const [what, first, second] of [
     }
   });
 }
+
+test('sample data and its accounts of another version are made again', async (t) => {
+  const open = await openEmbedded(t);
+  for (const version of [1, 99]) {
+    const first = await open(large);
+    await first.close();
+    for (const name of ['sample-data.db', 'sample-data-accounts.db']) {
+      const database = new Database(join(dirname(first.job.store), name));
+      database.pragma(`user_version = ${version}`);
+      database.close();
+    }
+    const { call, close } = await open(large);
+    assert.equal(await call(), 200);
+    await close();
+  }
+});
 
 test('an account whose subscription nobody said has no allowance and no overage', async (t) => {
   const { folder, clock, store, job } = await openHarness(t);

@@ -301,7 +301,7 @@ test('a file that is no database, or of another version, is refused with a reaso
   former.close();
   assert.throws(() => openDataDatabase(former.name), {
     code: 'SERVICE_DATA',
-    message: 'Cannot read the data file: it was made by an earlier development version of Perilbook',
+    message: `Cannot read the data file "${former.name}": it was made by an earlier development version of Perilbook`,
   });
 });
 

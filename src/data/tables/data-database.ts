@@ -39,12 +39,12 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
         new PerilbookError(
           'SERVICE_DATA',
           version < supported
-            ? 'Cannot read the data file: it was made by an earlier development version of Perilbook'
-            : `Cannot read the data file: it has version ${version}, and this program knows up to ${supported}`,
+            ? `Cannot read the data file "${file}": it was made by an earlier development version of Perilbook`
+            : `Cannot read the data file "${file}": it has version ${version}, and this program knows up to ${supported}`,
           version < supported
             ? 'Remove it, or name another file; perilbook data update loads the downloads again.'
             : 'Update Perilbook, or name another file.',
-          { file },
+          { file, version },
         ),
     });
   } catch (error) {

@@ -46,22 +46,29 @@ export function openAccounts(file: string): AccountsDatabase {
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'wal_autocheckpoint = 4000'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       otherVersion: (version, supported) =>
-        new Error(
+        unusable(
+          file,
           version < supported
             ? 'it was made by an earlier development version of Perilbook'
             : `it has version ${version}, and this program knows up to ${supported}`,
+          { file, version },
         ),
     });
     return database as AccountsDatabase;
   } catch (error) {
-    throw new PerilbookError(
-      'SERVICE_ACCOUNT',
-      `Cannot open the accounts file "${file}": ${error instanceof Error ? error.message : String(error)}`,
-      'Check that the directory exists and can be written, that the file is an accounts file, and that Perilbook is up to date.',
-      { file },
-      error,
-    );
+    if (error instanceof PerilbookError) throw error;
+    throw unusable(file, error instanceof Error ? error.message : String(error), { file }, error);
   }
+}
+
+function unusable(file: string, reason: string, context: PerilbookError['context'], cause?: unknown): PerilbookError {
+  return new PerilbookError(
+    'SERVICE_ACCOUNT',
+    `Cannot open the accounts file "${file}": ${reason}`,
+    'Check that the directory exists and can be written, that the file is an accounts file, and that Perilbook is up to date.',
+    context,
+    cause,
+  );
 }
 
 /** The accounts of a SQLite file, which stays open when they are disposed of. Everything happens before the promise is
