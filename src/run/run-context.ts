@@ -3,7 +3,7 @@ import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
 import type { Connection } from './connection-kinds.ts';
-import { loadedSince } from './look-up/local-data.ts';
+import { changedSince } from './look-up/local-data.ts';
 import { ApiKeys } from './plan/api-keys.ts';
 import type { ApprovedPlan } from './plan/approved-plan.ts';
 import { type Freshness, freshnessOf } from './plan/freshness.ts';
@@ -81,7 +81,7 @@ export async function openContext(job: Job, options: RunOptions): Promise<RunCon
   if (connection.kind === 'local') {
     const { data } = connection;
     const { asOf = data.asOf } = options;
-    const freshness = freshnessOf(job, asOf, (topic) => loadedSince(data, topic, asOf));
+    const freshness = freshnessOf(job, asOf, (topic) => changedSince(data, topic, asOf));
     return { ...own, sampleRows, freshness, apiKeys: await ApiKeys.open([], store, source) };
   }
   const freshness = freshnessOf(job, options.asOf ?? effects.clock.now());

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
 import { removeDataset, removeSource } from '../../data/download/remove-source.ts';
+import { LOADERS } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
@@ -80,7 +81,8 @@ function checkedJson({ source, probed, error, warnings }: CheckedSource): unknow
   };
 }
 
-/** `perilbook data remove NAME… [--states …]`: removes downloads and what was loaded from them, or loaded datasets by their names. */
+/** `perilbook data remove NAME… [--states …]`: removes downloads and what was loaded from them, what a loader has loaded by hand, or loaded
+ * datasets by their names. */
 export function removeAction(
   context: CliContext,
   { sources, downloads, file, open }: DataSettings,
@@ -88,8 +90,17 @@ export function removeAction(
   flags: Flags,
 ): number {
   const loaded = existsSync(file) ? describeData(open()).datasets : [];
-  const namesOf = ({ name, level }: (typeof loaded)[number]): string[] => [name, datasetLabel(name, level)];
-  const listedNames = [...sources.map(({ name }) => name), ...loaded.flatMap(namesOf)];
+  const namesOf = ({ name, level, sample }: (typeof loaded)[number]): string[] => [
+    name,
+    datasetLabel(name, level),
+    ...(sample ? ['sample'] : []),
+  ];
+  /** Whether the loader with this name fills the dataset. */
+  const isLoadedAs = (name: string, { name: dataset, level }: (typeof loaded)[number]) => {
+    const loads = LOADERS.get(name)?.loads;
+    return loads?.name === dataset && (loads.level === '' || loads.level === level);
+  };
+  const listedNames = [...sources.map(({ name }) => name), ...LOADERS.keys(), 'sample', ...loaded.flatMap(namesOf)];
   const unknown = names.find((name) => !listedNames.includes(name));
   if (unknown !== undefined || names.length === 0) {
     const message =
@@ -103,8 +114,10 @@ export function removeAction(
     const source = sources.find((entry) => entry.name === name);
     const ofSource = source === undefined ? null : removeSource(open(), source, downloads, states, context.clock);
     const ofName: string[] = [];
-    for (const dataset of loaded.filter((listed) => namesOf(listed).includes(name))) {
-      if (!removeDataset(open(), dataset, sources, downloads, states, context.clock)) continue;
+    for (const dataset of loaded) {
+      const isNamed = namesOf(dataset).includes(name);
+      if (!isNamed && !isLoadedAs(name, dataset)) continue;
+      if (!removeDataset(open(), dataset, sources, downloads, states, context.clock, !isNamed)) continue;
       ofName.push(datasetLabel(dataset.name, dataset.level));
     }
     return { source: name, datasets: ofName.length === 0 ? ofSource : [...new Set([...(ofSource ?? []), ...ofName])] };

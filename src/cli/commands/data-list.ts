@@ -73,6 +73,7 @@ const NOTHING: DataDescription = {
   topics: [],
   unavailable: TOPIC_SLUGS.map((topic) => ({ topic, missing: needsOf(topic) })),
   withoutRecords: [],
+  removals: new Map(),
   countyRatings: null,
   sample: false,
 };

@@ -5,7 +5,15 @@ import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad, targetOf } from '../tables/import-dataset.ts';
 import { keptWithout } from '../tables/kept-records.ts';
-import { type AskedPart, allParts, datasetLabel, keyOfParts, partsAskedOf, storedParts } from '../tables/parts.ts';
+import {
+  type AskedPart,
+  allParts,
+  datasetLabel,
+  keyOfParts,
+  partsAskedOf,
+  storedParts,
+  writeRemoval,
+} from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { readManifest, writeManifest } from './manifest.ts';
 import { sliceOfKey } from './source-requests.ts';
@@ -50,6 +58,7 @@ export function removeSource(
  * Removes the parts of a loaded dataset, of all states or of some, whether they were downloaded or loaded by hand; and the downloads that
  * they are from, or the next update would bring them back.
  *
+ * @param isByHand only parts that were loaded by hand
  * @returns whether any part was removed
  */
 export function removeDataset(
@@ -59,9 +68,10 @@ export function removeDataset(
   downloads: string,
   states: readonly string[] | null,
   clock: Clock,
+  isByHand = false,
 ): boolean {
   const parts = (allParts(database).get(keyOfParts(name, level)) ?? []).filter(
-    ({ state }) => states === null || states.includes(state),
+    ({ state, askedOf }) => (states === null || states.includes(state)) && !(isByHand && askedOf !== ''),
   );
   if (parts.length === 0) return false;
   const askedOf = new Set(parts.map((part) => part.askedOf));
@@ -82,5 +92,10 @@ function removeParts(
   const others = parts.filter(({ state }) => !states.has(state));
   using load = new DatasetLoad(database, targetOf(dataset, level));
   if (others.length > 0) load.keep(keptWithout(states, parts), 1);
-  load.publish(others, false, clock.now());
+  database
+    .transaction(() => {
+      writeRemoval(database, dataset, clock.now());
+      load.publish(others, false, clock.now());
+    })
+    .immediate();
 }

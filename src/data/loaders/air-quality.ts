@@ -34,6 +34,7 @@ type YearFigures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
  * incomplete year is rejected. */
 export const airQuality: Loader = {
   describe: 'EPA annual AQI by county (annual_aqi_by_county_YYYY.csv)',
+  loads: { name: 'airQuality', level: '' },
   start(files, options, report) {
     const years = yearSpan();
     return {

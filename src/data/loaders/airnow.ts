@@ -26,6 +26,7 @@ const PUBLICATION = {
 /** Ozone is published in ppb and stored in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
 export const airnow: Loader = {
   describe: 'AirNow hourly data (HourlyData_YYYYMMDDHH.dat), with --sites Monitoring_Site_Locations_V2.dat',
+  loads: { name: 'readings', level: '' },
   async start(files, options, report) {
     if (options.sites === undefined) {
       throw new PerilbookError(

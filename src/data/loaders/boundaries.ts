@@ -13,12 +13,14 @@ type BoundaryLevel = 'tract' | 'county';
 /** Boundaries of census tracts: the cartographic or the TIGER/Line file. */
 export const areas: Loader = {
   describe: 'Census tract boundaries: cartographic or TIGER/Line shapefile (.shp or .zip) or GeoJSON',
+  loads: { name: 'areas', level: 'tract' },
   start: startAreas('tract'),
 };
 
 /** Boundaries of counties; loaded tracts stay. */
 export const counties: Loader = {
   describe: 'Census county boundaries: cartographic or TIGER/Line shapefile (.shp or .zip) or GeoJSON',
+  loads: { name: 'areas', level: 'county' },
   start: startAreas('county'),
 };
 

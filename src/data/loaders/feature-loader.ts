@@ -32,6 +32,7 @@ type FeatureTarget =
 export function featureLoader(target: FeatureTarget, form: FeatureFormat): Loader {
   return {
     describe: form.describe,
+    loads: { name: datasetOf(target), level: '' },
     start(files, options, report) {
       const groups = form.group === undefined ? null : new SiteGroups(form.group);
       const vintage = vintageByColumns(form.vintage);

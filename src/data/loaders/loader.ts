@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { DatasetInfo, StreamedDataset } from '../tables/records.ts';
+import type { DatasetInfo, DatasetName, Level, StreamedDataset } from '../tables/records.ts';
 import { unreadable, zipPath } from './agency-file.ts';
 import type { LoadReporter } from './load-report.ts';
 
@@ -34,6 +34,8 @@ export type StartLoad = (
 export interface Loader {
   /** The publisher and the name of the download. */
   readonly describe: string;
+  /** The dataset that it fills, and the level of it; '' for none or for either. */
+  readonly loads: { readonly name: DatasetName; readonly level: Level };
   readonly start: StartLoad;
 }
 

@@ -40,6 +40,7 @@ const PUBLICATION = { source: 'FEMA National Risk Index', licence: FEMA_SENTENCE
 /** FEMA's National Risk Index, by tract or by county; the header says which. */
 export const nri: Loader = {
   describe: 'FEMA National Risk Index: table of census tracts or of counties (CSV, March 2023 or December 2025)',
+  loads: { name: 'nri', level: '' },
   async start(files, options, report) {
     const levels = new Set<ReturnType<typeof levelOf>>();
     for (const file of files) levels.add(levelOf(await columnsIn(file)));

@@ -13,6 +13,7 @@ const PUBLICATION = {
  * service (`CountyFIPS`, `RadonZone`). */
 export const radon: Loader = {
   describe: 'EPA radon zones by county: the spreadsheet saved as CSV, or the table of the map service',
+  loads: { name: 'radon', level: '' },
   start(files, options, report) {
     const seen = new Set<string>();
     return {

@@ -35,6 +35,7 @@ export const tornado: Loader = spcLoader('tornado', 'NOAA SPC tornado reports (C
 function spcLoader(event: 'hail' | 'tornado', describe: string): Loader {
   return {
     describe,
+    loads: { name: `records:${event}`, level: '' },
     start(files, options, report) {
       const years = yearSpan();
       const isRepeated = repeatedReports();

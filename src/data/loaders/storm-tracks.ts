@@ -59,6 +59,7 @@ export const REPEATED = 'a storm that an earlier file has';
 export function stormLoader(describe: string, source: string, publisher: string, fixesIn: FixesIn): Loader {
   return {
     describe,
+    loads: { name: 'records:hurricane', level: '' },
     start(files, options, report) {
       const years = yearSpan();
       const isRepeated = stormsOfEarlierFiles();

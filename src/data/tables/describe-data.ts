@@ -3,7 +3,7 @@ import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import type { Layer } from './layers.ts';
-import { allParts, type DatasetPart, keyOfParts, WHOLE_US } from './parts.ts';
+import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from './parts.ts';
 import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
 import { STATES, TERRITORIES } from './states.ts';
 
@@ -33,6 +33,8 @@ export interface DataDescription {
   readonly unavailable: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
   /** Topics that are answered without some of their records, each with the datasets that are missing. */
   readonly withoutRecords: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
+  /** When data of a dataset was last removed. */
+  readonly removals: ReadonlyMap<DatasetName, number>;
   /** Where places get the rating of their county; null where none does. */
   readonly countyRatings: CountyRatings | null;
   /** True when any dataset is sample data: no answer may be taken for real. */
@@ -63,6 +65,7 @@ export function describeData(database: DataDatabase): DataDescription {
     withoutRecords: missingOf(eventDatasetsOf).filter(
       ({ topic, missing }) => missing.length > 0 && isAnswered.has(topic),
     ),
+    removals: readRemovals(database),
     countyRatings: readCountyRatings(database),
     sample: rows.some(({ sample }) => sample === 1),
   };

@@ -104,6 +104,22 @@ export function writeParts(
   }
 }
 
+/** Notes that data of a dataset was removed. Call it in the transaction that removes it. */
+export function writeRemoval(database: DataDatabase, dataset: DatasetName, now: number): void {
+  database
+    .prepare(
+      `INSERT OR REPLACE INTO removals VALUES (?, max(?, 1 + max(
+         (SELECT ifnull(max(loaded_at), 0) FROM parts), (SELECT ifnull(max(at), 0) FROM removals))))`,
+    )
+    .run(dataset, now);
+}
+
+/** When data of each dataset was last removed. */
+export function readRemovals(database: DataDatabase): ReadonlyMap<DatasetName, number> {
+  const rows = database.prepare<[], [DatasetName, number]>('SELECT dataset, at FROM removals').raw().all();
+  return new Map(rows);
+}
+
 function partOf({
   state,
   asked_of,

@@ -17,6 +17,8 @@ export interface LocalData {
   readonly asOf: number;
   /** In the order of `perilbook data`. */
   readonly datasets: readonly LoadedDataset[];
+  /** When data of a dataset was last removed. */
+  readonly removals: ReadonlyMap<string, number>;
   /** The topics that can be answered, perhaps for some states only. */
   readonly topics: ReadonlySet<TopicSlug>;
   /** The topics among these that are answered without the records of some events. */
@@ -42,14 +44,15 @@ export function readLocalData(file: string, now: number): LocalData | null {
 
 /** Describes an open data file. To be called within a transaction. */
 export function localDataIn(database: DataDatabase, file: string, now: number): LocalData {
-  const { datasets, topics, withoutRecords, countyRatings, sample } = describeData(database);
-  // If the clock was set back after a load, the present time is before that of the data, and answers would never be fresh.
-  const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt));
+  const { datasets, topics, removals, withoutRecords, countyRatings, sample } = describeData(database);
+  // If the clock was set back after a load or a removal, the present time is before that of the data, and answers would never be fresh.
+  const asOf = Math.max(now, ...datasets.map(({ loadedAt }) => loadedAt), ...removals.values());
   return {
     file,
     version: createDataVersion(database)(),
     asOf,
     datasets,
+    removals,
     topics: new Set(topics),
     countyRatings,
     sample,
@@ -60,11 +63,16 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
   };
 }
 
-/** When a topic's data, with its records of events, was last loaded before a time; 0 if never. */
-export function loadedSince({ datasets }: LocalData, topic: TopicSlug, before: number): number {
+/**
+ * When a topic's data, with its records of events, last changed until a time: by a load or a removal; 0 if never. Where a dataset that
+ * it needs is not here it is later, because no answer counts.
+ */
+export function changedSince({ datasets, removals, topics }: LocalData, topic: TopicSlug, until: number): number {
+  if (!topics.has(topic)) return until + 1;
   const names = datasetsOf([topic], true);
-  const loads = datasets.filter(({ name, loadedAt }) => names.has(name) && loadedAt <= before);
-  return Math.max(0, ...loads.map(({ loadedAt }) => loadedAt));
+  const loads = datasets.map(({ name, loadedAt }) => [name, loadedAt] as const);
+  const changes = [...loads, ...removals].filter(([name, at]) => names.has(name) && at <= until);
+  return Math.max(0, ...changes.map(([, at]) => at));
 }
 
 /** The names of the topics' datasets; without `counts`, not those of event records. */

@@ -15,11 +15,11 @@ export interface Freshness {
   readonly rejectedSince: number;
 }
 
-/** @param loadedSince when a topic's local data was last loaded: older answers are from older data */
+/** @param changedSince when a topic's local data last changed: older answers are from other data */
 export function freshnessOf(
   job: Job,
   startedAt: number,
-  loadedSince: (topic: TopicSlug) => number = () => 0,
+  changedSince: (topic: TopicSlug) => number = () => 0,
 ): Freshness {
   // Called for each topic of each cell, millions of times.
   const cached = new Map<TopicSlug, number>();
@@ -29,12 +29,12 @@ export function freshnessOf(
       let since = cached.get(topic);
       if (since === undefined) {
         const timeToLive = job.timeToLive(topic);
-        since = Math.max(loadedSince(topic), timeToLive === null ? 0 : startedAt - timeToLive);
+        since = Math.max(changedSince(topic), timeToLive === null ? 0 : startedAt - timeToLive);
         cached.set(topic, since);
       }
       return since;
     },
-    rejectedSince: Math.max(startedAt - REJECTION_HOLDS_MS, Math.min(...job.topics.map(loadedSince))),
+    rejectedSince: Math.max(startedAt - REJECTION_HOLDS_MS, Math.min(...job.topics.map(changedSince))),
   };
 }
 

@@ -1,6 +1,6 @@
 import { enrichedFields } from '../../columns/row.ts';
 import { cellStatus, LOOKED_UP, type RowStatus } from '../../columns/row-status.ts';
-import { type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
+import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
 import { readStoredAreas, withAreas } from '../plan/area-plan.ts';
@@ -28,7 +28,10 @@ export async function cellReader(
   const completeOf = completeCellFields(job, sampleRows.has, origin);
   const stored = job.areas === null || origin !== null ? null : await readStoredAreas(areas, store, source);
   const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
-    const { record, used } = stored ? withAreas(own, number, job, areas, stored, freshness) : { record: own, used: [] };
+    const { record: held, used } = stored
+      ? withAreas(own, number, job, areas, stored, freshness)
+      : { record: own, used: [] };
+    const record = origin === null ? held : withoutReplaced(held);
     const texts = origin === null ? undefined : LOOKED_UP;
     const result = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, texts);
     onCell(number, record, result.status);
@@ -52,6 +55,12 @@ export async function cellReader(
       return () => fields;
     });
   };
+}
+
+/** Without the answers that a later look-up did not find again: their data was removed or replaced, and costs nothing to look up. */
+function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
+  const isCurrent = ({ topic, asOf }: Answer) => (failures.get(topic)?.at ?? 0) <= asOf;
+  return { answers: new Map([...answers].filter(([, answer]) => isCurrent(answer))), failures };
 }
 
 /** Puts the fields of some cells into a sink, in the given order. Cells that are not in the cache are read.

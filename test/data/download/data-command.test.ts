@@ -410,7 +410,7 @@ test('a mirror that cannot be reached is named, not the agency that was not aske
   assert.match(stderr, /Check the network, .*--mirror/);
 });
 
-test('data remove takes away what a source brought, and not what was loaded since', async (t) => {
+test('data remove takes away what a source brought, and what was loaded by its name', async (t) => {
   const { run, options, folder, downloads } = await setUp(t);
   await run(['get', 'air-quality', '--yes']);
   assert.match(
@@ -430,8 +430,9 @@ test('data remove takes away what a source brought, and not what was loaded sinc
     options,
   );
   assert.equal(loaded.code, 0, loaded.stderr);
-  assert.match((await run(['remove', 'air-quality'])).stderr, /removed its downloads/);
-  assert.equal((await datasetsOf(options)).length, 1);
+  assert.match((await run(['remove', 'air-quality'])).stderr, /removed airQuality/);
+  assert.equal((await datasetsOf(options)).length, 0);
+  assert.equal(existsSync(join(downloads, 'air-quality')), false);
 
   await run(['get', 'air-quality', '--yes']);
   for (const name of readdirSync(join(folder, 'perilbook'))) {
