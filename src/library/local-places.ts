@@ -4,7 +4,7 @@ import { cellStatus, LOOKED_UP } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
 import { createPlaceLookup, type PlaceLookup } from '../data/lookup/place-lookup.ts';
 import type { Area } from '../data/tables/area-finder.ts';
-import { countyRatedAreas } from '../data/tables/county-ratings.ts';
+import { countyRatedAreas, EVERY_HAZARD } from '../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
 import { createHeldVersion, oncePerVersion } from '../data/tables/data-version.ts';
 import { stateOf } from '../data/tables/states.ts';
@@ -93,9 +93,15 @@ function openData(file: string): OpenedData {
     database,
     readVersion: version.read,
     describe: oncePerVersion(version.held, () => localDataIn(database, file, 0)),
-    originOf: (area, { countyRatings, hasAirQualityYears }) => ({
-      isOfCounty: countyRatings !== null && (countyRatings.isEverywhere || countyRated().has(area.geoid)),
-      airQualityYear: hasAirQualityYears ? (years().get(area.county) ?? null) : null,
+    originOf: (area, described) => ({
+      ofCounty:
+        described.countyRatings === null
+          ? ''
+          : described.countyRatings.isEverywhere
+            ? EVERY_HAZARD
+            : (countyRated().get(area.geoid) ?? ''),
+      state: stateOf(area.county),
+      airQualityYear: described.hasAirQualityYears ? (years().get(area.county) ?? null) : null,
     }),
     lookUps: { counted: lookUpWith(true), bare: lookUpWith(false) },
   };

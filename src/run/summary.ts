@@ -1,11 +1,12 @@
 import type { TopicSlug } from '../contract/topics.ts';
+import { type CountyRated, isCountyRated } from '../data/tables/county-ratings.ts';
 import { shareOf } from '../format-numbers.ts';
 import { cheapestCalls } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Spending } from '../store/port.ts';
 import type { Connection } from './connection-kinds.ts';
-import { datasetsOf } from './look-up/local-data.ts';
+import { datasetsOf, type OriginNotes } from './look-up/local-data.ts';
 import { placesWithoutData } from './look-up/places-without-data.ts';
 import type { Plan } from './plan/planning.ts';
 import type { RunContext } from './run-context.ts';
@@ -224,16 +225,24 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
     /** These topics are answered without a count: records of their events are not loaded. */
     topics_without_records: topics.filter((topic) => counts && topicsWithoutRecords.has(topic)),
     places_without_data: placesWithoutData(connection.data, topics, order, scan.cells),
-    /** These places get the rating of their county, because their tract has no rating or no outline here. */
-    places_with_county_ratings:
-      origin === null ? 0 : countedCells(scan.cells.size, (cell) => origin.originOf(cell).isOfCounty),
+    ...countyRatedPlaces(topics, origin, scan.cells.size),
   };
 }
 
-function countedCells(size: number, isCounted: (cell: number) => boolean): number {
-  let count = 0;
-  for (let cell = 0; cell < size; cell++) if (isCounted(cell)) count += 1;
-  return count;
+/** The places that get the rating of their county, because their tract has no rating or no outline here: all of them, and by hazard. */
+function countyRatedPlaces(topics: readonly TopicSlug[], origin: OriginNotes | null, cells: number) {
+  const places = new Map<CountyRated, number>();
+  for (let cell = 0; origin !== null && cell < cells; cell++) {
+    const { ofCounty } = origin.originOf(cell);
+    places.set(ofCounty, (places.get(ofCounty) ?? 0) + 1);
+  }
+  const placesOf = (some: readonly TopicSlug[]) =>
+    [...places].reduce(
+      (sum, [rated, count]) => sum + (some.some((topic) => isCountyRated(topic, rated)) ? count : 0),
+      0,
+    );
+  const byTopic = topics.map((topic) => [topic, placesOf([topic])] as const).filter(([, count]) => count > 0);
+  return { places_with_county_ratings: placesOf(topics), county_ratings: Object.fromEntries(byTopic) };
 }
 
 export function isoTime(ms: number | null): string | null {

@@ -79,7 +79,7 @@ test('without the boundaries of its tract a place lacks local data, and the note
 test('the note of a single look-up names the year of its county and a rating of the county', async (t) => {
   const { harness } = await openScene(t);
   harness.database.exec(
-    "UPDATE air_quality SET year = 2023 WHERE geoid = '31001'; INSERT INTO county_rated_areas VALUES ('31001000100')",
+    "UPDATE air_quality SET year = 2023 WHERE geoid = '31001'; INSERT INTO county_rated_areas VALUES ('31001000100', '*')",
   );
   using source = local({ file: localFile(harness) });
   const { note } = await lookup(HERE, ['airQuality', 'hail'], { source });

@@ -82,7 +82,7 @@ test('a note names the datasets of the answered topics, and few vintages of each
     ...data.datasets.filter(({ name }) => name !== 'areas'),
   ];
   const { noteOf } = localNotes({ ...data, datasets }, false);
-  const origin = { isOfCounty: false, airQualityYear: null };
+  const origin = { ofCounty: '', airQualityYear: null, state: '' };
   assert.equal(noteOf(['radon'], origin), 'local data: areas file of 2026-11-22 and 2023, radon 2026');
   assert.equal(
     noteOf(['radon', 'park', 'hail'], origin),

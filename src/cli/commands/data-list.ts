@@ -194,8 +194,13 @@ function licenceLines(datasets: readonly LoadedDataset[]): string[] {
   );
 }
 
-function countyRatingsJson({ tracts, unrated, counties }: CountyRatings): object {
-  return { tracts, tracts_without_rating: unrated, counties_without_all_tracts: counties };
+function countyRatingsJson({ tracts, unrated, hazards, counties }: CountyRatings): object {
+  return {
+    tracts,
+    tracts_without_rating: unrated,
+    tracts_without_hazard: Object.fromEntries(hazards.map(({ topic, tracts: lacking }) => [topic, lacking])),
+    counties_without_all_tracts: counties,
+  };
 }
 
 function listJson(description: DataDescription, here: readonly SourceHere[], now: number): object {

@@ -28,7 +28,7 @@ export function localSourceLines({ job, summary, connection }: Prepared, folder:
       : []),
     ...partRecordLines(source, job, folder),
     ...placesMessages(states, job, folder),
-    ...countyRatedLines(connection, source.places_with_county_ratings, summary.cells),
+    ...countyRatedLines(connection, source.county_ratings, job.topics, summary.cells),
     ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
     ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
     ...(job.details === 'keep' ? ['details: keep has no effect: the records stay in the local data.'] : []),
@@ -66,12 +66,22 @@ function partRecordLines({ datasets }: LocalSource, job: Prepared['job'], folder
 }
 
 /** Gives no count if no tract has a rating: then no area was searched, and some places may lie in a county without a rating. */
-function countyRatedLines(connection: Prepared['connection'], places: number, cells: number): string[] {
-  if (places === 0) return [];
+function countyRatedLines(
+  connection: Prepared['connection'],
+  places: LocalSource['county_ratings'],
+  topics: readonly TopicSlug[],
+  cells: number,
+): string[] {
+  if (Object.keys(places).length === 0) return [];
   const ratings = connection.kind === 'local' ? connection.data.countyRatings : null;
   if (ratings?.isEverywhere) return countyRatingLines(ratings);
-  const all = `${grouped(places)} of ${counted(cells, 'place')}`;
-  return [`${all} get the rating of their county: their tracts have none here, or no outline.`];
+  const rated = topics.filter((topic) => topicOf(topic).category === 'natural');
+  const groups = Map.groupBy(rated, (topic) => places[topic] ?? 0);
+  const lines = [...groups].filter(([count]) => count > 0);
+  return lines.map(([count, some]) => {
+    const hazards = some.length === rated.length ? '' : ` for ${topicNames(some)}`;
+    return `${grouped(count)} of ${counted(cells, 'place')} get the rating of their county${hazards}: their tracts have none here, or no outline.`;
+  });
 }
 
 type StatesWithoutData = LocalSource['places_without_data'];

@@ -1,7 +1,9 @@
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
+import type { DataDatabase } from '../tables/data-database.ts';
 import { type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
-import type { DatasetName } from '../tables/records.ts';
+import type { DatasetName, Level } from '../tables/records.ts';
+import { stateOf } from '../tables/states.ts';
 import { listedStates } from './covered-counties.ts';
 
 /** Datasets that may shrink: fires go out, and a monitor may miss an hour. */
@@ -53,6 +55,46 @@ export function refuseLosses(
   );
 }
 
+/** The number of ratings by state and hazard: `NE drought`. */
+export type RatingCounts = ReadonlyMap<string, number>;
+
+/** The stored ratings of a level. */
+export function storedRatings(database: DataDatabase, level: Level): RatingCounts {
+  const rows = database
+    .prepare<[], [code: string, topic: string, count: number]>(
+      `SELECT substr(geoid, 1, 2), topic, count(*) FROM ratings_${level} GROUP BY 1, 2`,
+    )
+    .raw()
+    .all();
+  return new Map(rows.map(([code, topic, count]) => [`${stateOf(code)} ${topic}`, count]));
+}
+
+/**
+ * Refuses a risk index that has none, or a third fewer, of the ratings of a hazard in a state: places would get the rating of their county
+ * in place of it.
+ *
+ * @param states the states that the load replaces, or `US`
+ * @throws PerilbookError SERVICE_DATA; its context names the states
+ */
+export function refuseLostHazards(before: RatingCounts, now: RatingCounts, states: ReadonlySet<string>): void {
+  const lost = [...before]
+    .map(([key, here]) => ({ state: key.slice(0, 2), topic: key.slice(3), here, rows: now.get(key) ?? 0 }))
+    .filter(({ state, here, rows }) => (states.has(state) || states.has(WHOLE_US)) && isLoss(here, rows));
+  if (lost.length === 0) return;
+  const each = lost
+    .slice(0, SHOWN)
+    .map(
+      ({ state, topic, here, rows }) =>
+        `${topic} has ${counted(here, 'rating')} in ${state} here and ${grouped(rows)} in the load`,
+    );
+  const rest = lost.length > SHOWN ? [`so have ${lost.length - SHOWN} more hazards and states`] : [];
+  throw refused(
+    'nri',
+    [...each, ...rest].join('; '),
+    lost.map(({ state }) => state),
+  );
+}
+
 const SHOWN = 3;
 
 const isLoss = (before: number, now: number): boolean => 3 * now < 2 * before;
@@ -68,7 +110,7 @@ function refused(dataset: DatasetName, why: string, states: readonly string[]): 
   return new PerilbookError(
     'SERVICE_DATA',
     `Cannot replace dataset "${dataset}": ${why}`,
-    'Check that the file is complete and spells the states as before, or add --replace. The stored data is unchanged.',
+    'Check that the file is complete, and has its columns and states as before, or add --replace. The stored data is unchanged.',
     { dataset, states },
   );
 }

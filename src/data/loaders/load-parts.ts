@@ -4,8 +4,8 @@ import { DatasetLoad, datasetOf, type PartDescription } from '../tables/import-d
 import { keptBesides } from '../tables/kept-records.ts';
 import { type DatasetPart, type SourceFile, storedParts, WHOLE_US } from '../tables/parts.ts';
 import { levelOf } from '../tables/record-rows.ts';
-import type { DatasetName, LoadTarget, StreamedDataset } from '../tables/records.ts';
-import { refuseLosses, refuseLossOfStates } from './load-losses.ts';
+import type { DatasetName, LoadTarget, NaturalRatingRecord, StreamedDataset } from '../tables/records.ts';
+import { refuseLosses, refuseLossOfStates, refuseLostHazards, storedRatings } from './load-losses.ts';
 import type { LoadReporter } from './load-report.ts';
 
 /** Files that are read together, and the states that they cover. */
@@ -97,6 +97,7 @@ export async function loadParts(
   if (!replace && comparable.length > 0) {
     if (isTold && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable);
     refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
+    if (dataset === 'nri') refuseLostHazards(storedRatings(database, levelOf(target)), counts.byHazard, loaded);
   }
   const isAlone = isTold || loaded.has(WHOLE_US);
   const others = isAlone ? [] : comparable.filter(({ state }) => !loaded.has(state));
@@ -113,6 +114,8 @@ export async function loadParts(
 /** Counts the records of a load. */
 class RecordCounts {
   readonly byState = new Map<string, number>();
+  /** Of ratings: as `RatingCounts`. */
+  readonly byHazard = new Map<string, number>();
   readonly #byPart = new Map<string, number>();
   taken = 0;
   outside = 0;
@@ -121,6 +124,11 @@ class RecordCounts {
     this.taken += 1;
     for (const state of states) this.byState.set(state, (this.byState.get(state) ?? 0) + 1);
     for (const part of parts) this.#byPart.set(part, (this.#byPart.get(part) ?? 0) + 1);
+  }
+
+  addRating({ topic }: NaturalRatingRecord, states: readonly string[]): void {
+    for (const state of states)
+      this.byHazard.set(`${state} ${topic}`, (this.byHazard.get(`${state} ${topic}`) ?? 0) + 1);
   }
 
   /** The number of records of each part; all of them are of the whole US. */
@@ -148,6 +156,7 @@ async function readAll(
       }
       load.add(record, { file: report.files, parts: parts.join() });
       counts.add(states, parts);
+      if (dataset.kind === 'nri') counts.addRating(record as NaturalRatingRecord, states);
       if (counts.taken % 1_000 === 0) onRecords(counts.taken);
     };
     for await (const records of dataset.records) for (const record of records) add(record);

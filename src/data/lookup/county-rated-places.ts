@@ -2,24 +2,24 @@ import { type Box, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { createBoxSearch } from '../../geo/outline-index.ts';
 import { type Area, COAST_METERS } from '../tables/area-finder.ts';
-import { countyRatedAreas } from '../tables/county-ratings.ts';
+import { type CountyRated, countyRatedAreas } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 
 /**
- * Makes the function that decides whether a location gets the rating of its county. It searches an area only near such areas: elsewhere
+ * Makes the function that finds the hazards for which a location gets the rating of its county. It searches an area only near such areas: elsewhere
  * the answer takes a microsecond. To be called within a transaction.
  */
 export function createCountyRatedCheck(
   database: DataDatabase,
   areaAt: (location: Location) => Area | null,
-): (location: Location) => boolean {
+): (location: Location) => CountyRated {
   const areas = countyRatedAreas(database);
   const near = createBoxSearch(boxesOfAreas(database).map((box) => widenedBox(box, COAST_METERS)));
   return (location) => {
     const { lat, lng } = location;
-    if (near({ minLat: lat, maxLat: lat, minLng: lng, maxLng: lng }).length === 0) return false;
+    if (near({ minLat: lat, maxLat: lat, minLng: lng, maxLng: lng }).length === 0) return '';
     const area = areaAt(location);
-    return area !== null && areas.has(area.geoid);
+    return (area !== null && areas.get(area.geoid)) || '';
   };
 }
 

@@ -1,11 +1,23 @@
+import { NATURAL_SLUGS, type NaturalSlug, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { counted, grouped } from '../../format-numbers.ts';
-import type { DataDatabase } from './data-database.ts';
+import type { SqliteDatabase } from '../../sql/open-sqlite.ts';
 
 /*
  * A place gets the rating of its tract. It gets that of its county where the tract has an outline and no rating (outlines and ratings of
- * different years), and where no outline of a tract holds it. Each load of areas or ratings records the areas of such places, because
- * comparing 85,000 outlines with 1.5 million ratings takes a second.
+ * different years), for the hazards that the table of tracts lacks, and where no outline of a tract holds it. Each load of areas or ratings
+ * records the areas of such places, because comparing 85,000 outlines with 1.5 million ratings takes a second.
  */
+
+/** The hazards for which an area's places get the rating of their county, with spaces between; `*` is each hazard, '' is none. */
+export type CountyRated = string;
+
+export const EVERY_HAZARD = '*';
+
+/** Whether a topic is among them. */
+export function isCountyRated(topic: TopicSlug, rated: CountyRated): boolean {
+  if (rated === EVERY_HAZARD) return topicOf(topic).category === 'natural';
+  return rated !== '' && rated.split(' ').includes(topic);
+}
 
 /** Where places get the rating of their county in place of one of their tract. */
 export interface CountyRatings {
@@ -13,6 +25,8 @@ export interface CountyRatings {
   readonly tracts: number;
   /** Of these, tracts without a rating in a county with one. */
   readonly unrated: number;
+  /** The hazards of which other tracts lack the rating, with their number. */
+  readonly hazards: readonly { readonly topic: NaturalSlug; readonly tracts: number }[];
   /** Counties with a rating of which the outline of some tract is not here. */
   readonly counties: number;
   /** No tract has both: each place gets the rating of its county. */
@@ -23,15 +37,22 @@ export interface CountyRatings {
 }
 
 /** Records the areas again. Call it in the transaction that replaces areas or ratings. */
-export function writeCountyRatedAreas(database: DataDatabase): void {
+export function writeCountyRatedAreas(database: SqliteDatabase): void {
   database.exec(`
     DELETE FROM county_rated_areas;
     INSERT INTO county_rated_areas
-      SELECT area.geoid FROM areas_tract AS area
-      WHERE NOT EXISTS (SELECT 1 FROM ratings_tract AS rated WHERE rated.geoid = area.geoid)
-        AND EXISTS (SELECT 1 FROM ratings_county AS rated WHERE rated.geoid = substr(area.geoid, 1, 5));
+      SELECT
+        area.geoid,
+        CASE
+          WHEN EXISTS (SELECT 1 FROM ratings_tract AS own WHERE own.geoid = area.geoid)
+          THEN group_concat(rated.topic, ' ')
+          ELSE '${EVERY_HAZARD}'
+        END
+      FROM areas_tract AS area JOIN ratings_county AS rated ON rated.geoid = substr(area.geoid, 1, 5)
+      WHERE NOT EXISTS (SELECT 1 FROM ratings_tract AS own WHERE own.geoid = area.geoid AND own.topic = rated.topic)
+      GROUP BY area.geoid;
     INSERT INTO county_rated_areas
-      SELECT county.geoid FROM areas_county AS county
+      SELECT county.geoid, '${EVERY_HAZARD}' FROM areas_county AS county
       WHERE EXISTS (SELECT 1 FROM ratings_county AS rated WHERE rated.geoid = county.geoid)
         AND (
           NOT EXISTS (SELECT 1 FROM areas_tract AS area WHERE area.geoid BETWEEN county.geoid AND county.geoid || '999999')
@@ -43,28 +64,45 @@ export function writeCountyRatedAreas(database: DataDatabase): void {
         );`);
 }
 
-/** The geoids of areas whose places get the rating of their county. */
-export function countyRatedAreas(database: DataDatabase): ReadonlySet<string> {
-  return new Set(database.prepare<[], string>('SELECT geoid FROM county_rated_areas').pluck().all());
+/** The areas whose places get the rating of their county, by geoid. */
+export function countyRatedAreas(database: SqliteDatabase): ReadonlyMap<string, CountyRated> {
+  return new Map(
+    database.prepare<[], [string, CountyRated]>('SELECT geoid, topics FROM county_rated_areas').raw().all(),
+  );
 }
 
 /** The recorded areas; null if no place gets the rating of its county, and for sample data, which has only counties. */
-export function readCountyRatings(database: DataDatabase): CountyRatings | null {
+export function readCountyRatings(database: SqliteDatabase): CountyRatings | null {
   const scalar = <T>(sql: string) => database.prepare<[], T>(sql).pluck().get()!;
   const areas = scalar<number>('SELECT count(*) FROM county_rated_areas');
   if (areas === 0 || scalar<number>("SELECT count(*) FROM datasets WHERE name IN ('areas', 'nri') AND sample = 1") > 0)
     return null;
   const counties = scalar<number>('SELECT count(*) FROM county_rated_areas WHERE length(geoid) = 5');
   const tracts = scalar<number>("SELECT ifnull(sum(rows), 0) FROM datasets WHERE name = 'areas' AND level = 'tract'");
+  const unrated = scalar<number>(`SELECT count(*) FROM county_rated_areas WHERE topics = '${EVERY_HAZARD}'`) - counties;
+  const lacking = database
+    .prepare<[string], { topics: CountyRated; tracts: number }>(
+      'SELECT topics, count(*) AS tracts FROM county_rated_areas WHERE topics <> ? GROUP BY topics',
+    )
+    .all(EVERY_HAZARD);
+  const hazards = NATURAL_SLUGS.map((topic) => ({
+    topic,
+    tracts: lacking.reduce((sum, { topics, tracts: own }) => sum + (isCountyRated(topic, topics) ? own : 0), 0),
+  }));
   const vintages = (dataset: string) =>
-    scalar<string>(
-      `SELECT ifnull(group_concat(DISTINCT vintage), '') FROM parts WHERE dataset = '${dataset}' AND level = 'tract'`,
-    );
+    database
+      .prepare<[string], string>(
+        "SELECT DISTINCT vintage FROM parts WHERE dataset = ? AND level = 'tract' AND vintage <> '' ORDER BY vintage",
+      )
+      .pluck()
+      .all(dataset)
+      .join(' and ');
   const isEverywhere =
     scalar<number>('SELECT EXISTS (SELECT 1 FROM areas_tract) AND EXISTS (SELECT 1 FROM ratings_tract)') === 0;
   return {
     tracts,
-    unrated: areas - counties,
+    unrated,
+    hazards: hazards.filter(({ tracts: own }) => own > 0),
     counties,
     isEverywhere,
     outlines: vintages('areas'),
@@ -76,6 +114,7 @@ export function readCountyRatings(database: DataDatabase): CountyRatings | null 
 export function countyRatingLines({
   tracts,
   unrated,
+  hazards,
   counties,
   isEverywhere,
   outlines,
@@ -86,7 +125,14 @@ export function countyRatingLines({
     return [`${missing}: places get the rating of their county.`];
   }
   const isSingular = unrated === 1;
+  // Each line names the hazards that as many tracts lack.
+  const byTracts = Map.groupBy(hazards, ({ tracts: own }) => own);
   return [
+    ...[...byTracts].map(
+      ([own, some]) =>
+        `${some.map(({ topic }) => topic).join(', ')}: ${grouped(own)} of ${counted(tracts, 'tract')} here ${own === 1 ? 'has' : 'have'} no rating ` +
+        `(ratings ${ratings}): places in ${own === 1 ? 'it' : 'them'} get the rating of their county.`,
+    ),
     ...(unrated === 0
       ? []
       : [

@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
 import { type DatabaseFormat, openSqlite, openSqliteReadOnly, type SqliteDatabase } from '../../sql/open-sqlite.ts';
+import { writeCountyRatedAreas } from './county-ratings.ts';
 
 /** The open data file: one SQLite file with the data of all topics. The opener closes it. */
 export type DataDatabase = SqliteDatabase;
@@ -32,6 +33,7 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
   try {
     return by(file, {
       migrations: new URL('./migrations/', import.meta.url),
+      steps: { '0010-county-ratings.sql': (database) => writeCountyRatedAreas(database as SqliteDatabase) },
       // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'cache_size = -65536'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { boundaryStates, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
-import type { CountyRatings } from '../../data/tables/county-ratings.ts';
+import { type CountyRated, type CountyRatings, isCountyRated } from '../../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
 import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
+import { WHOLE_US } from '../../data/tables/parts.ts';
 import { hasAirQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
 import { counted } from '../../format-numbers.ts';
 
@@ -86,10 +87,12 @@ const MOST_VINTAGES = 2;
 
 /** The origin of a place's answers, where it differs between places. */
 export interface PlaceOrigin {
-  /** Whether it gets the rating of its county, not of its tract. */
-  readonly isOfCounty: boolean;
+  /** The hazards for which it gets the rating of its county, not of its tract. */
+  readonly ofCounty: CountyRated;
   /** The year of its county's air quality; null if the dataset has one year, or the county has none. */
   readonly airQualityYear: number | null;
+  /** Its state, as two letters; '' if no dataset is of another vintage in another state. */
+  readonly state: string;
 }
 
 /** The notes on the origin of answers. */
@@ -100,7 +103,7 @@ export interface OriginNotes {
   readonly originOf: (cell: number) => PlaceOrigin;
 }
 
-const PLAIN: PlaceOrigin = { isOfCounty: false, airQualityYear: null };
+const PLAIN: PlaceOrigin = { ofCounty: '', airQualityYear: null, state: '' };
 
 /** Makes the notes on answers from local data: `local data: areas 2025, nri December 2025`. They name only the datasets of the topics. */
 export function localNotes(
@@ -111,20 +114,19 @@ export function localNotes(
   // A million rows have few sets of answered topics.
   const notes = new Map<string, string>();
   const byName = Map.groupBy(datasets, ({ name }) => name);
-  const noteOf: OriginNotes['noteOf'] = (topics, { isOfCounty, airQualityYear }) => {
-    const key = `${topics.join(' ')} ${isOfCounty} ${airQualityYear}`;
+  const noteOf: OriginNotes['noteOf'] = (topics, { ofCounty, airQualityYear, state }) => {
+    const key = `${topics.join(' ')}|${ofCounty}|${airQualityYear}|${state}`;
     let note = notes.get(key);
     if (note === undefined) {
       const used = datasetsOf(topics, counts);
       const named = [...byName].filter(([name]) => used.has(name));
       const shown = named.slice(0, MOST_DATASETS).map(([name, levels]) => {
-        const vintage = name === TOPIC_OF_YEARS && airQualityYear !== null ? airQualityYear : vintagesOf(levels);
+        const vintage = name === TOPIC_OF_YEARS && airQualityYear !== null ? airQualityYear : vintagesOf(levels, state);
         return [name, vintage].filter(Boolean).join(' ');
       });
       const rest = named.length - shown.length;
-      const hasRating = topics.some((topic) => topicOf(topic).category === 'natural');
-      const county = isOfCounty && hasRating ? '; rating of the county, not of the tract' : '';
-      note = `local data: ${shown.join(', ')}${rest > 0 ? ` and ${counted(rest, 'more dataset')}` : ''}${county}`;
+      const more = rest > 0 ? ` and ${counted(rest, 'more dataset')}` : '';
+      note = `local data: ${shown.join(', ')}${more}${countyNote(topics, ofCounty)}`;
       notes.set(key, note);
     }
     return note;
@@ -132,9 +134,29 @@ export function localNotes(
   return { noteOf, originOf };
 }
 
-/** The vintages of a dataset's levels, each once: a level that was loaded by state joins several by semicolons. */
-function vintagesOf(levels: readonly LoadedDataset[]): string {
-  const all = [...new Set(levels.flatMap(({ vintage }) => vintage.split('; ')))].filter(Boolean);
+/** Names the hazards, unless each of the ratings is the county's. */
+function countyNote(topics: readonly TopicSlug[], ofCounty: CountyRated): string {
+  const ratings = topics.filter((topic) => topicOf(topic).category === 'natural');
+  const some = ratings.filter((topic) => isCountyRated(topic, ofCounty));
+  if (some.length === 0) return '';
+  return `; rating of the county, not of the tract${some.length < ratings.length ? `: ${some.join(' ')}` : ''}`;
+}
+
+/** Whether some dataset of the topics is of another vintage in another state. */
+export function hasVintagesByState({ datasets }: Pick<LocalData, 'datasets'>, topics: readonly TopicSlug[]): boolean {
+  const names = datasetsOf(topics, true);
+  return datasets.some(({ name, parts }) => names.has(name) && new Set(parts.map(({ vintage }) => vintage)).size > 1);
+}
+
+/** The vintages of a dataset's levels, each once: those of a state, or all, which a level that was loaded by state joins by semicolons. */
+function vintagesOf(levels: readonly LoadedDataset[], state: string): string {
+  const own = levels.map(
+    ({ vintage, parts }) =>
+      (parts.find((part) => part.state === state) ?? parts.find((part) => part.state === WHOLE_US))?.vintage ?? vintage,
+  );
+  const all = [
+    ...new Set((state === '' ? levels.map(({ vintage }) => vintage) : own).flatMap((text) => text.split('; '))),
+  ].filter(Boolean);
   const rest = all.length - MOST_VINTAGES;
   return rest > 0 ? `${all[0]} and ${counted(rest + 1, 'other vintage')}` : all.join(' and ');
 }
