@@ -24,6 +24,7 @@ const LAYERS = [
     'nearest-name.ts',
     'printable.ts',
     'yaml-problems.ts',
+    'pipes.ts',
     'running-processes.ts',
     'shown-path.ts',
     'commit.ts',

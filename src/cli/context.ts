@@ -82,7 +82,7 @@ export function dataFolder(context: CliContext): string {
 
 /** The process as the host of runs. */
 export function runHost(context: CliContext, notice: RunHost['notice'] = (message) => say(context, message)): RunHost {
-  const { env, clock, random, workingFolder, owner, stdin, stdout } = context;
+  const { env, clock, random, workingFolder, owner, stdin, stdout, interrupt } = context;
   return {
     env,
     clock,
@@ -91,6 +91,6 @@ export function runHost(context: CliContext, notice: RunHost['notice'] = (messag
     dataFolder: dataFolder(context),
     owner,
     notice,
-    streams: { stdin, stdout },
+    streams: { stdin, stdout, interrupt },
   };
 }

@@ -3,10 +3,11 @@ import { sourceName } from '../contract/service-address.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import { PerilbookError } from '../errors.ts';
+import type { Streams } from '../rows/open-row-file.ts';
 import type { Connection, LocalConnection } from '../run/connection-kinds.ts';
 import { type LocalData, readLocalData } from '../run/look-up/local-data.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
-import { readKeys } from '../run/plan/api-keys.ts';
+import { type Key, readKeys } from '../run/plan/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../run/plan/key-warnings.ts';
 import type { Effects } from '../run/run-context.ts';
 import type { Job, JobFolders } from '../run/settings/settings.ts';
@@ -17,13 +18,14 @@ import { getAllBoundariesCommand, getCommand } from './get-command.ts';
 export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | 'random' | 'notice'> {
   /** The environment, with the keys whose variables a job names. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly streams?: Pick<Streams, 'interrupt'>;
 }
 
 /**
  * Where a job's answers come from, without starting or asking a service. A plan needs no more, and must work without a key. A
  * missing key is assumed to have the scopes in the job, or all scopes.
  */
-export function unopenedConnection(context: ConnectionContext, job: Job): Connection {
+export async function unopenedConnection(context: ConnectionContext, job: Job): Promise<Connection> {
   const local = localConnection(context, job);
   if (local !== null) return local;
   const anyKey = { secret: '', fingerprint: '', scopes: null };
@@ -32,17 +34,18 @@ export function unopenedConnection(context: ConnectionContext, job: Job): Connec
   }
   const { baseUrl, keys } = job.service;
   for (const warning of exposedKeyFiles(keys)) context.notice(warning);
-  const read = keys.flatMap((key) => {
+  const read: Key[] = [];
+  for (const key of keys) {
     try {
-      return readKeys([key], context.env);
+      read.push(...(await readKeys([key], context.env, context.streams?.interrupt)));
     } catch (error) {
       if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
       const { scopes, account = null } = key;
       const assumed = scopes === null ? 'all scopes' : 'the scopes in the job';
       context.notice(`${error.message}; the plan assumes a key with ${assumed}.`);
-      return [{ ...anyKey, scopes: scopes && new Set(scopes), account }];
+      read.push({ ...anyKey, scopes: scopes && new Set(scopes), account });
     }
-  });
+  }
   const secrets = read.map(({ secret }) => secret);
   refuseKeyInAddress(baseUrl, secrets);
   return { kind: 'service', baseUrl, source: sourceName(baseUrl), sample: false, keys: read };
@@ -136,7 +139,7 @@ export async function connect(
   if (job.service.kind === 'remote') {
     const { baseUrl, keys } = job.service;
     for (const warning of [...exposedKeyFiles(keys), ...unencryptedKeys(baseUrl)]) context.notice(warning);
-    const read = readKeys(keys, context.env);
+    const read = await readKeys(keys, context.env, context.streams?.interrupt);
     const secrets = read.map(({ secret }) => secret);
     refuseKeyInAddress(baseUrl, secrets);
     const connection = { kind: 'service', baseUrl, source: sourceName(baseUrl), sample: false, keys: read } as const;

@@ -51,7 +51,9 @@ export async function openRun(
   await using opened = new AsyncDisposableStack();
   const store = opened.use(await openStoreAt(job.store, host.clock, host.owner));
   await check?.(store);
-  const connection = isPlan ? unopenedConnection(host, job) : opened.use(await connect(host, job, announce)).connection;
+  const connection = isPlan
+    ? await unopenedConnection(host, job)
+    : opened.use(await connect(host, job, announce)).connection;
   const effects = { ...effectsOf(host), ...(trace && { trace }) };
   const context = await openContext(job, { ...options, connection, store, effects });
   const owned = opened.move();

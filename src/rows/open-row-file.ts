@@ -1,22 +1,21 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { PerilbookError } from '../errors.ts';
 import { type FormatReading, formatNamed, formatOfOutput, type OpenOptions, readingOf } from './file-formats.ts';
-import { type InputFile, openInput } from './files/input-file.ts';
+import { type InputFile, type InputStreams, openInput } from './files/input-file.ts';
 import { unpackedInput } from './files/streamed-input.ts';
 import { utf8Input } from './files/utf16-files.ts';
 import { withKeptColumns } from './kept-columns.ts';
 import { tableOfRows, writeTable } from './new-table.ts';
 import type { RowFile } from './port.ts';
 
-/** The streams for `-`. */
-export interface Streams {
-  readonly stdin: Readable;
+/** The streams for `-`, and the signal that ends the wait for a pipe. */
+export interface Streams extends InputStreams {
   readonly stdout: Writable;
 }
 
 /** Opens an input, `-` for standard input: detects its format and its columns by its content, never by its name. */
 export async function openRowFile(file: string, options: OpenOptions = {}, streams?: Streams): Promise<RowFile> {
-  const raw = await openInput(file, streams?.stdin);
+  const raw = await openInput(file, streams);
   const packed = readingOf(raw, true);
   if (packed?.hasSheets !== true && options.sheet !== undefined) {
     throw unfitting(raw.name, 'a sheet is named', 'no Excel workbook', 'sheet');

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { PoolConfig } from 'pg';
 import { type ErrorCode, PerilbookError } from '../errors.ts';
+import { readFileText } from '../pipes.ts';
 
 /** The content of a database, and its name in errors. */
 export interface DatabaseUse {
@@ -95,14 +94,14 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
   };
   const readAuthority = (file: string): string => {
     try {
-      return readFileSync(file, 'utf8');
+      return readFileText(file);
     } catch (error) {
       throw unreadable(file, 'sslrootcert', error);
     }
   };
   const readPassword = async (file: string): Promise<string> => {
     try {
-      return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+      return readFileText(file).replace(/\r?\n$/, '');
     } catch (error) {
       throw unreadable(file, 'password_file', error);
     }

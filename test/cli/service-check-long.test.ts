@@ -78,7 +78,7 @@ async function booksOf(folder: string, url: string) {
 
 function check(url: string, ...more: string[]): string[] {
   const place = ['--lat', String(HERE.lat), `--lng=${HERE.lng}`];
-  return ['service', 'check', '--base-url', url, '--key-file', 'key', ...place, ...more];
+  return ['service', 'check', '--base-url', url, '--api-key-file', 'key', ...place, ...more];
 }
 
 test('service check prints every statement, says what it spends, and ends with 0 when all are kept', async (t) => {
@@ -109,7 +109,7 @@ test('service check spends nothing unasked, and needs a key that it can read', a
   const unasked = await perilbook(check(url), { folder });
   assert.equal(unasked.code, 2);
   assert.match(unasked.stderr, /--yes/);
-  const keyless = await perilbook(['service', 'check', '--base-url', url, '--key-file', 'none', '--yes'], { folder });
+  const keyless = await perilbook(['service', 'check', '--base-url', url, '--api-key-file', 'none', '--yes'], { folder });
   assert.notEqual(keyless.code, 0);
   assert.match(keyless.stderr, /none/);
 });

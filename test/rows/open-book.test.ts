@@ -142,3 +142,26 @@ test('leaving a read early closes the file, and it can be read again', async () 
   }
   assert.equal((await allRows(book, [0])).length, 20_000);
 });
+
+test('an endless device is refused, and the wait for a silent pipe ends when the user asks', {
+  skip: process.platform === 'win32' && 'Windows has no such files',
+}, async () => {
+  for (const device of ['/dev/zero', '/dev/urandom']) {
+    await assert.rejects(openRowFile(device), {
+      code: 'INPUT_UNREADABLE',
+      message: `${device} is a device, not a file`,
+    });
+  }
+  const pipe = join(folder, 'silent');
+  execFileSync('mkfifo', [pipe]);
+  for (const file of [pipe, '-']) {
+    const stopped = new AbortController();
+    const opening = openRowFile(
+      file,
+      {},
+      { stdin: new PassThrough(), stdout: new PassThrough(), interrupt: stopped.signal },
+    );
+    stopped.abort();
+    await assert.rejects(opening, { code: 'INTERRUPTED' });
+  }
+});

@@ -132,10 +132,10 @@ test('a key is used only while it is valid, the job states the scope for it, and
   );
 });
 
-test('keys come from the environment and from the first line of files, without the space around them', (t) => {
+test('keys come from the environment and from the first line of files, without the space around them', async (t) => {
   const file = join(temporaryFolder(t), 'key');
   writeFileSync(file, '  pb_file \r\nsecond line\n');
-  const keys = readKeys(
+  const keys = await readKeys(
     [
       { env: 'KEY', scopes: null },
       { file, scopes: ['bundle', 'park'] },
@@ -151,17 +151,17 @@ test('keys come from the environment and from the first line of files, without t
   );
 });
 
-test('a key that is missing where the job names it: the error names the place and what to do', (t) => {
+test('a key that is missing where the job names it: the error names the place and what to do', async (t) => {
   const folder = temporaryFolder(t);
   const empty = join(folder, 'empty');
   writeFileSync(empty, '\npb_on_the_second_line\n');
   const missing = (source: { env?: string; file?: string }, message: RegExp) =>
-    assert.throws(() => readKeys([{ ...source, scopes: null }], { BLANK: '  ' }), { code: 'KEY_MISSING', message });
-  missing({ env: 'NONE' }, /environment variable NONE holds no API key/);
-  missing({ env: 'BLANK' }, /environment variable BLANK holds no API key/);
-  missing({ file: empty }, /empty is empty/);
-  missing({ file: join(folder, 'gone') }, /gone cannot be read/);
-  missing({ file: folder }, /cannot be read/);
+    assert.rejects(readKeys([{ ...source, scopes: null }], { BLANK: '  ' }), { code: 'KEY_MISSING', message });
+  await missing({ env: 'NONE' }, /environment variable NONE holds no API key/);
+  await missing({ env: 'BLANK' }, /environment variable BLANK holds no API key/);
+  await missing({ file: empty }, /empty is empty/);
+  await missing({ file: join(folder, 'gone') }, /gone cannot be read/);
+  await missing({ file: folder }, /cannot be read/);
 });
 
 test('a fingerprint is the same for the same key, differs between keys, and holds nothing of the key', () => {

@@ -43,7 +43,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
     earlier === null
       ? undefined
       : (prepared: Prepared, complete: CellClasses) => compareWithOutput(earlier, prepared, complete);
-  const connection = unopenedConnection(host, job);
+  const connection = await unopenedConnection(host, job);
   const { facts, map } = await reportOfLatestRun(job, connection, store, effectsOf(host), compare);
   if (facts.runAt === null) sayNoRun(context, job);
   await writeReport(context, file, reportPage(facts, map));

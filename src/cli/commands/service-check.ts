@@ -47,7 +47,7 @@ export async function checkCommand(context: CliContext, flags: Flags): Promise<n
   const job = jobOf(context, flags);
   const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
-  const [key, narrow = null] = keysOf(context, sources[0]!, flags) as [Key, Key?];
+  const [key, narrow = null] = (await keysOf(context, sources[0]!, flags)) as [Key, Key?];
   const keys = narrow === null ? [key] : [key, narrow];
   const secrets = keys.map(({ secret }) => secret);
   refuseKeyInAddress(baseUrl, secrets);
@@ -159,7 +159,11 @@ function jobOf(context: CliContext, flags: Flags): Job {
       ? {}
       : { subscription: { credits_per_month: ofMonth, credits_per_minute: ofMinute } };
   const file = flags.file as string | undefined;
-  return jobOfAccount(context, file, { ...settings, 'api-key-file': flags['key-file'] })({
+  return jobOfAccount(
+    context,
+    file,
+    settings,
+  )({
     name: JOB_NAME,
     input: '-',
     ...subscription,
@@ -171,7 +175,7 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
     throw new PerilbookError(
       'USAGE',
       '--base-url is missing',
-      'Write: perilbook service check --base-url URL --key-file FILE',
+      'Write: perilbook service check --base-url URL --api-key-file FILE',
     );
   }
   const { protocol, hostname } = new URL(service.baseUrl);
@@ -184,14 +188,14 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
 }
 
 /** The key with all scopes and, if named, the key that lacks some. */
-function keysOf(context: CliContext, source: KeySource, flags: Flags): Key[] {
+async function keysOf(context: CliContext, source: KeySource, flags: Flags): Promise<Key[]> {
   const narrow = flags['narrow-key-file'] as string | undefined;
   const sources: KeySource[] = [
     source,
     ...(narrow === undefined ? [] : [{ file: resolve(context.workingFolder, narrow), scopes: null }]),
   ];
   for (const warning of exposedKeyFiles(sources)) say(context, warning);
-  const keys = readKeys(sources, context.env);
+  const keys = await readKeys(sources, context.env, context.interrupt);
   for (const { secret } of keys) requireSendable(secret);
   return keys;
 }

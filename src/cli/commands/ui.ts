@@ -51,7 +51,7 @@ export async function uiCommand(context: CliContext, flags: Flags): Promise<numb
     connectionOf,
     openAreas: (job) => openAreas(host, job),
     requireAreas: (job) => requireAreas(host, job),
-    reportOf: (job) => reportOfLatestRun(job, unopenedConnection(host, job), store, effectsOf(host)),
+    reportOf: async (job) => reportOfLatestRun(job, await unopenedConnection(host, job), store, effectsOf(host)),
     dataFor: (job, isApproved) => dataForPage(context, job, isApproved),
     workspace: join(dataFolder(context), 'ui'),
     workingFolder: context.workingFolder,

@@ -19,11 +19,11 @@ export type ReportFinish = (finished: FinishedRun) => Promise<void>;
  *
  * @throws KEY_MISSING before the run, if the secret is missing
  */
-export function openFinishHook(context: CliContext, job: Job): ReportFinish | null {
+export async function openFinishHook(context: CliContext, job: Job): Promise<ReportFinish | null> {
   const hook = job.onFinish;
   if (hook === null) return null;
-  const secret = hook.kind === 'webhook' ? secretOf(hook.secret, context.env) : null;
-  const { secrets, names } = secretsOf(job, context.env);
+  const secret = hook.kind === 'webhook' ? await secretOf(hook.secret, context) : null;
+  const { secrets, names } = await secretsOf(job, context);
   const redactor = redactorOf(secret === null ? secrets : [...secrets, secret]);
   return async (finished) => {
     // No key is in a summary; should one get there, it stays on this machine.
@@ -54,13 +54,14 @@ function whereOf(hook: FinishHook): string {
   return hook.kind === 'webhook' ? `${new URL(hook.url).host}: ` : '';
 }
 
-function secretOf(source: Extract<FinishHook, { kind: 'webhook' }>['secret'], env: CliContext['env']): string | null {
+async function secretOf(
+  source: Extract<FinishHook, { kind: 'webhook' }>['secret'],
+  { env, interrupt }: CliContext,
+): Promise<string | null> {
   if (source === null) return null;
   try {
-    return readKeys(
-      [{ ...(source.env === undefined ? { file: source.file! } : { env: source.env }), scopes: null }],
-      env,
-    )[0]!.secret;
+    const named = source.env === undefined ? { file: source.file! } : { env: source.env };
+    return (await readKeys([{ ...named, scopes: null }], env, interrupt))[0]!.secret;
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     const secretSource = shownKeySource(source.env === undefined ? { file: source.file! } : { env: source.env });
@@ -73,17 +74,21 @@ function secretOf(source: Extract<FinishHook, { kind: 'webhook' }>['secret'], en
 }
 
 /** The keys of a job, and their environment variables: they are not passed to the hook's program. */
-function secretsOf({ service }: Job, env: CliContext['env']): { secrets: string[]; names: Set<string> } {
+async function secretsOf(
+  { service }: Job,
+  { env, interrupt }: CliContext,
+): Promise<{ secrets: string[]; names: Set<string> }> {
   const keys = service.kind === 'remote' ? service.keys : [];
   const names = new Set(keys.flatMap((key) => key.env ?? []));
-  const secrets = keys.flatMap((key) => {
+  const secrets: string[] = [];
+  for (const key of keys) {
     try {
-      return readKeys([key], env).map(({ secret }) => secret);
-    } catch {
+      for (const { secret } of await readKeys([key], env, interrupt)) secrets.push(secret);
+    } catch (error) {
       // The run itself reports a missing key.
-      return [];
+      if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
     }
-  });
+  }
   return { secrets, names };
 }
 

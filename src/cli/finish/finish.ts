@@ -25,7 +25,7 @@ export async function openFinish(
   const { clock, version = '' } = context;
   const { metrics } = job;
   const startedAt = clock.now();
-  const callHook = openFinishHook(context, job);
+  const callHook = await openFinishHook(context, job);
   // Checked first, because metrics are written after an error too: they must not replace a file that the run reads or writes.
   if (metrics !== null) await checkFiles(flags, job, [metricsOutput(metrics)], files);
   return async (outcome) => {

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { PerilbookError } from '../../errors.ts';
+import { readFileText } from '../../pipes.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
 import { askedOfMirror, downloadFailed, fileSystemError } from './download-errors.ts';
@@ -151,7 +151,7 @@ function keyHeaders(
 
 function keyIn(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readFileText(file).trim();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw downloadFailed(

@@ -5,6 +5,7 @@ import { PerilbookError } from '../../errors.ts';
 import { type ByteSource, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
 import { compressionOf, isZip, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import type { Zip, ZipEntry } from '../../formats/zip/zip-reader.ts';
+import { requireFile } from '../../pipes.ts';
 
 /** The error for a file that cannot be read. */
 export function unreadable(file: string, error: unknown): PerilbookError {
@@ -47,6 +48,7 @@ export async function agencyFile(file: string): Promise<ByteSource> {
       [Symbol.asyncDispose]: () => handle.close(),
     };
   };
+  await orUnreadable(async () => requireFile(file));
   const handle = await orUnreadable(() => open(file));
   try {
     const { size } = await handle.stat();

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { didYouMean } from '../../nearest-name.ts';
+import { readFileText } from '../../pipes.ts';
 import { yamlProblem } from '../../yaml-problems.ts';
 import { WHOLE_US } from '../tables/parts.ts';
 import { stateNamed } from '../tables/states.ts';
@@ -55,7 +55,7 @@ export interface SourceOverrides {
 export function overriddenSources(file: string, sources: readonly Source[], isOptional = false): SourceOverrides {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readFileText(file);
   } catch (error) {
     const isMissing = hasSystemCode(error, 'ENOENT') || hasSystemCode(error, 'ENOTDIR');
     if (isOptional && isMissing) return { sources };

@@ -1,7 +1,6 @@
 import {
   close,
   closeSync,
-  createReadStream,
   fstat,
   fstatSync,
   open,
@@ -20,6 +19,7 @@ import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import type { BytePass, ByteSource } from '../../formats/bytes/byte-source.ts';
 import type { Compression } from '../../formats/bytes/unpack.ts';
 import { didYouMean } from '../../nearest-name.ts';
+import { interruptible, isEndless, readPipe } from '../../pipes.ts';
 import { openUnnamed } from './temporary-files.ts';
 import type { Utf16 } from './text-encoding.ts';
 
@@ -67,17 +67,28 @@ export async function assertSameFile(input: InputFile): Promise<void> {
   await using _pass = await input.startPass();
 }
 
+/** The stream for `-`, and the signal that ends the wait for a pipe. */
+export interface InputStreams {
+  readonly stdin: Readable & { readonly fd?: number; readonly isTTY?: boolean };
+  readonly interrupt?: AbortSignal | undefined;
+}
+
 /** Opens the input: a path, or `-` for `stdin`. A pipe or a device, which cannot be read twice, is first copied to an
  * unnamed temporary file, so that a kill leaves no file. */
-export async function openInput(file: string, stdin?: Readable): Promise<InputFile> {
+export async function openInput(file: string, streams?: InputStreams): Promise<InputFile> {
   if (file === '-') {
+    const { stdin, interrupt } = streams ?? {};
     if (!stdin) throw new PerilbookError('USAGE', 'There is no standard input to read', 'Give the name of a file.');
-    return inputOf('standard input', await spool(stdin, 'standard input'), null);
+    const name = 'standard input';
+    // A terminal is a device too, and its user ends it.
+    if (stdin.fd !== undefined && stdin.isTTY !== true && isEndless(await statFd(stdin.fd))) throw endless(name);
+    return inputOf(name, await spool(interruptible(stdin, name, interrupt), name), null);
   }
   try {
     const before = await stat(file);
     if (before.isDirectory()) throw unreadable(file, 'is a directory', 'Give the name of a file in it.');
-    if (!before.isFile()) return await inputOf(file, await spool(createReadStream(file), file), null);
+    if (isEndless(before)) throw endless(file);
+    if (!before.isFile()) return await inputOf(file, await spool(readPipe(file, streams?.interrupt), file), null);
     const fd = await openFd(file, 'r');
     try {
       return await inputOf(file, fd, identityOf(await statFd(fd)));
@@ -175,6 +186,10 @@ async function spool(stream: Readable, name: string): Promise<number> {
     if (fd !== null) await closeFd(fd);
     throw asUnreadable(name, error);
   }
+}
+
+function endless(name: string): PerilbookError {
+  return unreadable(name, 'is a device, not a file', 'Give the name of a file, or - to read standard input.');
 }
 
 function identityOf({ dev, ino, size, mtimeMs }: Stats): FileIdentity {

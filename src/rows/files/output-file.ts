@@ -2,7 +2,9 @@ import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { writePipe } from '../../pipes.ts';
 import { endTemporary, removeAbandoned, temporaryName } from './temporary-files.ts';
 
 /** An output. Nothing is visible under its name before `commit`. */
@@ -45,6 +47,9 @@ export interface ResolvedPath {
 /** @throws OUTPUT_UNWRITABLE if the path cannot be resolved: a loop of links, or a folder that may not be read */
 export async function resolvedPath(path: string): Promise<ResolvedPath> {
   return await orUnwritable(path, async () => {
+    // A pipe of `>(command)` has no path without links.
+    const found = await stat(path).catch(ignoreMissing);
+    if (found?.isFIFO()) return { target: resolve(path), stats: found };
     const target = await resolveLinks(path);
     return { target, stats: await stat(target).catch(ignoreMissing) };
   });
@@ -62,9 +67,9 @@ export async function openOutput(
   stdout?: Writable,
   signal?: AbortSignal,
 ): Promise<OutputFile> {
-  if (output !== '-') return counted(await openFile(output, input));
+  if (output !== '-') return counted(await openFile(output, input, signal));
   if (!stdout) throw new PerilbookError('USAGE', 'There is no standard output to write to', 'Give the name of a file.');
-  return counted(streamOutput(stdout, signal));
+  return counted(streamOutput(stdout, 'standard output', signal));
 }
 
 function counted(output: UncountedOutput): OutputFile {
@@ -99,7 +104,7 @@ export async function writeWhole<Result>(
   }
 }
 
-async function openFile(output: string, input: InputIdentity | null): Promise<UncountedOutput> {
+async function openFile(output: string, input: InputIdentity | null, signal?: AbortSignal): Promise<UncountedOutput> {
   return await orUnwritable(output, async () => {
     const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
@@ -107,6 +112,7 @@ async function openFile(output: string, input: InputIdentity | null): Promise<Un
       throw unwritable(output, 'is the input itself', 'Choose another output file.');
     }
     // A device or a pipe cannot be renamed: bytes are written to it directly.
+    if (old?.isFIFO()) return pipeOutput(output, await writePipe(target, signal), signal);
     if (old && !old.isFile()) return deviceOutput(output, await open(target, 'w'));
     await removeAbandoned(target);
     const temporary = temporaryName(target);
@@ -167,7 +173,17 @@ function deviceOutput(output: string, handle: FileHandle): UncountedOutput {
   };
 }
 
-function streamOutput(stdout: Writable, signal?: AbortSignal): UncountedOutput {
+function pipeOutput(output: string, pipe: Writable, signal?: AbortSignal): UncountedOutput {
+  const stream = streamOutput(pipe, output, signal);
+  const end = async () => {
+    await stream.commit();
+    pipe.end();
+    await finished(pipe);
+  };
+  return { ...stream, commit: () => orUnwritable(output, end), discard: async () => void pipe.destroy() };
+}
+
+function streamOutput(stdout: Writable, name: string, signal?: AbortSignal): UncountedOutput {
   // A failed write also emits 'error', which would end the process without a listener; the write itself reports it.
   const ignore = () => {};
   stdout.on('error', ignore);
@@ -183,7 +199,7 @@ function streamOutput(stdout: Writable, signal?: AbortSignal): UncountedOutput {
         signal?.addEventListener('abort', onAbort, { once: true });
         stdout.write(bytes, (error) => {
           signal?.removeEventListener('abort', onAbort);
-          if (error) fail(asUnwritable('standard output', error));
+          if (error) fail(asUnwritable(name, error));
           else done();
         });
       }),

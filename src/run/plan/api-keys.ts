@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import type { Scope } from '../../contract/credits.ts';
 import { PerilbookError } from '../../errors.ts';
+import { readFileText, readPipe } from '../../pipes.ts';
 import type { Store } from '../../store/port.ts';
 import type { KeySource } from '../settings/account-settings.ts';
 import { shownKeySource } from '../settings/key-shapes.ts';
@@ -22,21 +24,29 @@ export function fingerprintOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 12);
 }
 
-/** Reads the keys of a job, in order. @throws KEY_MISSING when a key is not where the job says */
-export function readKeys(
+/**
+ * Reads the keys of a job, in order.
+ *
+ * @param interrupt ends the wait for a key that comes through a pipe
+ * @throws KEY_MISSING when a key is not where the job says
+ */
+export async function readKeys(
   sources: readonly KeySource[],
   environment: Readonly<Record<string, string | undefined>>,
-): Key[] {
-  return sources.map(({ env, file, scopes, account }) => {
-    const secret = (env !== undefined ? environment[env] : readKeyFile(file!))?.trim();
+  interrupt?: AbortSignal,
+): Promise<Key[]> {
+  const keys: Key[] = [];
+  for (const { env, file, scopes, account } of sources) {
+    const secret = (env !== undefined ? environment[env] : await readKeyFile(file!, interrupt))?.trim();
     if (!secret) throw env !== undefined ? noKeyIn(env) : emptyKeyFile(file!);
-    return {
+    keys.push({
       secret,
       fingerprint: fingerprintOf(secret),
       scopes: scopes ? new Set(scopes) : null,
       account: account ?? null,
-    };
-  });
+    });
+  }
+  return keys;
 }
 
 function noKeyIn(env: string): PerilbookError {
@@ -52,22 +62,35 @@ function emptyKeyFile(file: string): PerilbookError {
   return new PerilbookError('KEY_MISSING', `The key file ${file} is empty`, 'Put the key on its first line.');
 }
 
-function readKeyFile(file: string): string {
+/** A pipe such as `<(pass show perilbook)` gives its key once, and a process may read its keys again. */
+const keysOfPipes = new Map<string, string>();
+
+async function readKeyFile(file: string, interrupt?: AbortSignal): Promise<string> {
   try {
-    return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? '';
+    if (!statSync(file).isFIFO()) return firstLineOf(readFileText(file));
+    const known = keysOfPipes.get(file);
+    if (known !== undefined) return known;
+    const key = firstLineOf(await text(readPipe(file, interrupt)));
+    keysOfPipes.set(file, key);
+    return key;
   } catch (error) {
+    if (error instanceof PerilbookError) throw error;
     if (shownKeySource({ file }) === null) {
       const message = 'The name of the key file looks like a key itself, and is not shown; there is no such file';
       throw new PerilbookError('KEY_MISSING', message, 'Put the key into a file (chmod 600), and name that file.');
     }
     throw new PerilbookError(
       'KEY_MISSING',
-      `The key file ${file} cannot be read`,
+      `The key file ${file} cannot be read${error instanceof Error && !('code' in error) ? `: ${error.message}` : ''}`,
       'Check the path and that you may read it.',
       { file },
       error,
     );
   }
+}
+
+function firstLineOf(content: string): string {
+  return content.split(/\r?\n/, 1)[0] ?? '';
 }
 
 /** The keys in the order of the job, with their refusals: a 401 makes a key invalid, a 403 denies it one scope. */

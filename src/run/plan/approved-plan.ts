@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { PerilbookError } from '../../errors.ts';
+import { readFileText } from '../../pipes.ts';
 import { openOutput, writeWhole } from '../../rows/files/output-file.ts';
 import { total } from '../../store/admission.ts';
 import type { Store } from '../../store/port.ts';
@@ -40,9 +40,10 @@ export function readPlan(file: string): ApprovedPlan {
   const hint = 'Make one: perilbook plan JOB --out plan.json.';
   let content: unknown;
   try {
-    content = JSON.parse(readFileSync(file, 'utf8'));
+    content = JSON.parse(readFileText(file));
   } catch (error) {
-    throw new PerilbookError('PLAN_MISMATCH', `The plan ${file} cannot be read`, hint, { file }, error);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PerilbookError('PLAN_MISMATCH', `The plan ${file} cannot be read: ${reason}`, hint, { file }, error);
   }
   const plan = planFile.safeParse(content);
   if (plan.success) return plan.data;

@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import type { Document } from 'yaml';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { grouped } from '../../format-numbers.ts';
+import { readFileText } from '../../pipes.ts';
 import { textWidth } from '../../printable.ts';
 import { didYouMeanFile } from '../../rows/files/input-file.ts';
 import { yamlProblem } from '../../yaml-problems.ts';
@@ -54,7 +55,7 @@ export function readJobText(path: string, file: string): string {
     );
   }
   try {
-    return readFileSync(path, 'utf8');
+    return readFileText(path);
   } catch (error) {
     throw new PerilbookError(
       'JOB_FILE',

@@ -1,0 +1,68 @@
+import { constants, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { PerilbookError } from './errors.ts';
+
+/* Named pipes and `<(command)`. A blocking open or read of a pipe holds a thread until another program writes, and a process
+ * cannot end while one of its threads is held: not even at a second Ctrl-C. So pipes are opened without blocking. */
+
+/**
+ * What a pipe holds, read when it comes.
+ *
+ * @param interrupt ends the wait: the stream fails with INTERRUPTED
+ */
+export function readPipe(path: string, interrupt?: AbortSignal): Readable {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return interruptible(new Socket({ fd: file, readable: true, writable: false }), path, interrupt);
+}
+
+/** Makes a stream fail with INTERRUPTED when the user ends the program: what has come by then may be a part only. */
+export function interruptible<Stream extends Readable>(stream: Stream, name: string, interrupt?: AbortSignal): Stream {
+  if (interrupt === undefined) return stream;
+  const stop = () => void stream.destroy(interrupted(`${name} was still being read`));
+  if (interrupt.aborted) stop();
+  interrupt.addEventListener('abort', stop, { once: true });
+  stream.once('close', () => interrupt.removeEventListener('abort', stop));
+  return stream;
+}
+
+const READER_POLL_MS = 50;
+
+/** Opens a pipe for writing as soon as a program reads it. @throws PerilbookError INTERRUPTED */
+export async function writePipe(path: string, interrupt?: AbortSignal): Promise<Writable> {
+  for (;;) {
+    try {
+      const file = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      return new Socket({ fd: file, readable: false, writable: true });
+    } catch (error) {
+      // Without a reader there is nothing to open.
+      if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
+    }
+    if (interrupt?.aborted) throw interrupted(`No program reads ${path}`);
+    await delay(READER_POLL_MS, undefined, { signal: interrupt }).catch(() => {});
+  }
+}
+
+function interrupted(what: string): PerilbookError {
+  return new PerilbookError('INTERRUPTED', `Interrupted: ${what}`, 'Nothing was bought. Run the same command again.');
+}
+
+/** Whether a file is a device that is read without end or waits for its user: all but the empty /dev/null. */
+export function isEndless(stats: Stats): boolean {
+  if (stats.isBlockDevice()) return true;
+  return stats.isCharacterDevice() && stats.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+}
+
+/** Refuses what is no file, where a reader needs a whole file at once. @throws Error, for the caller to name the file */
+export function requireFile(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile() || stats.isDirectory()) return;
+  throw new Error('it is a pipe or a device; save its content in a file');
+}
+
+/** The text of a small file. A pipe would block the whole program until another program writes. @throws Error */
+export function readFileText(path: string): string {
+  requireFile(path);
+  return readFileSync(path, 'utf8');
+}
