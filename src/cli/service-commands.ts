@@ -63,14 +63,14 @@ const CHECK: Command = {
   usage: 'service check [file]',
   describe: 'check that a service keeps the contract; spends credits',
   examples: [
-    'service check --base-url http://127.0.0.1:8737 --key-file key',
+    'service check --base-url http://127.0.0.1:8737 --api-key-file key',
     'service check nightly.yaml --budget 200',
   ],
   argument: 'job file (.yaml) with the service and the account',
   options: {
     lat: { type: 'string', describe: 'latitude of the place that it asks for' },
     lng: { type: 'string', describe: 'longitude of the place that it asks for' },
-    'key-file': { type: 'string', describe: 'file that holds a key' },
+    'api-key-file': { type: 'string', describe: 'file that holds a key' },
     'narrow-key-file': { type: 'string', describe: 'a key with the scope of one topic' },
     ...jobOptions([
       ...['base-url', 'budget', 'account', 'subscription', 'anniversary-day', 'reserve', 'spent-elsewhere', 'store'],

@@ -109,7 +109,9 @@ test('service check spends nothing unasked, and needs a key that it can read', a
   const unasked = await perilbook(check(url), { folder });
   assert.equal(unasked.code, 2);
   assert.match(unasked.stderr, /--yes/);
-  const keyless = await perilbook(['service', 'check', '--base-url', url, '--api-key-file', 'none', '--yes'], { folder });
+  const keyless = await perilbook(['service', 'check', '--base-url', url, '--api-key-file', 'none', '--yes'], {
+    folder,
+  });
   assert.notEqual(keyless.code, 0);
   assert.match(keyless.stderr, /none/);
 });

@@ -232,7 +232,15 @@ test('a key file that others can read: a warning with the command that closes it
     chmodSync(file, 0o644);
     assert.match((await trial.run()).stderr, warning);
     assert.match((await trial.command('plan', 'book.csv')).stderr, warning);
-    const check = await trial.alone('service', 'check', '--base-url', trial.proxy.url, '--key-file', 'key', '--yes');
+    const check = await trial.alone(
+      'service',
+      'check',
+      '--base-url',
+      trial.proxy.url,
+      '--api-key-file',
+      'key',
+      '--yes',
+    );
     assert.match(check.stderr, warning);
     chmodSync(file, 0o640);
     assert.match((await trial.run()).stderr, /mode 640/);
@@ -248,7 +256,7 @@ test('an address with the key in its path: refused before anything is kept, and 
     for (const words of [
       ['plan', 'book.csv', '--api-key-file', 'key', '--store', 'other.db'],
       ['run', 'book.csv', '--api-key-file', 'key', '--store', 'other.db', '--yes'],
-      ['service', 'check', '--key-file', 'key', '--store', 'other.db', '--yes'],
+      ['service', 'check', '--api-key-file', 'key', '--store', 'other.db', '--yes'],
     ]) {
       const { code, stdout, stderr } = await trial.alone(...words, '--base-url', address);
       assert.equal(code, 2, stderr);

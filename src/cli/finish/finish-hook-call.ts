@@ -38,7 +38,9 @@ export async function openFinishHook(context: CliContext, job: Job): Promise<Rep
             {
               command: hook.command,
               folder: context.workingFolder,
-              env: Object.fromEntries(Object.entries(context.env).filter(([name]) => !names.has(name))),
+              env: Object.fromEntries(
+                Object.entries(context.env).filter(([name]) => !names.has(name) && !SECRET_NAME.test(name)),
+              ),
               onOutput: (output) => say(context, output.trimEnd()),
             },
             body,
@@ -72,6 +74,9 @@ async function secretOf(
     );
   }
 }
+
+/** Variables whose values are secrets: the password of PostgreSQL, and every key for a service or an agency. */
+const SECRET_NAME = /^PGPASSWORD$|^PERILBOOK_.*(?:KEY|SECRET|TOKEN|PASSWORD)/i;
 
 /** The keys of a job, and their environment variables: they are not passed to the hook's program. */
 async function secretsOf(

@@ -6,7 +6,7 @@ export interface FinishProgram {
   readonly command: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Gets what the program prints. */
+  /** Gets what the program prints, up to a bound. */
   readonly onOutput: (text: string) => void;
 }
 
@@ -14,6 +14,8 @@ export interface FinishProgram {
 const LONGEST_MS = 60_000;
 /** Time between SIGTERM and SIGKILL, so that the program can clean up. */
 const GRACE_MS = 5_000;
+/** Most characters of its output that are shown: what it prints beyond them belongs in a file of its own. */
+const MOST_OUTPUT = 20_000;
 /** Time to read the last output after the program has ended: its child processes may keep the pipes open for ever. */
 const OUTPUT_MS = 1_000;
 
@@ -32,7 +34,14 @@ export async function runProgram(
     });
   });
   const closed = new Promise<true>((resolve) => child.on('close', () => resolve(true)));
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => onOutput(chunk.toString()));
+  let room = MOST_OUTPUT;
+  const onText = (text: string) => {
+    if (room <= 0) return;
+    onOutput(text.slice(0, room));
+    room -= text.length;
+    if (room <= 0) onOutput(`${program} printed more, which is not shown.`);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', onText);
   // A program may end without reading.
   child.stdin.on('error', () => {});
   child.stdin.end(input);

@@ -15,6 +15,9 @@ import { perilbook, type SetupOptions } from '../command-line.ts';
 /** The clock of a test that must not meet the time limits of on_finish: 10 s for an attempt take one. */
 const SLOWER = { factor: 10 };
 
+/** Secrets that the hook's program must not inherit, though the job does not name them. */
+const OTHERS = { PGPASSWORD: 'of-postgres', PERILBOOK_API_KEY: 'of-another-job', PERILBOOK_AFDC_KEY: 'of-an-agency' };
+
 /** Six cells of a credit each, at a service of the test's own. */
 async function scene(t: TestContext, job: readonly string[], { factor = 200 } = {}) {
   const harness = await openHarness(t, { factor });
@@ -38,7 +41,13 @@ async function scene(t: TestContext, job: readonly string[], { factor = 200 } = 
     run: (args: readonly string[], { job = 'job.yaml', ...options }: SetupOptions & { job?: string } = {}) =>
       perilbook(['run', job, ...args], {
         ...{ folder, clock, ...options },
-        env: { PATH: process.env.PATH!, THE_KEY: secret, HOOK_SECRET: 'a secret of its own', ...options.env },
+        env: {
+          PATH: process.env.PATH!,
+          THE_KEY: secret,
+          HOOK_SECRET: 'a secret of its own',
+          ...OTHERS,
+          ...options.env,
+        },
       }),
   };
 }
@@ -87,7 +96,16 @@ test('on_finish starts a program after every end of a run, with the summary and 
   assert.match(ends[0]!.stderr, /^heard$/m);
   for (const name of ['told', 'env']) assert.ok(!readFileSync(path(name), 'utf8').includes(secret), name);
   assert.match(readFileSync(path('env'), 'utf8'), /^PATH=/m);
+  for (const name of Object.keys(OTHERS)) assert.ok(!readFileSync(path('env'), 'utf8').includes(`${name}=`), name);
   assert.equal(harness.charged(), 6);
+});
+
+test('of a program that prints without end, the beginning is shown', async (t) => {
+  const { run } = await scene(t, ['on_finish: {command: [sh, -c, "yes x | head -c 50000000"]}'], SLOWER);
+  const { code, stderr } = await run(['--yes']);
+  assert.equal(code, 0);
+  assert.ok(stderr.length < 60_000, `${stderr.length} characters`);
+  assert.match(stderr, /^sh printed more, which is not shown\.$/m);
 });
 
 test('a program that fails is reported and changes no exit code', async (t) => {
