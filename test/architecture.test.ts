@@ -16,6 +16,7 @@ const LAYERS = [
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
   ['formats'],
   ['contract', 'geo', 'sql', 'threads'],
+  ['pipes.ts'],
   [
     'errors.ts',
     'batches.ts',
@@ -24,7 +25,6 @@ const LAYERS = [
     'nearest-name.ts',
     'printable.ts',
     'yaml-problems.ts',
-    'pipes.ts',
     'running-processes.ts',
     'shown-path.ts',
     'commit.ts',
