@@ -32,7 +32,7 @@ const MOST_JSON = 64 * 1024;
 export async function startUi(options: UiOptions): Promise<RunningUi> {
   const closing = new AbortController();
   const api = new UiApi(options, options.onBug);
-  const sessions = new Sessions(`${options.workspace}-sessions.json`, () => options.clock.now());
+  const sessions = new Sessions();
   await api.begin();
   let port = options.port;
   const app = fastify({
@@ -69,7 +69,8 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
     if (session === null) return refuse(request, reply, USED_UP);
     // A session cookie: without an expiry.
     const cookie = `${cookieName(port)}=${session}; HttpOnly; SameSite=Strict; Path=/`;
-    return reply.code(303).header('set-cookie', cookie).header('location', '/').send();
+    // Not a redirect: a browser that came from a file would not send a strict cookie with it.
+    return reply.header('set-cookie', cookie).type(HTML).send(ENTRY);
   });
   addRoutes(app, api, closing.signal);
   try {
@@ -94,6 +95,11 @@ async function end(app: FastifyInstance, api: UiApi, closing: AbortController): 
   return stopped;
 }
 
+const HTML = 'text/html; charset=utf-8';
+
+const ENTRY =
+  '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>Perilbook</title>\n';
+
 const USED_UP = { status: 401, code: 'TOKEN', message: 'This address was already used' } as const;
 
 /** The token of an address from the terminal; only for the first page. */
@@ -117,7 +123,7 @@ function refuse(
     return sendError(reply, new RefusedRequest(status, code, message, hint));
   return reply
     .code(status)
-    .type('text/html; charset=utf-8')
+    .type(HTML)
     .send(
       `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Perilbook</title><main><h1>${message}</h1><p>${hint}</p></main></html>\n`,
     );

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
@@ -6,6 +7,7 @@ import { connect, localConnection, type OpenConnection, unopenedConnection } fro
 import { openAreas, requireAreas } from '../../library/open-areas.ts';
 import { effectsOf } from '../../library/run-host.ts';
 import { reportOfLatestRun } from '../../report/gather-facts.ts';
+import { endTemporary, removeAbandoned, temporaryName } from '../../rows/files/temporary-files.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import type { Job } from '../../run/settings/settings.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
@@ -73,10 +75,11 @@ async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promi
     `Open this address on this machine; it works once:\n\n  ${address}\n\nPress Ctrl-C to stop the page and its runs.`,
   );
   const { stdin } = context;
+  let removeEntry = () => {};
   const onEnter = () => say(context, `New address: ${ui.newAddress()}`);
   if (stdin.isTTY) {
     say(context, 'Press Enter for another address.');
-    openBrowser(context, address);
+    removeEntry = await openBrowser(context, address);
     stdin.on('data', onEnter);
   }
   try {
@@ -85,6 +88,7 @@ async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promi
   } finally {
     stdin.off('data', onEnter);
     stdin.pause();
+    removeEntry();
   }
 }
 
@@ -95,11 +99,27 @@ function interrupted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Opens the browser if there is a desktop. A failure is no error, because the address is printed too. */
-function openBrowser({ env }: CliContext, address: string): void {
+/**
+ * Opens the browser if there is a desktop. It is given a file that leads to the page: every user of the machine can read the
+ * arguments of a program, and could use the address first. A failure is no error, because the address is printed too.
+ *
+ * @returns removes the file
+ */
+async function openBrowser(context: CliContext, address: string): Promise<() => void> {
+  const { env } = context;
   const isMac = platform() === 'darwin';
-  if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return;
-  const child = spawn(isMac ? 'open' : 'xdg-open', [address], { stdio: 'ignore', detached: true });
+  if (!isMac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return () => {};
+  const target = join(dataFolder(context), 'open-page');
+  await removeAbandoned(target);
+  const folder = temporaryName(target);
+  const file = join(folder, 'perilbook.html');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0; url=${address}">\n`, { mode: 0o600 });
+  const child = spawn(isMac ? 'open' : 'xdg-open', [file], { env, stdio: 'ignore', detached: true });
   child.on('error', () => {});
   child.unref();
+  return () => {
+    rmSync(folder, { recursive: true, force: true });
+    endTemporary(folder);
+  };
 }
