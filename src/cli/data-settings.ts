@@ -26,7 +26,7 @@ export function openDataSettings(context: CliContext, flags: Flags, file: string
   const opened = new DisposableStack();
   let database: DataDatabase | undefined;
   const open = (): DataDatabase => {
-    mkdirSync(dirname(file), { recursive: true });
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     database ??= opened.use(openDataDatabase(file));
     return database;
   };

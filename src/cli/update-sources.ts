@@ -94,7 +94,7 @@ async function obtain(
 
 export function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw fileSystemError(error, folder);
   }

@@ -31,7 +31,7 @@ export async function startEmbeddedService(
   notice: (line: string) => void,
 ): Promise<EmbeddedService> {
   const file = embeddedDatabaseFile(context, job);
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const topics = topicsToLoad(job);
   await using opened = new AsyncDisposableStack();
   const data = opened.use(openMadeUp(file, openDataDatabase));

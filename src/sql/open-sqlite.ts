@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** An open SQLite file. The opener closes it, with `using` or `close()`. */
@@ -13,6 +13,8 @@ export interface DatabaseFormat {
   readonly pragmas: readonly string[];
   /** Longest wait for another process's transaction, in milliseconds. */
   readonly busyTimeoutMs: number;
+  /** Only its owner may read it, whatever the umask says: it holds places, names and spending. */
+  readonly isPrivate?: boolean;
   /** Makes the error for a file that cannot be brought to the version `supported`: it is from a later program, or from before the first step. */
   readonly otherVersion: (version: number, supported: number) => Error;
 }
@@ -22,12 +24,28 @@ export interface DatabaseFormat {
  * transaction: a killed process leaves the old version.
  */
 export function openSqlite(file: string, format: DatabaseFormat): SqliteDatabase {
+  const isInFile = format.isPrivate === true && file !== ':memory:';
+  // SQLite would make it by the umask, and gives its WAL the same mode.
+  if (isInFile && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   return opened(new Database(file, { timeout: format.busyTimeoutMs }), (database) => {
     refuseForeign(database);
+    if (isInFile) protect(file);
     switchToWal(database, format.busyTimeoutMs);
     for (const pragma of format.pragmas) database.pragma(pragma);
     migrate(database, format);
   });
+}
+
+/** Takes from other users what an earlier version left them. A group keeps its rights where it may write: it was given them. */
+function protect(file: string): void {
+  const { mode } = statSync(file);
+  const kept = mode & ((mode & 0o020) === 0 ? 0o700 : 0o770);
+  if ((mode & 0o777) === kept) return;
+  try {
+    for (const path of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(path)) chmodSync(path, kept);
+  } catch {
+    // It belongs to another user, who has shared it.
+  }
 }
 
 /** Refuses a database with tables and without a version, before anything is written into it. */

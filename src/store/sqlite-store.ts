@@ -71,13 +71,14 @@ function startClock(database: SqliteDriver): void {
  */
 export function openDatabase(file: string): SqliteDatabase {
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     refuseSecondName(file);
     return openSqlite(file, {
       migrations: new URL('./migrations/sqlite/', import.meta.url),
       // 16 MB of pages: with the default of 2 MB, each cell of a large plan reads a page of the index again and takes a fifth longer.
       pragmas: ['synchronous = FULL', 'foreign_keys = ON', 'cache_size = -16384'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
+      isPrivate: true,
       otherVersion: (version, supported) =>
         version < supported
           ? new PerilbookError(

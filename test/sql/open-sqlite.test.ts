@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -79,4 +79,28 @@ test('a file from before the first step, or after the last, is refused and left 
     assert.deepEqual(left.prepare('SELECT name FROM sqlite_schema').pluck().all(), ['old']);
     left.close();
   }
+});
+
+test('a private file is of its owner alone, a new one and one that an earlier version made', {
+  skip: process.platform === 'win32' && 'Windows has no such modes',
+}, (t) => {
+  const folder = temporaryFolder(t);
+  const umask = process.umask(0o022);
+  t.after(() => process.umask(umask));
+  const modeOf = (file: string) => statSync(file).mode & 0o777;
+  const openedAs = (name: string, before: number | null) => {
+    const file = join(folder, name);
+    if (before !== null) {
+      openSqlite(file, FORMAT).close();
+      chmodSync(file, before);
+    }
+    using database = openSqlite(file, { ...FORMAT, isPrivate: true });
+    database.exec('CREATE TABLE written (a)');
+    return [modeOf(file), modeOf(`${file}-wal`)];
+  };
+  assert.deepEqual(openedAs('new.db', null), [0o600, 0o600]);
+  assert.deepEqual(openedAs('old.db', 0o644), [0o600, 0o600]);
+  assert.deepEqual(openedAs('of-a-group.db', 0o664), [0o660, 0o660], 'shared on purpose');
+  openSqlite(join(folder, 'public.db'), FORMAT).close();
+  assert.equal(modeOf(join(folder, 'public.db')), 0o644);
 });

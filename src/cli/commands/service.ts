@@ -89,7 +89,7 @@ async function openAccountsOf({ clock }: CliContext, { accounts }: ServiceFiles)
 }
 
 function madeFolder(file: string): string {
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   return file;
 }
 

@@ -28,7 +28,7 @@ export function copiedSlices(source: Source, mirror: string, states: readonly st
  */
 export async function copySlice(source: Source, slice: Slice, mirror: string, folder: string): Promise<number> {
   const from = join(mirror, source.name);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const before = readManifest(folder);
   const after = new Map([...before].filter(([key]) => sliceOfKey(key) !== slice));
   let copied = 0;

@@ -35,7 +35,7 @@ export async function fetchSlice(
   context: DownloadContext,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const before = readManifest(folder);
   // A file that was refused may have ended early: the server would say of it that nothing changed.
   const usable = new Map([...before].filter(([, { refused }]) => refused !== true));

@@ -50,6 +50,6 @@ export function readManifest(folder: string): Map<string, FileEntry> {
 
 export function writeManifest(folder: string, manifest: Manifest): void {
   const file = join(folder, MANIFEST_FILE);
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeWhole(file, `${JSON.stringify({ version: 1, files: Object.fromEntries(manifest) }, null, 2)}\n`);
 }

@@ -45,6 +45,7 @@ export function openAccounts(file: string): AccountsDatabase {
       // A checkpoint waits for the disk for 6 to 20 ms, whether it is of 1,000 pages, SQLite's default, or of 4,000 (16 MB).
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'wal_autocheckpoint = 4000'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
+      isPrivate: true,
       otherVersion: (version, supported) =>
         unusable(
           file,
