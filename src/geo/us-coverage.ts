@@ -20,29 +20,39 @@ const KM_PER_DEGREE = METERS_PER_DEGREE / 1_000;
  * of a neighbour within this strip count as inside: the outlines of both sides are accurate to about 400 m only. */
 const BORDER_MARGIN_KM = 0.5;
 
-/** Islands of the states and territories that the shapes leave out and the margin does not reach, or that are nearer to
- * a neighbour. */
-const OMITTED_ISLANDS: readonly Location[] = [
+/** Islands of the states and territories that the shapes leave out and the margin does not reach, or that are nearer to a neighbour. An
+ * atoll is wider than the usual radius, and so is a tract around an island. */
+const OMITTED_ISLANDS: readonly (Location & { readonly km?: number })[] = [
   { lat: 43.9685, lng: -68.1281 }, // Mount Desert Rock, Maine
   { lat: 41.7367, lng: -83.1061 }, // West Sister Island, Ohio
+  { lat: 48.262, lng: -88.26 }, // Gull Islands, Michigan
+  { lat: 47.1833, lng: -87.225 }, // Stannard Rock, Michigan
   { lat: 37.6989, lng: -123.0034 }, // Farallon Islands, California
+  { lat: 37.765, lng: -123.1 }, // North Farallon Islands, California
   { lat: 59.435, lng: -146.33 }, // Middleton Island, Alaska
+  { lat: 53.93, lng: -168.03 }, // Bogoslof Island, Alaska
   { lat: 64.973, lng: -168.064 }, // King Island, Alaska
+  { lat: 65.623, lng: -168.744 }, // Fairway Rock, Alaska
   { lat: 65.753, lng: -168.935 }, // Little Diomede, Alaska
-  { lat: 21.655, lng: -160.543 }, // Kaula, Hawaii
+  { lat: 21.655, lng: -160.543, km: 6 }, // Kaula, Hawaii
   { lat: 23.061, lng: -161.924 }, // Nihoa, Hawaii
   { lat: 23.575, lng: -164.7 }, // Necker Island, Hawaii
-  { lat: 23.87, lng: -166.285 }, // French Frigate Shoals, Hawaii
+  { lat: 23.76, lng: -166.2, km: 20 }, // French Frigate Shoals, Hawaii
+  { lat: 24.999, lng: -167.999 }, // Gardner Pinnacles, Hawaii
   { lat: 25.77, lng: -171.733 }, // Laysan, Hawaii
   { lat: 26.064, lng: -173.966 }, // Lisianski Island, Hawaii
+  { lat: 27.86, lng: -175.85, km: 20 }, // Pearl and Hermes Atoll, Hawaii
   { lat: 28.394, lng: -178.294 }, // Kure Atoll, Hawaii
   { lat: -11.0558, lng: -171.0775 }, // Swains Island, American Samoa
   { lat: -14.546, lng: -168.152 }, // Rose Atoll, American Samoa
   { lat: 16.708, lng: 145.78 }, // Sarigan, Northern Mariana Islands
+  { lat: 16.88, lng: 145.85 }, // Zealandia Bank, Northern Mariana Islands
+  { lat: 17.31, lng: 145.84 }, // Guguan, Northern Mariana Islands
+  { lat: 19.69, lng: 145.4 }, // Asuncion, Northern Mariana Islands
   { lat: 20.022, lng: 145.222 }, // Maug, Northern Mariana Islands
   { lat: 20.545, lng: 144.893 }, // Farallon de Pajaros, Northern Mariana Islands
 ];
-const ISLAND_RADIUS_KM = 3;
+const ISLAND_KM = 3;
 
 const SOUTH = -15;
 const NORTH = 72;
@@ -65,7 +75,7 @@ const OFFSHORE = 4;
 /** As OFFSHORE; all of the tile is nearer to the US, or all of it is foreign land. */
 const NEAR_COAST = 5;
 const FOREIGN = 6;
-/** One of the omitted islands is within 3 km, and no edge. */
+/** One of the omitted islands is within its radius, and no edge. */
 const ISLAND = 7;
 
 /** The coverage as plain data in shared memory, which threads share. */
@@ -187,8 +197,8 @@ function isOffCoast(coverage: Coverage, value: number, location: Location): bool
     if (km <= BORDER_MARGIN_KM || (!foreign.isInside && km <= foreign.km)) return true;
   }
   return OMITTED_ISLANDS.some(
-    (island) =>
-      Math.abs(island.lat - location.lat) < 0.05 && distanceMeters(island, location) <= ISLAND_RADIUS_KM * 1_000,
+    ({ lat, lng, km = ISLAND_KM }) =>
+      Math.abs(lat - location.lat) * KM_PER_DEGREE <= km && distanceMeters({ lat, lng }, location) <= km * 1_000,
   );
 }
 
@@ -201,7 +211,7 @@ function loadCoverage(): Coverage {
   const shared = new Int32Array(new SharedArrayBuffer(packed.byteLength));
   shared.set(packed);
   const tiles = new Uint8Array(new SharedArrayBuffer(COLUMNS * ROWS));
-  for (const { lat, lng } of OMITTED_ISLANDS) markAround(tiles, ISLAND, [lng, lat, lng, lat], ISLAND_RADIUS_KM);
+  for (const { lat, lng, km = ISLAND_KM } of OMITTED_ISLANDS) markAround(tiles, ISLAND, [lng, lat, lng, lat], km);
   for (const ring of rings) {
     for (let i = 1; i < ring.length; i++) {
       const [[ax, ay], [bx, by]] = [ring[i - 1], ring[i]] as [[number, number], [number, number]];
