@@ -13,6 +13,7 @@ import {
   downloadPlanJson,
   downloadPlanMessages,
   estimatedBytes,
+  type SourceOutcome,
   sourceOutcomeMessages,
   sourceOutcomesJson,
 } from '../messages/download-messages.ts';
@@ -51,13 +52,14 @@ export async function getData(
   flags: Flags,
 ): Promise<number> {
   const { sources, leftOut } = chooseSources(names, states !== null, settings.sources);
-  for (const { source, reason } of leftOut) say(context, `Without ${source.name}: ${reason}.`);
+  for (const { source, reason } of leftOut) say(context, `Without ${source.name}: ${reason}.`, 'warning');
   const all = wantedSources(sources, states, settings);
   const wanted = all.filter(({ slices }) => slices.length > 0);
   for (const { source } of all.filter(({ slices }) => slices.length === 0)) {
     const note = source.note === undefined ? '' : ` ${source.note}`;
-    say(context, `Without ${source.name}: it is not published for ${states!.join(', ')}.${note}`);
+    say(context, `Without ${source.name}: it is not published for ${states!.join(', ')}.${note}`, 'warning');
   }
+  if (wanted.length === 0 && !flags['dry-run'] && !flags.json) return EXIT.complete;
   if (flags['dry-run']) {
     return printResult(context, flags, downloadPlanJson(wanted, states), () => downloadPlanMessages(wanted, states));
   }
@@ -117,13 +119,18 @@ async function obtainAndLoad(
   flags: Flags,
 ): Promise<number> {
   const outcomes = await updateSources(context, settings, wanted, flags.replace === true, (outcome) => {
-    const level = outcome.error === undefined ? 'info' : 'error';
+    const level = outcome.error !== undefined ? 'error' : gotNothing(outcome) ? 'warning' : 'info';
     if (!flags.json) say(context, sourceOutcomeMessages(outcome).join('\n'), level);
   });
   if (flags.json) sayJson(context, sourceOutcomesJson(outcomes));
   noteSample(context, settings);
   const [failed] = outcomes.filter(({ error }) => error !== undefined);
   return failed === undefined ? EXIT.complete : exitCodeOfError(failed.error);
+}
+
+/** Whether the publisher has no record of what was asked. */
+function gotNothing({ loaded, without = [] }: SourceOutcome): boolean {
+  return without.length > 0 && (loaded?.records ?? 0) === 0;
 }
 
 /** Warns about sample data beside real data. */

@@ -92,7 +92,7 @@ function resultMessages({ dataset, level, vintage, records, rows, loaded, reject
   // Rows and records differ: a row of the NRI has 18 hazards, and a storm has many rows.
   const as = records === loaded ? '' : `, stored as ${counted(records, 'record')}`;
   return [
-    `Loaded ${datasetLabel(dataset, level)}, ${vintage}: ${used}${as}.`,
+    `Loaded ${[datasetLabel(dataset, level), vintage].filter(Boolean).join(', ')}: ${used}${as}.`,
     ...rejected.map(
       ({ reason, count, firstFile, firstLine, first }) =>
         `  ${counted(count, 'row')} not used: ${reason} (first: ${firstFile}, line ${firstLine}: ${first})`,

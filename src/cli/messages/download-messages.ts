@@ -105,7 +105,8 @@ export function sourceOutcomeMessages({ source, newFiles, loaded, without = [], 
   if (loaded !== undefined) {
     const { records, vintage, states, rejected, notes } = loaded;
     const of = states === undefined ? '' : ` of ${states.join(', ')}`;
-    lines.push(`${source.name}: loaded ${counted(records, 'record')}${of}, ${vintage}.`);
+    const age = vintage === '' ? '' : `, ${vintage}`;
+    lines.push(`${source.name}: loaded ${counted(records, 'record')}${of}${age}.`);
     for (const { reason, count } of rejected) lines.push(`  ${counted(count, 'row')} not used: ${reason}`);
     for (const note of notes) lines.push(`  ${note}`);
   } else if (error === undefined) {

@@ -100,7 +100,7 @@ function sourcesOf(parts: readonly DatasetPart[]): string {
   const bySource = Map.groupBy(parts, ({ source }) => source);
   return [...bySource]
     .map(([source, own]) => {
-      const files = own.flatMap((part) => part.files.map(({ name }) => name));
+      const files = distinct(own.flatMap((part) => part.files.map(({ name }) => name)));
       const rest = files.length - SHOWN_FILES;
       const named = rest > 1 ? [...files.slice(0, SHOWN_FILES), `${rest} more`] : files;
       return named.length === 0 ? source : `${source} (${named.join(', ')})`;

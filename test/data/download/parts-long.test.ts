@@ -268,6 +268,8 @@ test('a state of which the publisher has no record has none, if others are spell
   const { mirror, run, options } = await setUp(t);
   mirror.layers.set(UST, tanks({ Virginia: 30 }, 1_770_000_000_000));
   const states = async () => JSON.parse((await perilbook(['data', '--json'], options)).stdout).datasets[0]?.states;
+  const quiet = await run('get', 'ust-facilities', '--states', 'DE', '--yes', '--quiet');
+  assert.match(quiet.stderr, /The publisher has no record of DE/);
   const alone = await run('get', 'ust-facilities', '--states', 'MD', '--yes');
   assert.equal(alone.code, 0);
   assert.match(alone.stderr, /The publisher has no record of MD/);
@@ -276,6 +278,9 @@ test('a state of which the publisher has no record has none, if others are spell
   assert.match(both.stderr, /loaded 30 records of DC, VA/);
   assert.match(both.stderr, /The publisher has no record of DC/);
   assert.deepEqual(await states(), ['DC', 'VA']);
+  mirror.layers.set(UST, { ...tanks({ Virginia: 30 }, 0), edited: null });
+  const others = await run('get', 'ust-facilities', '--states', 'AK,CT', '--yes');
+  assert.match(others.stderr, /ust-facilities: loaded 0 records of AK, CT\.\n/);
 });
 
 test('a place near a border is answered where its state was asked by box, and is partial where the neighbour is not here', async (t) => {
