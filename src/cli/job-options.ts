@@ -66,7 +66,7 @@ export function jobOptions(flags?: readonly string[]): Record<string, CommandOpt
 /** Options for the billing period of an account. */
 export const ACCOUNT_FLAGS: readonly string[] = [
   ...['service', 'base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day'],
-  ...['reserve', 'spent-elsewhere', 'overage-ceiling', 'store'],
+  ...['reserve', 'overage-ceiling', 'store'],
 ];
 
 /** Options for a command that gets its inputs later. */

@@ -72,9 +72,7 @@ const CHECK: Command = {
     lng: { type: 'string', describe: 'longitude of the place that it asks for' },
     'api-key-file': { type: 'string', describe: 'file that holds a key' },
     'narrow-key-file': { type: 'string', describe: 'a key with the scope of one topic' },
-    ...jobOptions([
-      ...['base-url', 'budget', 'account', 'subscription', 'anniversary-day', 'reserve', 'spent-elsewhere', 'store'],
-    ]),
+    ...jobOptions([...['base-url', 'budget', 'account', 'subscription', 'anniversary-day', 'reserve', 'store']]),
     ...figures,
     yes: { alias: 'y', type: 'boolean', describe: 'spend without asking' },
     ...log,

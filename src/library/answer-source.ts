@@ -14,10 +14,7 @@ export interface AnswerSource {
 
 /** The account at a metered service, and its limits. The names are those of the job file's settings. */
 export interface ClientSettings
-  extends Pick<
-    JobFile,
-    'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'spent_elsewhere' | 'overages' | 'concurrency'
-  > {
+  extends Pick<JobFile, 'account' | 'subscription' | 'anniversary_day' | 'reserve' | 'overages' | 'concurrency'> {
   /** The service's address. */
   readonly base_url: string;
   /** The API key. Of several, the next one is used if one is refused. */

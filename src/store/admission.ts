@@ -19,7 +19,6 @@ export interface Usage {
 
 export interface AdmissionLimits {
   readonly periodLimit: number;
-  readonly spentElsewhere?: number;
   readonly creditsPerMinute: number;
   readonly budget: number;
   readonly plan?: { readonly budget: number };
@@ -41,7 +40,8 @@ export function refusal(
   if (total(usage.run) + credits > limits.budget) return { outcome: 'budget' };
   if (limits.plan && usage.underPlan && total(usage.underPlan) + credits > limits.plan.budget)
     return { outcome: 'budget' };
-  if (usage.period.exhaustedAt !== null || credits > periodLeft(usage.period, limits)) return { outcome: 'quota' };
+  if (usage.period.exhaustedAt !== null || credits > periodLeft(usage.period, limits.periodLimit))
+    return { outcome: 'quota' };
   const window = limits.windowMs + MINUTE_MARGIN_MS;
   let inWindow = usage.recent.credits + usage.inFlight;
   if (inWindow + credits <= limits.creditsPerMinute) return null;
@@ -62,20 +62,8 @@ export function byOthers({ recent, inFlight, run }: Usage, number: number): numb
 }
 
 /** Credits of the period that may still be spent here: one arithmetic for plans and claims. Below 0 when overspent. */
-export function periodLeft(
-  period: PeriodSpending,
-  { periodLimit, spentElsewhere }: Pick<AdmissionLimits, 'periodLimit' | 'spentElsewhere'>,
-): number {
-  return periodLimit - total(period) - (period.later ?? 0) - elsewhere(period, spentElsewhere);
-}
-
-/**
- * Credits of the period that count as spent by others. Their expected spending in a whole period includes the recorded
- * spending so far, so the two are not added: only the difference is still to come.
- */
-export function elsewhere({ correction }: PeriodSpending, expected = 0): number {
-  const seen = correction?.elsewhere ?? 0;
-  return seen + Math.max(0, expected - Math.max(0, seen));
+export function periodLeft(period: PeriodSpending, periodLimit: number): number {
+  return periodLimit - total(period) - (period.later ?? 0) - (period.correction?.elsewhere ?? 0);
 }
 
 export function total({ charged, unknown, open }: Spending): number {

@@ -104,7 +104,7 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
       owner: owner.name,
       now: locked.now,
       lease: time + terms.leaseMs,
-      left: periodLeft(now.period, terms),
+      left: periodLeft(now.period, terms.periodLimit),
     });
     for (const area of areas)
       areaClaims.push({ call: id, source: terms.source, area: area.area, topics: topicsOf(area) });

@@ -32,8 +32,6 @@ export interface ClaimLimits {
   readonly countedSince?: number;
   /** Most credits that may be spent in the period by all who use the account: allowance less reserve, plus overage. */
   readonly periodLimit: number;
-  /** Credits of each period that other programs are expected to spend. A correction in the store counts as well. */
-  readonly spentElsewhere?: number;
   readonly creditsPerMinute: number;
   /** Most credits that this run may spend. */
   readonly budget: number;
@@ -248,8 +246,6 @@ export interface AccountTerms {
   readonly reserve: number;
   /** Credits beyond the allowance of a period that the job lets the provider bill. */
   readonly overageCredits: number;
-  /** Credits of each period that other programs spend. */
-  readonly spentElsewhere: number;
 }
 
 /** An account under the terms of the last run that could spend it. */

@@ -23,8 +23,8 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
       [...texts, run.plannedCredits, run.budget, run.plan ?? null],
     ),
   );
-  for (const { name, subscription, anniversaryDay, reserve, overageCredits, spentElsewhere } of run.accounts ?? []) {
-    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, spentElsewhere };
+  for (const { name, subscription, anniversaryDay, reserve, overageCredits } of run.accounts ?? []) {
+    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits };
     yield* write(
       statement(
         `INSERT INTO account_terms (account, terms, run) VALUES ($1, $2, $3)

@@ -22,7 +22,6 @@ const OPTIONS: readonly [args: string, option: string, ...more: string[]][] = [
   ['plan input.csv', 'concurrency', '-1', '0', '1.5'],
   ['plan input.csv', 'max-minutes', '-1'],
   ['plan input.csv', 'overage-ceiling', '-1'],
-  ['plan input.csv', 'spent-elsewhere', '-1', '1.5'],
   ['plan input.csv', 'anniversary-day', '-1', '0', '1.5', '32'],
 ];
 

@@ -310,7 +310,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const { store, terms, propose, clock } = setup;
     clock.moveTo('2026-04-04T23:59:59Z');
     const before = billingPeriod(5, clock.now());
-    const limit = { periodLimit: 100, spentElsewhere: 20 };
+    const limit = { periodLimit: 80 };
     const [first, second] = await store.claim(await terms(store, limit), [
       propose(LA, 'standard'),
       propose(NY, 'single'),

@@ -101,7 +101,6 @@ function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): 
     anniversaryDay: (settings.anniversary_day === undefined ? account : own).anniversaryDay,
     reserve: (settings.reserve === undefined ? account : own).reserve,
     overageCredits: (settings.overages === undefined ? account : own).overageCredits,
-    spentElsewhere: (settings.spent_elsewhere === undefined ? account : own).spentElsewhere,
   };
 }
 

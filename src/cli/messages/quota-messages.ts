@@ -18,7 +18,7 @@ export interface Quota {
 /** The period as `--json` prints it. */
 export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<string, unknown> {
   const { subscription, reserve, name } = state.account;
-  const { period, spending, available, elsewhere } = state;
+  const { period, spending, available } = state;
   const { correction } = spending;
   return {
     account: name,
@@ -30,7 +30,6 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
     free_calls: freeCalls,
     unknown: spending.unknown,
     in_flight: spending.open,
-    spent_elsewhere: elsewhere,
     ...(spending.later ? { counted_later: spending.later } : {}),
     correction: correction ? { spent_elsewhere: correction.elsewhere, at: isoTime(correction.at) } : null,
     reserved: reserve,
@@ -44,7 +43,7 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
 /** The period as text; reasons that prevent buying come last. */
 export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): string[] {
   const { subscription, reserve, name } = state.account;
-  const { period, spending, available, elsewhere } = state;
+  const { period, spending, available } = state;
   const overage = hasSubscription ? overageOf(state) : 0;
   const pairs: (readonly [string, string])[] = [
     ['account', hasSubscription ? `${name} (${subscription.name})` : name],
@@ -57,7 +56,6 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
       `${grouped(spending.unknown)}${spending.unknown > 0 ? ' (calls without an answer, counted as spent)' : ''}`,
     ],
     ['in flight', grouped(spending.open)],
-    ['spent elsewhere', grouped(elsewhere)],
   ];
   if (spending.later) pairs.push(['later', `${grouped(spending.later)} (${IN_LATER_PERIODS})`]);
   if (spending.correction) pairs.push(['correction', correctionMessage(spending.correction)]);
@@ -71,9 +69,9 @@ const IN_LATER_PERIODS = 'in later periods: a clock was ahead, or the anniversar
 const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or --subscription';
 
 /** Credits that all programs spent beyond the allowance; 0 where overages are off. */
-function overageOf({ account: { subscription, overageCredits }, spending, elsewhere }: AccountState): number {
+function overageOf({ account: { subscription, overageCredits }, spending }: AccountState): number {
   if (overageCredits === 0) return 0;
-  return Math.max(0, total(spending) + elsewhere - subscription.creditsPerMonth);
+  return Math.max(0, total(spending) + (spending.correction?.elsewhere ?? 0) - subscription.creditsPerMonth);
 }
 
 function overageMessage({ subscription: { overageRate } }: JobAccount, credits: number): string {
@@ -95,6 +93,6 @@ function exhaustedMessage({ spending: { exhaustedAt, exhaustedLeft }, period }: 
   return [
     `${when}, while this ledger had ${counted(exhaustedLeft, 'credit')} left. Other programs spend them too, or the subscription is smaller than the job says.`,
     `Nothing is bought until ${dateTime(period.end)}. If the provider's page still shows credits: perilbook quota set JOB --left N.`,
-    'If other programs spend in every period, set spent_elsewhere in the job.',
+    'If other programs spend in every period, set reserve in the job to the credits that they need.',
   ];
 }

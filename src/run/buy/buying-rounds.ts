@@ -45,7 +45,7 @@ export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal
     // Each account has had a new period, and none of them could pay for a call.
     if (periodsWithoutCalls > job.accounts.length) {
       const message =
-        'One billing period cannot pay for a remaining call: the allowance less the reserve and the spending of other programs is too small.';
+        'One billing period cannot pay for a remaining call: the allowance less the reserve is too small.';
       return { ...stop, message };
     }
     if (deadline !== null && stop.resumeAfter - clock.now() >= deadline - steadyTime(clock)) return stop;
@@ -79,7 +79,7 @@ async function explained({ job, store, effects, progress }: BuyingContext, stop:
   const { name: account } = early.account;
   return {
     ...stop,
-    message: `The service says that the quota of ${account} is used up, but by the ledger it had ${counted(early.spending.exhaustedLeft!, 'credit')} left: other programs use it, or the subscription is smaller than in the job. ${CORRECT_QUOTA} If other programs spend credits in every period, set spent_elsewhere.`,
+    message: `The service says that the quota of ${account} is used up, but by the ledger it had ${counted(early.spending.exhaustedLeft!, 'credit')} left: other programs use it, or the subscription is smaller than in the job. ${CORRECT_QUOTA} If other programs spend credits in every period, set reserve to what they need.`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { TIMEOUTS } from '../../fetch/exchange.ts';
-import { elsewhere, periodLeft } from '../../store/admission.ts';
+import { periodLeft } from '../../store/admission.ts';
 import type { ClaimLimits, PeriodSpending, Store } from '../../store/port.ts';
 import type { Times } from '../run-times.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
@@ -10,8 +10,6 @@ export interface AccountState {
   readonly account: JobAccount;
   readonly period: { readonly start: number; readonly end: number };
   readonly spending: PeriodSpending;
-  /** Credits that count as spent by other programs: the job's estimate, or the recorded correction if larger. */
-  readonly elsewhere: number;
   /** Credits left for this job: allowance less reserve less spent; 0 after the service has reported a used-up quota. */
   readonly available: number;
 }
@@ -19,12 +17,11 @@ export interface AccountState {
 export async function accountState(account: JobAccount, store: Store, now: number): Promise<AccountState> {
   const period = billingPeriod(account.anniversaryDay, now);
   const spending = await store.spending(account.name, period);
-  const left = periodLeft(spending, { periodLimit: periodLimit(account), spentElsewhere: account.spentElsewhere });
+  const left = periodLeft(spending, periodLimit(account));
   return {
     account,
     period,
     spending,
-    elsewhere: elsewhere(spending, account.spentElsewhere),
     available: spending.exhaustedAt === null ? Math.max(0, left) : 0,
   };
 }
@@ -54,7 +51,6 @@ export function claimLimits(
     period: billingPeriod(account.anniversaryDay, latest),
     countedSince: billingPeriod(account.anniversaryDay, earliest).start,
     periodLimit: periodLimit(account),
-    spentElsewhere: account.spentElsewhere,
     creditsPerMinute: account.subscription.creditsPerMinute,
     leaseMs: LEASE_MS,
   };

@@ -190,7 +190,7 @@ function originOf({ job, connection }: RunContext, { cells }: Scan): OriginNotes
 function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): PoolAccount[] {
   return accounts.map(({ account, available }) => ({
     available,
-    perPeriod: Math.max(0, periodLimit(account) - account.spentElsewhere),
+    perPeriod: periodLimit(account),
     creditsPerMinute: account.subscription.creditsPerMinute,
     anniversaryDay: account.anniversaryDay,
     may: (scope) => apiKeys.mayBuy(account.name, job.account.name, scope),

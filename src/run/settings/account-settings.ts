@@ -80,7 +80,7 @@ function overageCreditsOf(overages: JobFile['overages'], subscription: Subscript
 
 /** The account's settings, with defaults. */
 type AccountSettings = Pick<JobFile, 'account' | 'overages'> & {
-  readonly [K in 'subscription' | 'anniversary_day' | 'reserve' | 'spent_elsewhere']: NonNullable<JobFile[K]>;
+  readonly [K in 'subscription' | 'anniversary_day' | 'reserve']: NonNullable<JobFile[K]>;
 };
 
 /** The embedded service has one account per subscription, so that a job with another one does not change the quota of a
@@ -106,7 +106,6 @@ export function accountOf(given: AccountSettings, service: ServiceSettings): Job
     anniversaryDay: given.anniversary_day,
     reserve: given.reserve,
     overageCredits: overageCreditsOf(given.overages, subscription),
-    spentElsewhere: given.spent_elsewhere,
   };
 }
 
@@ -125,8 +124,7 @@ export function accountsOf(
   const accounts = new Map<string, JobAccount>();
   for (const key of given.api_keys ?? [{}]) {
     const name = key.account ?? own.name;
-    const before =
-      accounts.get(name) ?? (name === own.name ? own : { ...own, name, overageCredits: 0, spentElsewhere: 0 });
+    const before = accounts.get(name) ?? (name === own.name ? own : { ...own, name, overageCredits: 0 });
     const subscription = key.subscription === undefined ? before.subscription : subscriptionOf(key.subscription);
     accounts.set(name, {
       ...before,

@@ -284,17 +284,10 @@ export const SETTINGS = {
   },
   reserve: {
     group: 'Money and time',
-    help: 'credits of the billing period to keep back',
+    help: 'credits of each billing period that this job must leave',
     schema: ({ credits }) => credits,
     default: 0,
     flags: { reserve: { type: 'number' } },
-  },
-  spent_elsewhere: {
-    group: 'Money and time',
-    help: 'credits that other programs spend in each billing period',
-    schema: ({ credits }) => credits,
-    default: 0,
-    flags: { 'spent-elsewhere': { type: 'number' } },
   },
   optimize: {
     group: 'Money and time',

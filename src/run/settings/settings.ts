@@ -23,7 +23,7 @@ export const NO_OUTPUT = devNull;
 type ResolvedSetting =
   | ('input' | 'output' | 'name' | 'delimiter' | 'header' | 'header_line' | 'sheet' | 'encoding' | 'location')
   | ('topics' | 'tiers' | 'order_by' | 'areas' | 'service' | 'store' | 'on_finish' | 'metrics' | 'time_to_live')
-  | ('account' | 'subscription' | 'anniversary_day' | 'overages' | 'reserve' | 'spent_elsewhere');
+  | ('account' | 'subscription' | 'anniversary_day' | 'overages' | 'reserve');
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
