@@ -30,9 +30,7 @@ export class FastClock implements Clock {
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    // Waiting for an anniversary is leapt over, and time goes on from there.
-    if (ms > 3_600_000) this.#moved += ms;
-    const wakeAt = this.now() + (ms > 3_600_000 ? 0 : ms);
+    const wakeAt = this.now() + ms;
     for (let left = wakeAt - this.now(); left > 0 && !signal?.aborted; left = wakeAt - this.now()) {
       // At least a millisecond: setTimeout cannot do less, and a loop of zeros would keep others from their turn.
       const slice = Math.max(1, Math.min(left / this.#factor, 50));

@@ -19,8 +19,7 @@ import { effectsOf, libraryHost } from './run-host.ts';
 export interface AnswerSettings
   extends Pick<
     JobFile,
-    | ('coordinates' | 'precision' | 'coverage' | 'counts' | 'details' | 'optimize' | 'time_to_live')
-    | ('on_quota' | 'name')
+    ('coordinates' | 'precision' | 'coverage' | 'counts' | 'details' | 'optimize' | 'time_to_live') | 'name'
   > {
   readonly source: AnswerSource;
   /** Most credits that may be spent in all. Needed for a metered service. */

@@ -36,7 +36,6 @@ export interface RunFacts {
   readonly anniversaryDays: readonly number[];
   /** When `max_minutes` ends the buying, on the monotonic clock; null: never. */
   readonly deadline: number | null;
-  readonly waitsForQuota: boolean;
 }
 
 export function runFacts({ job, plan, summary, deadline, connection, effects: { clock } }: Prepared): RunFacts {
@@ -52,7 +51,6 @@ export function runFacts({ job, plan, summary, deadline, connection, effects: { 
     creditsPerMinute: perMinute < SAMPLE_CREDITS_PER_MINUTE ? perMinute : Number.POSITIVE_INFINITY,
     anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
     deadline,
-    waitsForQuota: job.onQuota === 'wait',
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Settlement } from '../store/port.ts';
 
-/** The phase of a run. `looking_up`: in local data. `waiting`: for the quota, with `on_quota: wait`. */
-export type Phase = 'reading' | 'pricing' | 'buying' | 'looking_up' | 'waiting' | 'writing';
+/** The phase of a run. `looking_up`: in local data. */
+export type Phase = 'reading' | 'pricing' | 'buying' | 'looking_up' | 'writing';
 
 /** The progress of a run, for the display. Only `record` changes it. */
 export interface Progress {
@@ -30,8 +30,6 @@ export interface Progress {
   /** When the ledger allows calls again, by the steady time, after other runs or an earlier one have used the minute; 0 without
    * such a wait. */
   readonly minuteUsedUntil: number;
-  /** When the wait for the quota ends, milliseconds since the epoch; 0 where the run does not wait. */
-  readonly waitingUntil: number;
   /** The credits left in the period, by the ledger, after quota and reserve, and this run's credits at that time; null before the
    * ledger was read. */
   readonly ledgerLeft: { readonly credits: number; readonly spent: number } | null;
@@ -63,7 +61,6 @@ export function newProgress(): Progress {
     slowedDown: 0,
     slowedUntil: 0,
     minuteUsedUntil: 0,
-    waitingUntil: 0,
     ledgerLeft: null,
     minuteLeft: null,
     onChange: null,
@@ -95,10 +92,6 @@ const EVENTS = {
   },
   ledgerRead(progress: Writable, ledgerLeft: NonNullable<Progress['ledgerLeft']>) {
     progress.ledgerLeft = ledgerLeft;
-  },
-  waiting(progress: Writable, until: number) {
-    progress.waitingUntil = until;
-    enter(progress, 'waiting');
   },
   callSent(progress: Writable) {
     progress.callsInFlight++;
@@ -148,7 +141,6 @@ export function record<Event extends keyof Events>(
 
 function enter(progress: Writable, phase: Phase): void {
   if (progress.phase === phase) return;
-  if (phase !== 'waiting') progress.waitingUntil = 0;
   progress.phase = phase;
   progress.rows = 0;
   progress.onChange?.();

@@ -37,9 +37,7 @@ export interface Times {
 export class RunTimes {
   readonly #clock: Clock;
   readonly #notice: (message: string) => void;
-  readonly #began: ClockReading;
-  /** The start of this period's measurements. */
-  #base: ClockReading;
+  readonly #began: { readonly wall: number; readonly steady: number };
   #service: ServiceTime | null = null;
   #jumped = false;
   #isReported = false;
@@ -48,20 +46,12 @@ export class RunTimes {
     this.#clock = clock;
     this.#notice = notice;
     this.#began = { wall: Math.max(clock.now(), startedAt), steady: steadyTime(clock) };
-    this.#base = this.#began;
   }
 
   /** This machine's time, but never earlier than the run's start plus the time since: if the clock is set back, new answers would
    * otherwise be stale at once and be bought again. */
   now(): number {
-    return Math.max(this.#clock.now(), this.#since(this.#began));
-  }
-
-  /** Starts again after a wait for a date by this machine's clock: in a month it may have been corrected, or suspended. */
-  beginAnew(): void {
-    this.#base = { wall: this.#clock.now(), steady: steadyTime(this.#clock) };
-    this.#service = null;
-    this.#jumped = false;
+    return Math.max(this.#clock.now(), this.#sinceBegan());
   }
 
   /** Records the `Date` of an answer to a request that was sent at the steady time `sentAt` and answered at `steady`. */
@@ -85,7 +75,7 @@ export class RunTimes {
 
   /** The times that determine the billing period. */
   billing(): Times {
-    const own = [this.#clock.now(), this.#since(this.#base)];
+    const own = [this.#clock.now(), this.#sinceBegan()];
     const service = this.#jumped ? null : this.#serviceNow();
     const within = (ms: number) => (service === null ? [] : own.filter((time) => Math.abs(service - time) <= ms));
     const agreeing = within(CLOCKS_APART_MS + (this.#service?.within ?? 0));
@@ -100,8 +90,8 @@ export class RunTimes {
     return behind > CLOCKS_APART_MS ? time + behind : time;
   }
 
-  #since({ wall, steady }: ClockReading): number {
-    return wall + steadyTime(this.#clock) - steady;
+  #sinceBegan(): number {
+    return this.#began.wall + steadyTime(this.#clock) - this.#began.steady;
   }
 
   #serviceNow(): number | null {
@@ -120,9 +110,4 @@ export class RunTimes {
         : `${what}. Billing periods are counted by this machine's clock: check it.`,
     );
   }
-}
-
-interface ClockReading {
-  readonly wall: number;
-  readonly steady: number;
 }

@@ -54,7 +54,7 @@ test('sources, states and datasets are completed after the actions of data', asy
 
 test('the values of an option are completed; where a file is wanted nothing is offered, so that the shell offers files', async () => {
   assert.deepEqual(await of('run', '--service', ''), ['local', 'sample']);
-  assert.deepEqual(await of('run', '--on-quota', ''), ['stop', 'wait']);
+  assert.deepEqual(await of('run', '--optimize', ''), ['credits', 'calls']);
   assert.deepEqual(await of('quota', '--by', 'd'), ['day']);
   assert.deepEqual(await of('run', ''), []);
   assert.deepEqual(await of('run', 'jobs/'), []);

@@ -23,7 +23,6 @@ const FACTS: RunFacts = {
   creditsPerMinute: 1_200,
   anniversaryDays: [1],
   deadline: null,
-  waitsForQuota: false,
 };
 
 const buying = (more: Partial<Progress> = {}): Progress => ({
@@ -188,13 +187,6 @@ test('where nothing can be written over, a line says the same, and a change of p
   );
   assert.equal(changeLine(view(buying())), 'buying: 12,000 places for 180,000 credits');
   assert.equal(changeLine(view({ ...newProgress(), phase: 'writing' })), 'writing: 15,000 rows');
-  const waiting = { ...buying(), phase: 'waiting', waitingUntil: Date.parse('2026-12-01T00:01:00Z') } as const;
-  assert.equal(changeLine(view(waiting)), null, 'the run tells it itself');
-  assert.equal(progressLine(view(waiting)), 'waiting for the quota, until 2026-12-01 00:01 UTC');
-  assert.match(
-    progressBlock(view(waiting), style(100))[0]!,
-    /for the quota, until 2026-12-01 00:01 UTC · 10 days 12 h left/,
-  );
 });
 
 test('colours: on a terminal, not with NO_COLOR or a dumb terminal, and anywhere with FORCE_COLOR', () => {

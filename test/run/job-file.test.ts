@@ -138,7 +138,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
     /subscription: "gold" is not starter, professional or a map/,
   ],
   ['a misspelt subscription', 'subscription: profesional\n', '1:15', /did you mean professional\?/],
-  ['a misspelt word', 'on_quota: wiat\n', '1:11', /on_quota: "wiat" is not stop or wait; did you mean wait\?/],
+  ['a misspelt word', 'optimize: cals\n', '1:11', /optimize: "cals" is not credits or calls; did you mean calls\?/],
   ['a misspelt setting of a setting', 'location: {lta: Y}\n', '1:12', /unknown setting "lta"; did you mean lat\?/],
   [
     'a misspelt setting of a key',

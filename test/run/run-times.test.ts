@@ -101,14 +101,6 @@ test('the machine was suspended: the service and the clock agree, and the time s
   assert.deepEqual(apart(), [DAY, DAY]);
 });
 
-test('after a wait for an anniversary only this machine’s clock counts, until the service says a time', () => {
-  const { answer, apart, times, time } = machine();
-  answer(HOUR);
-  time.wall += 3 * DAY;
-  times.beginAnew();
-  assert.deepEqual(apart(), [3 * DAY, 3 * DAY]);
-});
-
 test('without a word of the service both times count: the earlier limits, the later counts', () => {
   for (const jump of [-HOUR, HOUR, 40 * DAY]) {
     const { apart, time } = machine();

@@ -30,12 +30,12 @@ test('every option of the table is one of run, under its group and with its help
 
 test('a setting stands in its line alone; the job has it in camel case', () => {
   const sources = globSync(['src/run/settings/*.ts', 'src/cli/*.ts'], { cwd: ROOT });
-  const job = makeJob([{ input: 'in.csv', max_minutes: 5, on_quota: 'wait' }], {
+  const job = makeJob([{ input: 'in.csv', max_minutes: 5 }], {
     dataFolder: '/d',
     workingFolder: '/w',
   });
-  const plain = { max_invalid: job.maxInvalid, max_minutes: job.maxMinutes, on_quota: job.onQuota };
-  assert.deepEqual(plain, { max_invalid: DEFAULTS.max_invalid, max_minutes: 5, on_quota: 'wait' });
+  const plain = { max_invalid: job.maxInvalid, max_minutes: job.maxMinutes };
+  assert.deepEqual(plain, { max_invalid: DEFAULTS.max_invalid, max_minutes: 5 });
   for (const name of Object.keys(plain)) {
     const spelled = new RegExp(name.replace('_', '[-_]?'), 'i');
     const files = sources.filter((file) => spelled.test(readFileSync(join(ROOT, file), 'utf8')));

@@ -64,7 +64,6 @@ test('the page shows the rate and the time left that the terminal shows', () => 
       startedAt: 0,
       rows: 1,
       cellsCached: 0,
-      waitsForQuota: false,
       reach: { credits: 700, cells: 70 },
       value: 0,
     },

@@ -301,11 +301,10 @@ function verdict({ job, plan, summary }: Prepared): string {
   const none = credits_available === 0 ? 'No credits are left' : `${left} cannot buy anything`;
   const needed = `${counted(credits, 'credit')} needed${dollars}. ${boughtMessage({ job, summary }, left, none)}`;
   if (finishBy === null) return `${needed}. The quota is never enough for the rest.`;
-  const who = job.onQuota === 'wait' ? 'This run waits and completes' : 'Complete';
   const later = (summary.periods ?? 0) - (credits_available > 0 ? 1 : 0);
   const quotas =
     later === 1 ? 'the quota of the next billing period' : `the quotas of the next ${grouped(later)} billing periods`;
-  return `${needed}. ${who} by ${dateTime(finishBy)}, with ${quotas}.`;
+  return `${needed}. Complete by ${dateTime(finishBy)}, with ${quotas}.`;
 }
 
 /** What to do about rows that cannot be read. */

@@ -1,8 +1,8 @@
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { counted, grouped } from '../../format-numbers.ts';
 import { textWidth } from '../../printable.ts';
 import { estimate, reachedCells } from '../../run/estimate.ts';
 import type { Color } from '../messages/color.ts';
-import { timeSpan, wrapped } from '../messages/format.ts';
+import { wrapped } from '../messages/format.ts';
 import {
   cellParts,
   creditParts,
@@ -29,7 +29,7 @@ const BAR_WIDTH = 30;
 
 /** The lines that a terminal redraws; none is wider than the terminal. */
 export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
-  const { progress, facts, now } = view;
+  const { progress, facts } = view;
   const line = (name: string, parts: readonly string[]): string[] =>
     wrapped(parts, style.width - NAME_WIDTH - 2).map(
       (text, index) =>
@@ -44,17 +44,6 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
       const rows = facts?.rows ?? 0;
       const amount = `${grouped(Math.min(progress.rows, rows))} of ${counted(rows, 'row')}`;
       return line('writing', [`${bar(progress.rows, rows, style)}  ${amount}`]);
-    }
-    case 'waiting': {
-      const left = timeSpan((progress.waitingUntil - now) / 60_000);
-      return [
-        ...line('waiting', [
-          style.color('yellow', `for the quota, until ${dateTime(progress.waitingUntil)}`),
-          `${left} left`,
-        ]),
-        ...line('places', cellParts(view)),
-        ...line('credits', creditParts(view)),
-      ];
     }
     case 'looking_up':
       if (facts === null) return [];
@@ -84,7 +73,7 @@ export function progressBlock(view: ProgressView, style: BlockStyle): string[] {
           ? line('store', [`${counted(facts.cellsCached, 'place')} already in the store`])
           : []),
         ...(failures.length > 0 ? line('failures', failures) : []),
-        ...line('left', leftParts(end, facts, style.color)),
+        ...line('left', leftParts(end, style.color)),
         ...(places.of < progress.cells ? line('later', laterParts(view, places.of)) : []),
       ];
     }
@@ -101,14 +90,12 @@ function bar(done: number, all: number, { width, unicode, color }: BlockStyle): 
 /** The same in one line, for output that is no terminal. */
 export function progressLine(view: ProgressView): string {
   const { progress, facts } = view;
-  const { phase, rows, waitingUntil } = progress;
+  const { phase, rows } = progress;
   switch (phase) {
     case 'reading':
       return `reading: ${counted(rows, 'row')}`;
     case 'pricing':
       return 'pricing';
-    case 'waiting':
-      return `waiting for the quota, until ${dateTime(waitingUntil)}`;
     case 'writing':
       return `writing: ${grouped(rows)} of ${counted(facts?.rows ?? rows, 'row')}`;
     case 'looking_up':
@@ -123,9 +110,7 @@ export function progressLine(view: ProgressView): string {
         ...(progress.retries > 0 ? [counted(progress.retries, 'retry', 'retries')] : []),
         ...(progress.slowedDown > 0 ? [`asked to slow down ${counted(progress.slowedDown, 'time')}`] : []),
         ...(failures.length > 0 ? [`failures: ${failures.join(', ')}`] : []),
-        ...(facts === null
-          ? []
-          : [`left: ${leftParts(estimate(progress, facts, view.last, view), facts, plain).join(', ')}`]),
+        ...(facts === null ? [] : [`left: ${leftParts(estimate(progress, facts, view.last, view), plain).join(', ')}`]),
       ];
       return `buying: ${parts.join(' · ')}`;
     }

@@ -31,7 +31,6 @@ export function logShow(context: CliContext, log: Log): ProgressShow {
       retries: progress.retries,
       slowed_down: progress.slowedDown,
       failures: progress.failuresByKind,
-      waiting_until: progress.waitingUntil > 0 ? new Date(progress.waitingUntil).toISOString() : undefined,
     });
   };
   progress.onChange = () => {

@@ -117,7 +117,7 @@ export function failureParts({ failuresByKind }: Progress): string[] {
   return Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`);
 }
 
-export function leftParts(end: Estimate, facts: RunFacts, color: Color): string[] {
+export function leftParts(end: Estimate, color: Color): string[] {
   const minutes = end.minutes === null ? 'unknown' : timeSpan(end.minutes);
   const after = `after ${counted(end.credits, 'more credit')}`;
   switch (end.endedBy) {
@@ -127,9 +127,11 @@ export function leftParts(end: Estimate, facts: RunFacts, color: Color): string[
       return [minutes, color('yellow', `budget reached ${after}`)];
     case 'time':
       return [minutes, color('yellow', `time limit reached ${after} or so`)];
-    case 'quota': {
-      const then = facts.waitsForQuota ? 'waits until' : 'resume after';
-      return [minutes, color('yellow', `quota used up ${after}`), color('yellow', `${then} ${dateTime(end.resets)}`)];
-    }
+    case 'quota':
+      return [
+        minutes,
+        color('yellow', `quota used up ${after}`),
+        color('yellow', `resume after ${dateTime(end.resets)}`),
+      ];
   }
 }

@@ -1,8 +1,7 @@
-import { sleepUntilSteady, steadyTime } from '../../clock.ts';
-import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
+import { sleepUntilSteady } from '../../clock.ts';
 import { difference, intersection, NO_TOPICS, type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { counted, dateTime } from '../../format-numbers.ts';
+import { counted } from '../../format-numbers.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { total } from '../../store/admission.ts';
 import { accountState } from '../plan/account-state.ts';
@@ -17,8 +16,8 @@ import { type Buying, type BuyingContext, beginBuying, CellQueue } from './buyin
 
 /*
  * How a run buys, from the outside in:
- * - `buyInRounds`: one billing period after another (`on_quota: wait`), and within a period round after round: a round divides the
- *   remaining credits among the cells, by tier and value, and buys; the next round divides the credits that were not needed.
+ * - `buyInRounds`: round after round: a round divides the remaining credits among the cells, by tier and value, and buys; the next
+ *   round divides the credits that were not needed.
  * - `buyCells`: some cells at once, each with its credits reserved; `buyCell` takes the cheapest next call of one cell (`CellWork`).
  * - `buyCall`: one call with its retries. The account is chosen (`Payers`), its throttle gives a permit, the ledger grants a claim, the
  *   client sends, `consequenceOf` decides as plain data what follows, the settlement is written, and `carryOut` does the rest.
@@ -27,36 +26,12 @@ import { type Buying, type BuyingContext, beginBuying, CellQueue } from './buyin
  */
 
 /**
- * Buys until everything is bought, or until credits or time are used up or the service fails; with `on_quota: wait` it continues in
- * the next period.
+ * Buys until everything is bought, or until credits or time are used up or the service fails.
  *
  * @returns why it stopped early; null if everything was bought
  */
 export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal): Promise<Stop | null> {
-  const { job, plan, progress, deadline, effects } = context;
-  const { clock, times, notice } = effects;
-  const queue = new CellQueue(plan);
-  let periodsWithoutCalls = 0;
-  for (;;) {
-    const callsBefore = progress.calls;
-    const stop = await explained(context, await buyWithinPeriod(context, queue, interrupt));
-    if (stop?.reason !== 'quota' || job.onQuota !== 'wait' || stop.resumeAfter === null) return stop;
-    periodsWithoutCalls = progress.calls === callsBefore ? periodsWithoutCalls + 1 : 0;
-    // Each account has had a new period, and none of them could pay for a call.
-    if (periodsWithoutCalls > job.accounts.length) {
-      const message =
-        'One billing period cannot pay for a remaining call: the allowance less the reserve is too small.';
-      return { ...stop, message };
-    }
-    if (deadline !== null && stop.resumeAfter - clock.now() >= deadline - steadyTime(clock)) return stop;
-    notice(`${stop.message} Waiting until ${dateTime(stop.resumeAfter)}, when it resets.`);
-    const until = stop.resumeAfter + CLOCKS_APART_MS;
-    record(progress, 'waiting', until);
-    await clock.sleep(until - clock.now(), interrupt);
-    times.beginAnew();
-    if (interrupt.aborted) return stopFor('interrupted', 'Interrupted.', stop.resumeAfter);
-    record(progress, 'phase', 'buying');
-  }
+  return explained(context, await buyRounds(context, interrupt));
 }
 
 /** Explains a quota that ended earlier than the ledger expected, or that covers no call by the ledger: the ledger's figures, and what
@@ -85,8 +60,9 @@ async function explained({ job, store, effects, progress }: BuyingContext, stop:
 
 const CORRECT_QUOTA = "If the provider's page shows credits left: perilbook quota set --left N.";
 
-async function buyWithinPeriod(context: BuyingContext, queue: CellQueue, interrupt: AbortSignal): Promise<Stop | null> {
+async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promise<Stop | null> {
   const { job, plan, progress } = context;
+  const queue = new CellQueue(plan);
   const { cells } = plan.scan;
   const tiers = job.tiers.map((tier) => topicSet(tier.topics));
   const buying = await beginBuying(context, interrupt);

@@ -58,7 +58,7 @@ interface BuyingEffects {
   readonly notice: (message: string) => void;
 }
 
-/** The buying within one billing period: the context, and the state that calls change. */
+/** The buying of a run: the context, and the state that calls change. */
 export interface Buying extends BuyingContext {
   readonly payers: Payers;
   readonly health: RunHealth;
@@ -67,7 +67,7 @@ export interface Buying extends BuyingContext {
   readonly readCell: (cell: Cell) => Promise<CellRecord | null>;
 }
 
-/** Begins the buying of a period. */
+/** Begins the buying of a run. */
 export async function beginBuying(context: BuyingContext, interrupt: AbortSignal): Promise<Buying> {
   const { job, store, limits, service, effects } = context;
   const contents = await store.bundleContents(limits.source);

@@ -56,7 +56,7 @@ export interface Plan {
   readonly ways: Ways;
   /** The places that the available credits buy. */
   readonly shares: readonly TierShare[];
-  /** What this run buys within its budget, quota and time; with `on_quota: wait`, the later periods included. */
+  /** What this run buys within its budget, quota and time. */
   readonly reach: Reach;
   /** The accounts that pay, and what each is planned to pay in this period. */
   readonly accounts: readonly AccountState[];
@@ -124,7 +124,6 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const inPeriod = isLocal
     ? reachedBy(purchase, { tiers: new Uint8Array(scan.cells.size).fill(job.tiers.length), credits: 0 })
     : reachOf(purchase, Math.min(limit, available, window));
-  const isWaiting = !isLocal && job.onQuota === 'wait' && available < Math.min(limit, window);
   const pool = poolOf(job, accounts, apiKeys);
   const inAll = accounts.map((account) => account.available);
   const withinAllowances = accounts.map(leftOfAllowance);
@@ -170,7 +169,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
       enterprise: weighed(priceBundle('enterprise', lacking)),
     },
     shares: inPeriod.shares,
-    reach: isWaiting ? reachOf(purchase, Math.min(limit, window)) : inPeriod,
+    reach: inPeriod,
     accounts,
     available,
     byAccount: paid.byAccount,

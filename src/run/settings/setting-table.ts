@@ -263,13 +263,6 @@ export const SETTINGS = {
     schema: ({ positive }) => positive,
     flags: { 'max-minutes': { type: 'number' } },
   },
-  on_quota: {
-    group: 'Money and time',
-    help: 'when the quota is used up: stop, or wait for the reset',
-    schema: ({ oneOf }) => oneOf('stop', 'wait'),
-    default: 'stop',
-    flags: { 'on-quota': {} },
-  },
   overages: {
     group: 'Money and time',
     help: 'what may be billed beyond the allowance (default: nothing)',
