@@ -29,7 +29,7 @@ async function untilClosed(socket: Socket): Promise<string> {
 test('one connection more than the limit is closed unanswered, and there is room again when one ends', {
   timeout: 300_000,
 }, async (t) => {
-  const { service, key } = await setUp(t, { service: { limits: { connections: 4 } } });
+  const { service, key } = await setUp(t, { service: { limits: { connections: 4, ofAddress: 4 } } });
   const ask = `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
   const held: Socket[] = [];
   for (let i = 0; i < 4; i++) {
@@ -49,6 +49,34 @@ test('one connection more than the limit is closed unanswered, and there is room
   const next = await connected(t, service.port);
   next.write(ask);
   assert.match(String(await once(next, 'data')), /^HTTP\/1\.1 200 /);
+});
+
+test('silent connections of one address shut out neither another address nor its own calls', {
+  timeout: 300_000,
+  skip: process.platform !== 'linux' && 'other systems have one address of this machine',
+}, async (t) => {
+  const { service, single, key } = await setUp(t, { service: { limits: { connections: 8 } } });
+  const ask = `GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
+  const answered = await connected(t, service.port);
+  answered.write(ask);
+  assert.match(String(await once(answered, 'data')), /^HTTP\/1\.1 200 /);
+  for (const sent of ['', 'GET /v1/drought/risk HTTP/1.1\r\nHo', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n']) {
+    const silent: Socket[] = [];
+    for (let i = 0; i < 20; i++) {
+      const socket = await connected(t, service.port);
+      socket.write(sent);
+      silent.push(socket);
+    }
+    const other = connect({ port: service.port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+    t.after(() => other.destroy());
+    other.on('error', () => {});
+    other.write(ask);
+    const [answer] = await Promise.race([once(other, 'data'), once(other, 'close').then(() => ['closed unanswered'])]);
+    assert.match(String(answer), /^HTTP\/1\.1 200 /, `another address, after ${JSON.stringify(sent)}`);
+    assert.equal((await single()).status, 200, `the same address, after ${JSON.stringify(sent)}`);
+    other.destroy();
+    for (const socket of silent) socket.destroy();
+  }
 });
 
 test('a header that comes byte by byte meets the time-out, while others are answered', {

@@ -54,6 +54,15 @@ test('addresses are counted separately, up to a limit: the oldest is forgotten',
   assert.equal(take('a', 10), null, 'a was the oldest');
 });
 
+test('a renewed minute is the newest: another address is forgotten before it', () => {
+  const take = createKeyGuesses(2);
+  take('a', 0);
+  take('b', 30_000);
+  for (let i = 0; i < 20; i++) assert.equal(take('a', 60_000), null);
+  assert.equal(take('c', 61_000), null);
+  assert.equal(take('a', 62_000), 58, 'a is still counted');
+});
+
 test('a clock that is set back starts a new minute', () => {
   const take = createKeyGuesses();
   for (let i = 0; i < 20; i++) take('a', 1_000_000);

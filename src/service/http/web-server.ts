@@ -16,6 +16,8 @@ import { type FailureReply, sendFailure } from './replies.ts';
 export interface ConnectionLimits {
   /** Most connections at once; further ones are closed unanswered. */
   readonly connections?: number;
+  /** Most connections of one address: for a further one, the oldest that waits for a request is closed. Default: half of all. */
+  readonly ofAddress?: number;
   /** How long a request may take to arrive, in milliseconds: it is one line and a few headers. */
   readonly receiveTimeout?: number;
   /** How long a connection may be silent, in milliseconds; after that the reader of a 6 MB bundle has stalled. */
@@ -38,6 +40,7 @@ export function createWebServer(
   limits: ConnectionLimits = {},
 ): FastifyInstance {
   const { connections, receiveTimeout, idleTimeout } = { ...DEFAULT_LIMITS, ...limits };
+  const { ofAddress = Math.ceil(connections / 2) } = limits;
   const app = fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -66,7 +69,7 @@ export function createWebServer(
     },
   });
   app.server.maxConnections = connections;
-  spareBusyConnections(app.server);
+  limitConnections(app.server, ofAddress);
   refuseExpectations(app.server, clock);
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.addHook('onRequest', ({ raw, id }, reply, done) => {
@@ -148,14 +151,21 @@ export async function closeWithin(app: FastifyInstance, ms: number): Promise<voi
 }
 
 /**
- * Makes `closeIdleConnections` of a server close idle connections only. Node regards a connection as idle as soon as its
+ * Closes connections that wait for a request where one address has more than `ofAddress`, so that its silent connections shut
+ * out neither others nor its own calls.
+ *
+ * Also makes `closeIdleConnections` of a server close idle connections only. Node regards a connection as idle as soon as its
  * response has been ended, although megabytes may still have to be sent; `close` calls it first, which would cut bodies in
  * flight. To be called before the server listens.
  */
-function spareBusyConnections(server: Server): void {
+function limitConnections(server: Server, ofAddress: number): void {
   // Responses on a connection finish in order, so checking the last one suffices.
   const lastOn = new Map<Socket, ServerResponse | null>();
+  const isIdle = (socket: Socket) => lastOn.get(socket)?.writableFinished !== false;
   server.on('connection', (socket: Socket) => {
+    const { remoteAddress: address } = socket;
+    const others = [...lastOn.keys()].filter(({ remoteAddress }) => remoteAddress === address);
+    if (others.length >= ofAddress) (others.find(isIdle) ?? socket).destroy();
     lastOn.set(socket, null);
     socket.once('close', () => lastOn.delete(socket));
   });
@@ -163,6 +173,6 @@ function spareBusyConnections(server: Server): void {
     if (lastOn.has(socket)) lastOn.set(socket, response);
   });
   server.closeIdleConnections = () => {
-    for (const [socket, last] of lastOn) if (last === null || last.writableFinished) socket.destroy();
+    for (const socket of lastOn.keys()) if (isIdle(socket)) socket.destroy();
   };
 }
