@@ -239,6 +239,7 @@ export const LIES: readonly Lie[] = [
   ),
   lie('4.7', 'air is measured next year', valueIn('ozone', { timestamp: '2027-03-15T11:00:00.000Z' })),
   lie('4.7', 'air was measured years ago', valueIn('ozone', { timestamp: '2019-03-15T11:00:00.000Z' })),
+  lie('4.7', 'air was measured in another century', valueIn('pm25', { timestamp: '1999-03-15T11:00:00.000Z' })),
   lie(
     '4.8',
     'radon is described otherwise elsewhere',

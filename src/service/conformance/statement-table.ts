@@ -11,7 +11,7 @@ import {
   NotChecked,
   type Statement,
 } from './checked-statement.ts';
-import { type CheckRequest, dataOf, type Reply } from './exchanges.ts';
+import { type CheckedExchange, type CheckRequest, dataOf, type Reply } from './exchanges.ts';
 import { checkResult, type ResultContext } from './topic-results.ts';
 
 const AT_SEA = { lat: 30, lng: -140 };
@@ -46,6 +46,20 @@ export const STATEMENTS: readonly Statement[] = [
       const descriptions = new Set(exchanges.flatMap(({ reply: { body } }) => radonDescriptions(body)));
       expect(descriptions.size <= 1, 'it differs');
       expectAnswered(reply);
+    },
+  },
+  {
+    numbers: ['4.7'],
+    statement: 'ozone, pm25 and pm10 are current measurements',
+    credits: 0,
+    atRisk: 0,
+    check({ exchanges }) {
+      const measured = exchanges.flatMap(measurementsIn);
+      const old = measured.filter(({ timestamp, at }) => at - Date.parse(timestamp) > CURRENT_MS);
+      const [oldest] = old.filter(({ isSample }) => !isSample);
+      expect(oldest === undefined, `${oldest?.slug}: timestamp is ${oldest?.timestamp}`);
+      if (measured.length === 0) throw new NotChecked('the service answered none of them');
+      if (old.length > 0) throw new NotChecked('the service says that its data is made up: the measurements are old');
     },
   },
   wrongKey('A missing key is 401', null),
@@ -102,10 +116,10 @@ function singleCall(topic: Topic): Statement {
     async check(context) {
       const reply = await context.ask({ kind: 'single', topic: topic.slug });
       expectAnswered(reply);
-      const { data, meta } = expectShape(singleEnvelope, reply.body, 'body');
+      const { data } = expectShape(singleEnvelope, reply.body, 'body');
       expect(data.topic === topic.slug, `data.topic is ${data.topic}`);
       expect(data.result.error === undefined, `data.result.error is ${JSON.stringify(data.result.error)}`);
-      checkResult(topic, data.result, resultContext(context, meta.sample_data));
+      checkResult(topic, data.result, resultContext(context));
     },
   };
 }
@@ -124,9 +138,9 @@ function bundleCall(
     async check(context) {
       const reply = await context.ask({ kind });
       expectAnswered(reply);
-      const { data, meta } = expectShape(bundleEnvelope, reply.body, 'body');
+      const { data } = expectShape(bundleEnvelope, reply.body, 'body');
       checkSlugs(Object.keys(data.topics));
-      const at = resultContext(context, meta.sample_data);
+      const at = resultContext(context);
       for (const [slug, entry] of Object.entries(data.topics)) {
         if (entry.error === undefined) checkResult(topicOf(slug as TopicSlug), entry, at);
         else expect(entry.error === UNAVAILABLE, `${slug}: error is "${entry.error}", not "${UNAVAILABLE}"`);
@@ -135,9 +149,26 @@ function bundleCall(
   };
 }
 
-function resultContext({ location, exchanges }: CheckContext, isSample = false): ResultContext {
-  return { location, at: exchanges.at(-1)!.at, isSample };
+function resultContext({ location, exchanges }: CheckContext): ResultContext {
+  return { location, at: exchanges.at(-1)!.at };
 }
+
+/** An older measurement is not current; services differ in hours, not in weeks. */
+const CURRENT_MS = 7 * 24 * 3_600_000;
+
+/** The times of the pollutants in an answer, alone or in a bundle. Answers of another shape break other statements. */
+function measurementsIn({ reply: { body }, at }: CheckedExchange) {
+  const single = singleEnvelope.safeParse(body).data;
+  const bundle = bundleEnvelope.safeParse(body).data;
+  const results = single === undefined ? (bundle?.data.topics ?? {}) : { [single.data.topic]: single.data.result };
+  const isSample = (single ?? bundle)?.meta.sample_data === true;
+  return POLLUTANTS.flatMap((slug) => {
+    const timestamp = (results[slug] as { value?: { timestamp?: unknown } | null } | undefined)?.value?.timestamp;
+    return typeof timestamp === 'string' ? [{ slug, timestamp, at, isSample }] : [];
+  });
+}
+
+const POLLUTANTS = ['ozone', 'pm25', 'pm10'] as const;
 
 function radonDescriptions(body: unknown): unknown[] {
   const { topic, result, topics } = dataOf(body);
