@@ -48,6 +48,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'log-update': ['cli'],
   'prom-client': ['cli', 'service'],
   'string-width': ['printable.ts'],
+  yargs: ['cli'],
 };
 
 interface Import {

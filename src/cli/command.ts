@@ -1,10 +1,22 @@
+import type { InferredOptionType } from 'yargs';
+import { PerilbookError } from '../errors.ts';
 import type { CliContext } from './context.ts';
 
-/** The parsed command line: values by the names of options and positional arguments. */
-export type Flags = Readonly<Record<string, unknown>>;
+/** Runs a command; resolves to the exit code. `words`: what follows its name, options apart. */
+export type RunCommand<Flags> = (context: CliContext, flags: Flags, words: readonly string[]) => Promise<number>;
 
-/** Runs a command; resolves to the exit code. */
-export type RunCommand = (context: CliContext, flags: Flags) => Promise<number>;
+type CommandOptions = Readonly<Record<string, CommandOption>>;
+
+/** The values of options by name, with the types that yargs gives them. */
+export type FlagsOf<Options extends CommandOptions> = {
+  readonly [Name in keyof Options as Options[Name] extends { demandOption: true } ? Name : never]: InferredOptionType<
+    Options[Name]
+  >;
+} & {
+  readonly [Name in keyof Options as Options[Name] extends { demandOption: true } ? never : Name]?:
+    | InferredOptionType<Options[Name]>
+    | undefined;
+};
 
 export interface CommandOption {
   /** One letter. */
@@ -19,7 +31,7 @@ export interface CommandOption {
   readonly choices?: readonly string[];
   /** Of a whole number: the least and the most. */
   readonly range?: readonly [least: number, most: number];
-  readonly required?: boolean;
+  readonly demandOption?: boolean;
   /** An option that cannot be combined with it. */
   readonly conflicts?: string;
 }
@@ -28,17 +40,25 @@ export interface CommandOption {
 export interface Command {
   /** Its name and its argument: `cache import [path]`; `[names..]` takes several. */
   readonly usage: string;
-  /** All further arguments are input files. */
-  readonly takesFiles?: boolean;
   readonly describe: string;
   /** Default: those of the subcommands. */
   readonly examples?: readonly string[];
   /** What the argument of `usage` is. */
   readonly argument?: string;
-  readonly options?: Readonly<Record<string, CommandOption>>;
+  readonly options?: CommandOptions;
   readonly subcommands?: readonly Command[];
   /** Absent where a subcommand must be named. */
-  readonly load?: () => Promise<RunCommand>;
+  readonly load?: () => Promise<RunCommand<never>>;
+}
+
+/** A line of the table of commands. Its options give the flags of the code that it loads their types. */
+export function command<const Options extends CommandOptions>(
+  line: Omit<Command, 'options' | 'load'> & {
+    readonly options: Options;
+    readonly load: () => Promise<RunCommand<FlagsOf<Options>>>;
+  },
+): Command {
+  return line;
 }
 
 /** The words that name a command: `cache import`. */
@@ -73,6 +93,11 @@ export function optionNames(options: Command['options'] = {}): string[] {
 /** An option as it is typed: `--topics`, `-t`. */
 export function dashed(name: string): string {
   return name.length === 1 ? `-${name}` : `--${name}`;
+}
+
+/** @param name as it was typed: `--budget`, or the name of an environment variable */
+export function notANumber(name: string): PerilbookError {
+  return new PerilbookError('USAGE', `${name} expects a number`, 'Write it in digits without commas, like 5000.');
 }
 
 /* Options that say how a command prints. */

@@ -1,14 +1,10 @@
 import { LOADERS } from '../data/loaders/loader-table.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { STATES } from '../data/tables/states.ts';
-import { PerilbookError } from '../errors.ts';
-import { didYouMean } from '../nearest-name.ts';
 import { jobFileJsonSchema } from '../run/settings/job-file.ts';
 import type { SettingsSchema } from '../run/settings/setting-issues.ts';
 import { TOPIC_NAMES } from '../run/settings/topic-choice.ts';
-import { type Command, commandOf, dashed, type Flags, nameOfCommand, optionNames, wordOfCommand } from './command.ts';
-import { type CliContext, printData } from './context.ts';
-import { EXIT } from './exit-codes.ts';
+import { type Command, commandOf, dashed, nameOfCommand } from './command.ts';
 
 /** The values of options that take a list with commas. */
 export const LIST_VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -26,65 +22,19 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'data check': SOURCE_NAMES,
   'data remove': SOURCE_NAMES,
   'data load': ['sample', ...LOADERS.keys()],
-  completion: ['bash', 'zsh', 'fish'],
 };
 
 /**
- * `perilbook completion`: the script for a shell, by default the user's. With the words of a command line (at least the program and the one under
- * the cursor), as that script asks, the completions of the last one, a line each; none where it is a file, which the shell completes.
+ * The completions that yargs does not know: values of settings, lists with commas, names of topics and sources; empty where a file is
+ * wanted, which the shell completes. Null: commands and options, which yargs completes.
  *
- * @throws USAGE for a shell without a script
+ * @param typed the command line; the last word is under the cursor. The scripts for bash and zsh give the program's name, too
  */
-export async function printCompletion(
-  context: CliContext,
-  flags: Flags,
-  commands: readonly Command[],
-): Promise<number> {
-  const words = flags.shell as readonly string[];
-  const text =
-    words.length < 2
-      ? scriptOf(words[0] ?? /zsh|fish/.exec(context.env.SHELL ?? '')?.[0] ?? 'bash')
-      : [...new Set(completionsOf(words.slice(1), commands))].join('\n');
-  if (text !== '') printData(context, text);
-  return EXIT.complete;
-}
-
-function scriptOf(shell: string): string {
-  const shells = Object.keys(SCRIPTS);
-  if (shells.includes(shell)) return SCRIPTS[shell]!;
-  const message = `There is no completion script for the shell ${JSON.stringify(shell)}${didYouMean(shell, shells)}`;
-  throw new PerilbookError('USAGE', message, `Use one of: ${shells.join(', ')}.`);
-}
-
-const SCRIPTS: Readonly<Record<string, string>> = {
-  bash: `_perilbook() {
-  local IFS=$'\\n'
-  COMPREPLY=($(perilbook completion -- "\${COMP_WORDS[@]:0:COMP_CWORD+1}"))
-}
-complete -o default -o bashdefault -F _perilbook perilbook`,
-  // Without compinit there is no compdef; -i leaves out files of other users, about which it would ask.
-  zsh: `#compdef perilbook
-(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
-_perilbook() {
-  local -a reply=("\${(@f)$(perilbook completion -- "\${(@)words[1,CURRENT]}")}")
-  if [[ -n $reply ]]; then compadd -a reply; else _files; fi
-}
-compdef _perilbook perilbook`,
-  // -f leaves files out; without an offer the rule does not hold, and fish completes files.
-  fish: `function __perilbook_offer
-  set -l current (commandline -ct)
-  set -g __perilbook_offered (perilbook completion -- (commandline -opc) "$current")
-  test -n "$__perilbook_offered"
-end
-complete -c perilbook -n __perilbook_offer -f -a '$__perilbook_offered'`,
-};
-
-/** @param words the command line without the program's name; the last one is under the cursor */
-function completionsOf(words: readonly string[], commands: readonly Command[]): readonly string[] {
+export function completionsOf(typed: readonly string[], commands: readonly Command[]): readonly string[] | null {
+  const words = /(^|\/)perilbook$/.test(typed[0] ?? '') ? typed.slice(1) : typed;
   const current = words.at(-1) ?? '';
-  const starting = (values: readonly string[] = []) => values.filter((text) => text.startsWith(current));
   const command = commandOf(words.slice(0, -1), commands);
-  if (command === null) return starting(commands.map(nameOfCommand));
+  if (command === null) return null;
   const [, written, value] = /^--([a-z-]+)=(.*)$/.exec(current) ?? [];
   if (written !== undefined) return valuesOf(command, written, value!).map((text) => `--${written}=${text}`);
   // Bash makes three words of --option=value.
@@ -96,13 +46,10 @@ function completionsOf(words: readonly string[], commands: readonly Command[]): 
   if (option !== undefined && option[1].type !== 'boolean') {
     return valuesOf(command, option[0], current === '=' ? '' : current);
   }
-  if (current.startsWith('-')) return starting(optionNames(command.options).map(dashed));
-  if (command.subcommands !== undefined && command.argument === undefined) {
-    return starting(command.subcommands.map(wordOfCommand));
-  }
+  if (current.startsWith('-') || (command.subcommands !== undefined && command.argument === undefined)) return null;
   const name = nameOfCommand(command);
   const isFile = name === 'data load' && words.length > 3;
-  return isFile ? [] : starting(NAMES[name]);
+  return isFile ? [] : (NAMES[name] ?? []).filter((text) => text.startsWith(current));
 }
 
 function valuesOf({ options = {} }: Command, option: string, begun: string): string[] {

@@ -10,8 +10,9 @@ import { fitted } from './messages/format.ts';
 /** The process as the commands see it; only main.ts touches the real one. */
 export interface CliContext {
   readonly args: readonly string[];
-  /** Of the program; `program` adds it. */
+  /** Of the program; `program` adds it, and the name of the command. */
   readonly version?: string;
+  readonly command?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workingFolder: string;
   readonly stdin: Readable & { readonly isTTY?: boolean };
@@ -60,7 +61,7 @@ export function sayJson(context: CliContext, value: unknown): void {
 /** Prints the result of a command on stdout: with --json as one value, else as lines. Returns the exit code of success. */
 export function printResult(
   context: CliContext,
-  flags: Readonly<Record<string, unknown>>,
+  flags: { readonly json?: boolean | undefined },
   value: unknown,
   lines: () => readonly string[],
 ): number {

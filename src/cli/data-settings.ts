@@ -5,7 +5,6 @@ import { overriddenSources } from '../data/sources/source-overrides.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { type DataDatabase, openDataDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
-import type { Flags } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 
 /** Sources, files and mirror of `perilbook data`. */
@@ -21,8 +20,14 @@ export interface DataSettings {
   readonly open: () => DataDatabase;
 }
 
+/** Options that say where sources are. */
+export interface SourceFlags {
+  readonly sources?: string | undefined;
+  readonly mirror?: string | undefined;
+}
+
 /** The settings of a command that may open the data file; disposing of them closes it. */
-export function openDataSettings(context: CliContext, flags: Flags, file: string): DataSettings & Disposable {
+export function openDataSettings(context: CliContext, flags: SourceFlags, file: string): DataSettings & Disposable {
   const opened = new DisposableStack();
   let database: DataDatabase | undefined;
   const open = (): DataDatabase => {
@@ -42,16 +47,20 @@ export function refuseMissing(file: string, option: string): void {
 }
 
 /** The sources, with the addresses of `sources.yaml`, and the folder of their files. */
-export function sourcesOf(context: CliContext, flags: Flags): Omit<DataSettings, 'open' | 'file'> {
-  const given = flags.sources as string | undefined;
+export function sourcesOf(context: CliContext, flags: SourceFlags): Omit<DataSettings, 'open' | 'file'> {
+  const given = flags.sources;
   const folder = dataFolder(context);
   const file = given === undefined ? join(folder, 'sources.yaml') : resolve(context.workingFolder, given);
   const { mirror, ...others } = overriddenSources(file, SOURCES, given === undefined);
   return { ...others, downloads: join(folder, 'downloads'), ...mirrorOf(context, flags, mirror) };
 }
 
-function mirrorOf(context: CliContext, flags: Flags, usual: string | undefined): Pick<DataSettings, 'mirror' | 'copy'> {
-  const given = (flags.mirror as string | undefined) ?? usual;
+function mirrorOf(
+  context: CliContext,
+  flags: SourceFlags,
+  usual: string | undefined,
+): Pick<DataSettings, 'mirror' | 'copy'> {
+  const given = flags.mirror ?? usual;
   if (given === undefined) return {};
   if (/^https?:\/\//i.test(given)) return { mirror: given };
   const copy = resolve(context.workingFolder, given);

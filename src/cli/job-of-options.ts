@@ -4,27 +4,28 @@ import { openStoreAt } from '../run/open-store-at.ts';
 import { checkSettings, type JobFile } from '../run/settings/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeToFile } from '../run/settings/merge-settings.ts';
 import { readJobFile } from '../run/settings/read-job-file.ts';
-import type { Given } from '../run/settings/setting-table.ts';
+import type { Given, JobFlags } from '../run/settings/setting-table.ts';
 import { type Job, type JobFolders, makeJob } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
-import type { Flags } from './command.ts';
+import { notANumber } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
-import { notANumber } from './parse-command-line.ts';
 
-/** What a command line names: a job file, an input, or several input files. */
-export type JobWords = string | readonly string[] | undefined;
-
-/** The job of a command line: flags override the environment, the job file, and the defaults. @throws USAGE, JOB_FILE */
-export function jobOf(context: CliContext, target: JobWords, flags: Flags): Job {
-  const jobFile = typeof target === 'string' && isJobFile(target) ? target : undefined;
-  return makeJob(settingsOf(context, target, flags), { ...foldersOf(context), jobFile });
+/**
+ * The job of a command line: flags override the environment, the job file, and the defaults.
+ *
+ * @param words a job file, an input, or several input files
+ * @throws USAGE, JOB_FILE
+ */
+export function jobOf(context: CliContext, words: readonly string[], flags: JobFlags): Job {
+  const jobFile = words.length === 1 ? words.find(isJobFile) : undefined;
+  return makeJob(settingsOf(context, words, flags), { ...foldersOf(context), jobFile });
 }
 
 /** The settings of the command line and the environment; null if the command line names a job file. */
-export function settingsWithoutJobFile(context: CliContext, target: string | undefined, flags: Flags): JobFile | null {
-  if (isJobFile(target)) return null;
-  const [fromFlags, fromEnv] = settingsOf(context, target, flags);
+export function settingsWithoutJobFile(context: CliContext, words: readonly string[], flags: JobFlags): JobFile | null {
+  if (words.some(isJobFile)) return null;
+  const [fromFlags, fromEnv] = settingsOf(context, words, flags);
   return mergeJobFiles(fromEnv, fromFlags);
 }
 
@@ -35,8 +36,8 @@ const OF_ONE_INPUT: readonly string[] = [
 ];
 
 /** Makes jobs for inputs that are named later, with the account and the service of this command line. */
-export function jobOfAccount(context: CliContext, target: string | undefined, flags: Flags): (later: JobFile) => Job {
-  const base = settingsOf(context, target, flags).map((part) =>
+export function jobOfAccount(context: CliContext, words: readonly string[], flags: JobFlags): (later: JobFile) => Job {
+  const base = settingsOf(context, words, flags).map((part) =>
     Object.fromEntries(Object.entries(part).filter(([name]) => !OF_ONE_INPUT.includes(name))),
   );
   return (later) => makeJob([later, ...base], foldersOf(context));
@@ -46,22 +47,18 @@ function foldersOf(context: CliContext): JobFolders {
   return { dataFolder: dataFolder(context), workingFolder: context.workingFolder };
 }
 
-function isJobFile(target: string | undefined): target is string {
-  return target !== undefined && /\.ya?ml$/i.test(target);
+function isJobFile(word: string): boolean {
+  return /\.ya?ml$/i.test(word);
 }
 
 function settingsOf(
   context: CliContext,
-  target: JobWords,
-  flags: Flags,
+  words: readonly string[],
+  flags: JobFlags,
 ): [fromFlags: JobFile, fromEnv: JobFile, fromFile: JobFile] {
-  if (typeof target === 'object') {
-    const [fromFlags, fromEnv] = settingsOf(context, undefined, flags);
-    return [fromFlags, fromEnv, { input: inputFiles(target) }];
-  }
-  const help = helpOf(flags);
+  const help = `See perilbook ${context.command ?? 'run'} --help.`;
   const fromFlags = gather(
-    (option) => flags[option.flag] as Given | undefined,
+    (option) => flags[option.flag],
     (option) => `--${option.flag}`,
     help,
   );
@@ -70,18 +67,16 @@ function settingsOf(
     (option) => option.env!,
     help,
   );
-  const fromFile = isJobFile(target)
-    ? relativeToFile(readJobFile(resolve(context.workingFolder, target), target), target)
-    : target === undefined
-      ? {}
-      : { input: target };
-  return [fromFlags, fromEnv, fromFile];
+  return [fromFlags, fromEnv, settingsOfWords(context, words)];
 }
 
-/** Several input files. */
-function inputFiles(words: readonly string[]): string[] {
+/** The settings of a job file, or the input. @throws USAGE, JOB_FILE */
+function settingsOfWords({ workingFolder }: CliContext, words: readonly string[]): JobFile {
+  const [first] = words;
   const jobFile = words.find(isJobFile);
-  if (jobFile === undefined) return [...words];
+  if (first === undefined) return {};
+  if (jobFile === undefined) return { input: words.length === 1 ? first : [...words] };
+  if (words.length === 1) return relativeToFile(readJobFile(resolve(workingFolder, jobFile), jobFile), jobFile);
   throw new PerilbookError(
     'USAGE',
     `The job file ${jobFile} cannot be combined with other arguments`,
@@ -90,9 +85,9 @@ function inputFiles(words: readonly string[]): string[] {
 }
 
 /** A job for commands that need only its store and account, not its input. */
-export function anyJobOf(context: CliContext, target: string | undefined, flags: Flags): Job {
-  const jobFile = isJobFile(target) ? target : undefined;
-  return makeJob([...settingsOf(context, target, flags), { input: '-' }], { ...foldersOf(context), jobFile });
+export function anyJobOf(context: CliContext, words: readonly string[], flags: JobFlags): Job {
+  const jobFile = words.find(isJobFile);
+  return makeJob([...settingsOf(context, words, flags), { input: '-' }], { ...foldersOf(context), jobFile });
 }
 
 /** Checks each value on its own, so that a message can name its flag. */
@@ -150,10 +145,6 @@ function refuseTwoAreas(before: JobFile['areas'], after: JobFile['areas']): void
     `--by-${before.find} cannot be combined with ${other}`,
     '--by-tract and --by-county find the area of each location; --tract and --county name the column with its code.',
   );
-}
-
-function helpOf({ command = 'run' }: Flags): string {
-  return `See perilbook ${command} --help.`;
 }
 
 function wrongValue(message: string, hint: string): PerilbookError {

@@ -1,6 +1,8 @@
 import {
   type Given,
   helpOf,
+  type JobFlags,
+  type JobOptionName,
   listOf,
   SETTING_LIST,
   type SettingFlag,
@@ -11,7 +13,7 @@ import type { CommandOption } from './command.ts';
 
 /** An option of the command line that gives a setting. */
 export interface JobOption extends SettingFlag {
-  readonly flag: string;
+  readonly flag: JobOptionName;
   readonly setting: SettingName;
   readonly group: SettingGroup;
   readonly help: string;
@@ -21,7 +23,7 @@ export interface JobOption extends SettingFlag {
 export const JOB_OPTIONS: readonly JobOption[] = SETTING_LIST.flatMap(([setting, line]) =>
   Object.entries(line.flags ?? {}).map(([flag, option]) => ({
     ...option,
-    flag,
+    flag: flag as JobOptionName,
     setting,
     group: line.group,
     help: helpOf({ ...line, help: option.help ?? line.help }),
@@ -45,10 +47,22 @@ export function settingOf({ type, value = (given) => given }: JobOption, given: 
   }
 }
 
+/** Options by name, with the types of their values. */
+type JobOptionTable<Name extends JobOptionName> = {
+  readonly [N in Name]: CommandOption & {
+    readonly type: NonNullable<JobFlags[N]> extends number
+      ? 'number'
+      : NonNullable<JobFlags[N]> extends boolean
+        ? 'boolean'
+        : 'string';
+  };
+};
+
 /** The options of a command that reads a job: only `flags`, or all. Help hides the rarely used ones. */
-export function jobOptions(flags?: readonly string[]): Record<string, CommandOption> {
+export function jobOptions<Name extends JobOptionName = JobOptionName>(flags?: readonly Name[]): JobOptionTable<Name> {
+  const names: readonly string[] | undefined = flags;
   return Object.fromEntries(
-    JOB_OPTIONS.filter(({ flag }) => flags === undefined || flags.includes(flag)).map(
+    JOB_OPTIONS.filter(({ flag }) => names === undefined || names.includes(flag)).map(
       ({ flag, alias, type, help, group, isFrequent }) => [
         flag,
         {
@@ -60,14 +74,14 @@ export function jobOptions(flags?: readonly string[]): Record<string, CommandOpt
         },
       ],
     ),
-  );
+  ) as JobOptionTable<Name>;
 }
 
 /** Options for the billing period of an account. */
-export const ACCOUNT_FLAGS: readonly string[] = [
-  ...['service', 'base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day'],
-  ...['reserve', 'overage-ceiling', 'store'],
-];
+export const ACCOUNT_FLAGS = [
+  ...(['service', 'base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day'] as const),
+  ...(['reserve', 'overage-ceiling', 'store'] as const),
+] as const;
 
 /** Options for a command that gets its inputs later. */
-export const LATER_INPUT_FLAGS: readonly string[] = [...ACCOUNT_FLAGS, 'budget', 'time-to-live', 'concurrency'];
+export const LATER_INPUT_FLAGS = [...ACCOUNT_FLAGS, 'budget', 'time-to-live', 'concurrency'] as const;

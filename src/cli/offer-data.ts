@@ -6,8 +6,9 @@ import { PerilbookError } from '../errors.ts';
 import { readLocalData } from '../run/look-up/local-data.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
 import type { Job } from '../run/settings/settings.ts';
-import type { Flags } from './command.ts';
+import type { RunFlags } from './command-options.ts';
 import { type CliContext, say } from './context.ts';
+import type { DataGetFlags } from './data-options.ts';
 import { openDataSettings, sourcesOf } from './data-settings.ts';
 import { statesOfJob } from './states-of-file.ts';
 
@@ -17,7 +18,7 @@ import { statesOfJob } from './states-of-file.ts';
  *
  * @throws PerilbookError INPUT_* as the scan of the run does; INTERRUPTED when the download is stopped
  */
-export async function offerData(context: CliContext, flags: Flags, job: Job): Promise<void> {
+export async function offerData(context: CliContext, flags: RunFlags, job: Job): Promise<void> {
   if (flags.yes || flags.quiet || flags.json || flags.plan !== undefined || job.input === '-') return;
   const lacking = topicsWithoutData(job, context.clock.now());
   const published = await publishedFor(context, job, lacking.length < job.topics.length ? lacking : []);
@@ -75,7 +76,7 @@ async function publishedFor(
   return topics.length === 0 ? null : { topics, states };
 }
 
-async function getPublished(context: CliContext, job: Job, { topics, states }: PublishedData, flags: Flags) {
+async function getPublished(context: CliContext, job: Job, { topics, states }: PublishedData, flags: DataGetFlags) {
   using settings = openDataSettings(context, {}, job.dataFile);
   // Loaded here, because most runs download nothing.
   const { getData } = await import('./commands/data-get.ts');

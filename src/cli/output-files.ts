@@ -8,7 +8,6 @@ import {
   refuseReplacement,
 } from '../run/protected-files.ts';
 import type { Job } from '../run/settings/settings.ts';
-import type { Flags } from './command.ts';
 import type { CliContext } from './context.ts';
 
 /**
@@ -18,7 +17,7 @@ import type { CliContext } from './context.ts';
  * @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS, USAGE
  */
 export async function checkFiles(
-  { force }: Flags,
+  { force }: { readonly force?: boolean | undefined },
   job: Job,
   outputs: readonly Output[],
   more: readonly ProtectedFile[] = [],
@@ -28,8 +27,7 @@ export async function checkFiles(
 }
 
 /** The file that `--report` names, from the working folder; null if it is not given. */
-export function reportFile(context: CliContext, flags: Flags): string | null {
-  const report = flags.report as string | undefined;
+export function reportFile(context: CliContext, report: string | undefined): string | null {
   return report === undefined || report === '-' ? (report ?? null) : resolve(context.workingFolder, report);
 }
 

@@ -1,9 +1,9 @@
 import { PerilbookError } from '../errors.ts';
+import { nameOfCommand } from './command.ts';
 import { COMMANDS } from './command-table.ts';
 import { type CliContext, print, say, sayJson } from './context.ts';
 import { EXIT, errorReport, exitCodeOfError } from './exit-codes.ts';
 import { logLine, wantsJsonLog } from './log-lines.ts';
-import { parseCommandLine } from './parse-command-line.ts';
 
 /** Runs one command line; resolves to the exit code, never rejects. */
 export async function program(host: CliContext, version: string): Promise<number> {
@@ -11,16 +11,15 @@ export async function program(host: CliContext, version: string): Promise<number
   const { args } = context;
   try {
     if (args.length === 0) return await (await import('./commands/overview.ts')).overviewCommand(context);
-    const line = parseCommandLine(args, COMMANDS);
+    const { parseCommandLine } = await import('./parser.ts');
+    const line = await parseCommandLine(args, COMMANDS, version, context.stderr.columns);
     if (line.kind === 'command') {
-      const run = await line.command.load!();
-      return await run(context, line.flags);
+      const { command, flags, words } = line;
+      const run = await command.load!();
+      // The flags are those of the command's own options, by which its code is typed.
+      return await run({ ...context, command: nameOfCommand(command) }, flags as never, words);
     }
-    if (line.kind === 'version') print(context, version);
-    else {
-      const { helpText } = await import('./help.ts');
-      print(context, helpText(line.command, COMMANDS, line.isAll, context.stderr.columns));
-    }
+    print(context, line.text);
     return EXIT.complete;
   } catch (error) {
     if (context.log === undefined) sayError(context, error);

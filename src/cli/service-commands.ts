@@ -1,65 +1,26 @@
-import { type Command, json, log, port } from './command.ts';
-import { mirror } from './data-commands.ts';
-import { jobOptions } from './job-options.ts';
+import { type Command, command } from './command.ts';
+import {
+  CHANGE_ACCOUNT_OPTIONS,
+  CHECK_OPTIONS,
+  CREATE_ACCOUNT_OPTIONS,
+  CREATE_KEY_OPTIONS,
+  LIST_ACCOUNTS_OPTIONS,
+  LIST_KEYS_OPTIONS,
+  REVOKE_KEY_OPTIONS,
+  ROTATE_KEY_OPTIONS,
+  START_OPTIONS,
+  STATEMENT_OPTIONS,
+} from './service-options.ts';
 
-const files = {
-  db: { type: 'string', describe: "the service's data file (default: data.db in the data folder)" },
-  accounts: {
-    type: 'string',
-    describe:
-      'file of accounts, keys and charges (default: beside the data file, data-accounts.db for data.db), or postgres://role@host/database for instances on several machines',
-  },
-} as const;
-
-const account = { account: { type: 'string', describe: 'name of the account' } } as const;
-
-const accountNeeded = { account: { ...account.account, required: true } } as const;
-
-const figures = {
-  'credits-per-month': { type: 'number', describe: 'of a custom subscription' },
-  'credits-per-minute': { type: 'number', describe: 'of a custom subscription' },
-} as const;
-
-const terms = {
-  subscription: { type: 'string', choices: ['starter', 'professional'], describe: 'starter or professional' },
-  ...figures,
-  'overage-rate': { type: 'number', describe: 'of a custom subscription: US dollars per credit beyond the quota' },
-  overages: {
-    type: 'boolean',
-    conflicts: 'no-overages',
-    describe: 'serve calls beyond the quota, billed per credit',
-  },
-  'no-overages': { type: 'boolean', describe: 'refuse calls beyond the quota (the default of a new account)' },
-} as const;
-
-const key = { key: { type: 'number', required: true, describe: 'number of a key, from key list' } } as const;
-
-const START: Command = {
+const START: Command = command({
   usage: 'service start',
   describe: 'answer requests until it is stopped',
   examples: ['service start --port 8737', 'service start --update-every 1h --metrics 127.0.0.1:9464'],
-  options: {
-    port: { ...port, describe: 'port to listen on (default 8737)' },
-    ...files,
-    'update-every': {
-      type: 'string',
-      describe: 'update the near real-time sources that are downloaded at this interval, e.g. 1h',
-    },
-    mirror: { type: 'string', describe: `--update-every: ${mirror.mirror.describe}` },
-    sources: {
-      type: 'string',
-      describe: '--update-every: file with other addresses of sources (default: sources.yaml in the data folder)',
-    },
-    metrics: {
-      type: 'string',
-      describe: 'serve OpenMetrics under /metrics at this address of this machine, e.g. 127.0.0.1:9464 (default off)',
-    },
-    ...log,
-  },
+  options: START_OPTIONS,
   load: async () => (await import('./commands/service.ts')).serviceCommands.start,
-};
+});
 
-const CHECK: Command = {
+const CHECK: Command = command({
   usage: 'service check [file]',
   describe: 'check that a service keeps the contract; spends credits',
   examples: [
@@ -67,68 +28,42 @@ const CHECK: Command = {
     'service check nightly.yaml --budget 200',
   ],
   argument: 'job file (.yaml) with the service and the account',
-  options: {
-    lat: { type: 'string', describe: 'latitude of the place that it asks for' },
-    lng: { type: 'string', describe: 'longitude of the place that it asks for' },
-    'api-key-file': { type: 'string', describe: 'file that holds a key' },
-    'narrow-key-file': { type: 'string', describe: 'a key with the scope of one topic' },
-    ...jobOptions([...['base-url', 'budget', 'account', 'subscription', 'anniversary-day', 'reserve', 'store']]),
-    ...figures,
-    yes: { alias: 'y', type: 'boolean', describe: 'spend without asking' },
-    ...log,
-    ...json,
-  },
+  options: CHECK_OPTIONS,
   load: async () => (await import('./commands/service.ts')).serviceCommands.check,
-};
+});
 
 const ACCOUNT: Command = {
   usage: 'service account',
   describe: 'make, change or list accounts, and what they owe',
   subcommands: [
-    {
+    command({
       usage: 'service account create',
       describe: 'make an account',
       examples: ['service account create --account acme --subscription professional'],
-      options: {
-        ...accountNeeded,
-        ...terms,
-        'signed-up': {
-          type: 'string',
-          describe:
-            'day of sign-up, e.g. 2026-01-31 (default: today); billing periods begin on it, so it cannot be changed',
-        },
-        ...files,
-        ...log,
-      },
+      options: CREATE_ACCOUNT_OPTIONS,
       load: async () => (await import('./commands/service.ts')).serviceCommands.createAccount,
-    },
-    {
+    }),
+    command({
       usage: 'service account change',
       describe: 'change its subscription, or turn overages on or off',
       examples: ['service account change --account acme --subscription professional --overages'],
-      options: { ...accountNeeded, ...terms, ...files, ...log },
+      options: CHANGE_ACCOUNT_OPTIONS,
       load: async () => (await import('./commands/service.ts')).serviceCommands.changeAccount,
-    },
-    {
+    }),
+    command({
       usage: 'service account list',
       describe: 'list the accounts and what they spent',
       examples: ['service account list'],
-      options: { ...files, ...log, ...json },
+      options: LIST_ACCOUNTS_OPTIONS,
       load: async () => (await import('./commands/service.ts')).serviceCommands.listAccounts,
-    },
-    {
+    }),
+    command({
       usage: 'service account statement',
       describe: 'show what accounts owe by billing period',
       examples: ['service account statement --account acme --period 2026-03-15'],
-      options: {
-        ...account,
-        period: { type: 'string', describe: 'a day of the billing period, e.g. 2026-03-15 (default: all periods)' },
-        ...files,
-        ...log,
-        ...json,
-      },
+      options: STATEMENT_OPTIONS,
       load: async () => (await import('./commands/service.ts')).serviceCommands.accountStatement,
-    },
+    }),
   ],
 };
 
@@ -136,49 +71,34 @@ const KEY: Command = {
   usage: 'service key',
   describe: 'make, list, rotate or revoke keys',
   subcommands: [
-    {
+    command({
       usage: 'service key create',
       describe: 'make a key and print it, once',
       examples: ['service key create --account acme --scopes all'],
-      options: {
-        ...accountNeeded,
-        scopes: {
-          type: 'string',
-          required: true,
-          describe: 'bundle and topics, separated by commas; all for every scope',
-        },
-        'expires-in': { type: 'string', describe: 'lifetime of the key, e.g. 90d (default: forever)' },
-        ...files,
-        ...log,
-      },
+      options: CREATE_KEY_OPTIONS,
       load: async () => (await import('./commands/service.ts')).serviceCommands.createKey,
-    },
-    {
+    }),
+    command({
       usage: 'service key list',
       describe: 'list the keys',
       examples: ['service key list --account acme'],
-      options: { ...account, ...files, ...log, ...json },
+      options: LIST_KEYS_OPTIONS,
       load: async () => (await import('./commands/service.ts')).serviceCommands.listKeys,
-    },
-    {
+    }),
+    command({
       usage: 'service key rotate',
       describe: 'replace a key by a new one',
       examples: ['service key rotate --key 3 --grace 3600'],
-      options: {
-        ...key,
-        grace: { type: 'number', describe: 'seconds for which the old key goes on working (default 0)' },
-        ...files,
-        ...log,
-      },
+      options: ROTATE_KEY_OPTIONS,
       load: async () => (await import('./commands/service.ts')).serviceCommands.rotateKey,
-    },
-    {
+    }),
+    command({
       usage: 'service key revoke',
       describe: 'end a key',
       examples: ['service key revoke --key 3'],
-      options: { ...key, ...files, ...log },
+      options: REVOKE_KEY_OPTIONS,
       load: async () => (await import('./commands/service.ts')).serviceCommands.revokeKey,
-    },
+    }),
   ],
 };
 

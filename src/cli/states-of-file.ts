@@ -18,7 +18,7 @@ const MARGIN_METERS = Math.max(...Object.values(DEFAULT_RADII));
  * @throws PerilbookError INPUT_* when the file cannot be read, or has no location in the US
  */
 export async function statesOfFile(context: CliContext, file: string): Promise<string[]> {
-  const job = jobOf(context, file, {});
+  const job = jobOf(context, [file], {});
   const states = await statesOfJob(context, job);
   if (states.length > 0) return states;
   throw new PerilbookError(

@@ -82,7 +82,7 @@ test('the page gets all that a download prints, also beyond the 64 KB that a str
     ...{ clock: new MovedClock('2027-03-15T12:00:00Z'), random: Math.random, interrupt: new AbortController().signal },
     owner: { name: 'test', isAlive: () => true },
   };
-  const job = jobOf(context, 'book.csv', { topics: 'powerPlant,park,radon', lat: 'north', lng: 'east' });
+  const job = jobOf(context, ['book.csv'], { topics: 'powerPlant,park,radon', lat: 'north', lng: 'east' });
   const printed = await dataForPage(context, job, true);
   assert.match(printed!, /end of the licence[\s\S]*\nradon: loaded 2 records[\s\S]*\nparks: .*404/);
 });

@@ -12,7 +12,7 @@ import type { Job } from '../../run/settings/settings.ts';
 import { isoTime } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { exportAnswers, type TableFormat } from '../../warehouse/export-answers.ts';
-import type { Flags } from '../command.ts';
+import type { ExportFlags } from '../command-options.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { byteSize, shownPath } from '../messages/format.ts';
@@ -21,11 +21,11 @@ import { checkFiles } from '../output-files.ts';
 const FORMATS: readonly TableFormat[] = ['parquet', 'csv', 'ndjson'];
 
 /** `perilbook cache export`: prints one line per answer, or with --format or -o writes a table with one row per place. */
-export async function exportCommand(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
+export async function exportCommand(context: CliContext, flags: ExportFlags, store: Store, job: Job): Promise<number> {
   if (flags.details) return await printDetails(context, store);
   if (flags.format === undefined && flags.output === undefined) return await printAnswers(context, store);
-  const path = flags.output as string | undefined;
-  const format = formatOf(flags.format as string | undefined, path);
+  const path = flags.output;
+  const format = formatOf(flags.format, path);
   const output = path === undefined || path === '-' ? '-' : resolve(context.workingFolder, path);
   if (output === '-' && format === 'parquet') {
     throw new PerilbookError('USAGE', 'A Parquet export needs a file or a folder', 'Name it: -o answers');

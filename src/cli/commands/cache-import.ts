@@ -8,14 +8,19 @@ import { isSqliteFile } from '../../sql/open-sqlite.ts';
 import { isPostgresAddress } from '../../sql/postgres-address.ts';
 import type { Store } from '../../store/port.ts';
 import { filesOfExport, type Imported, importFiles, importStore } from '../../warehouse/import-answers.ts';
-import type { Flags } from '../command.ts';
+import type { StoreFlags } from '../command-options.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { openStore } from '../job-of-options.ts';
 
 /** `perilbook cache import`: brings answers that were bought elsewhere into the store. The newer answer wins. */
-export async function importCommand(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
-  const named = flags.path as string | undefined;
+export async function importCommand(
+  context: CliContext,
+  flags: StoreFlags,
+  store: Store,
+  job: Job,
+  [named]: readonly string[],
+): Promise<number> {
   if (named === undefined) {
     throw new PerilbookError(
       'USAGE',

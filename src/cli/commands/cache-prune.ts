@@ -7,13 +7,13 @@ import { priceCheapest } from '../../plan/prices.ts';
 import { durationMs } from '../../run/settings/duration.ts';
 import type { Store } from '../../store/port.ts';
 import { requireApproval } from '../ask-approval.ts';
-import type { Flags } from '../command.ts';
+import type { PruneFlags } from '../command-options.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 
 /** `perilbook cache prune`: deletes old answers, rejections of locations, or both. */
-export async function prune(context: CliContext, flags: Flags, store: Store): Promise<number> {
-  const age = flags['older-than'] as string | undefined;
+export async function prune(context: CliContext, flags: PruneFlags, store: Store): Promise<number> {
+  const age = flags['older-than'];
   const ms = age === undefined ? undefined : durationMs(age);
   if (ms === null || (ms === undefined && !flags.rejected)) {
     throw new PerilbookError(
@@ -51,7 +51,7 @@ const PRICES: PriceList = {
 };
 
 /** Asks before paid answers are deleted. @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no */
-async function approve(context: CliContext, flags: Flags, store: Store, before: number): Promise<void> {
+async function approve(context: CliContext, flags: PruneFlags, store: Store, before: number): Promise<void> {
   if (flags.yes) return;
   let [answers, credits] = [0, 0];
   for (const [source, sets] of await store.countOlder(before)) {

@@ -3,7 +3,8 @@ import type { Job } from '../../run/settings/settings.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { Store, StoreStats } from '../../store/port.ts';
-import type { Flags, RunCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
+import type { StoreFlags } from '../command-options.ts';
 import { type CliContext, printResult } from '../context.ts';
 import { anyJobOf, openStore } from '../job-of-options.ts';
 import { byteSize, listed } from '../messages/format.ts';
@@ -12,12 +13,14 @@ import { importCommand } from './cache-import.ts';
 import { prune } from './cache-prune.ts';
 
 /** A command on the answers of a store. */
-function onStore(act: (context: CliContext, flags: Flags, store: Store, job: Job) => Promise<number>): RunCommand {
-  return async (context, flags) => {
+function onStore<Flags extends StoreFlags & { readonly topics?: string | undefined }>(
+  act: (context: CliContext, flags: Flags, store: Store, job: Job, words: readonly string[]) => Promise<number>,
+): RunCommand<Flags> {
+  return async (context, flags, words) => {
     // --details and --output have the names of settings, but mean something else here.
-    const job = anyJobOf(context, undefined, { store: flags.store, topics: flags.topics });
+    const job = anyJobOf(context, [], { store: flags.store, topics: flags.topics });
     await using store = await openStore(context, job);
-    return await act(context, flags, store, job);
+    return await act(context, flags, store, job, words);
   };
 }
 
@@ -27,9 +30,9 @@ export const cacheCommands = {
   prune: onStore(prune),
   export: onStore(exportCommand),
   import: onStore(importCommand),
-} satisfies Readonly<Record<string, RunCommand>>;
+};
 
-async function showStats(context: CliContext, flags: Flags, store: Store, job: Job): Promise<number> {
+async function showStats(context: CliContext, flags: StoreFlags, store: Store, job: Job): Promise<number> {
   const stats = await store.stats();
   const { calls, credits, details } = stats;
   const lines = [

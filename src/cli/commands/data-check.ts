@@ -8,8 +8,8 @@ import { datasetLabel } from '../../data/tables/parts.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { didYouMean } from '../../nearest-name.ts';
-import type { Flags } from '../command.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
+import type { DataCheckFlags, DataRemoveFlags } from '../data-options.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
@@ -21,7 +21,7 @@ export async function checkSourcesAction(
   context: CliContext,
   settings: DataSettings,
   names: readonly string[],
-  flags: Flags,
+  flags: DataCheckFlags,
 ): Promise<number> {
   const { env, clock, random, interrupt: signal } = context;
   const { sources, downloads } = settings;
@@ -87,7 +87,7 @@ export function removeAction(
   context: CliContext,
   { sources, downloads, file, open }: DataSettings,
   names: readonly string[],
-  flags: Flags,
+  flags: DataRemoveFlags,
 ): number {
   const loaded = existsSync(file) ? describeData(open()).datasets : [];
   const namesOf = ({ name, level, sample }: (typeof loaded)[number]): string[] => [
@@ -109,7 +109,7 @@ export function removeAction(
         : `There is no source or loaded dataset "${unknown}"${didYouMean(unknown, listedNames)}`;
     throw new PerilbookError('USAGE', message, 'perilbook data lists what is here.');
   }
-  const states = statesOf(flags.states as string | undefined);
+  const states = statesOf(flags.states);
   const removed = names.map((name) => {
     const source = sources.find((entry) => entry.name === name);
     const ofSource = source === undefined ? null : removeSource(open(), source, downloads, states, context.clock);

@@ -9,8 +9,8 @@ import { datasetLabel } from '../../data/tables/parts.ts';
 import { stateNamed } from '../../data/tables/states.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, grouped } from '../../format-numbers.ts';
-import type { Flags } from '../command.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
+import type { DataLoadFlags } from '../data-options.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
@@ -21,7 +21,7 @@ export async function loadAction(
   context: CliContext,
   { open }: Pick<DataSettings, 'open'>,
   [name, ...paths]: readonly string[],
-  flags: Flags,
+  flags: DataLoadFlags,
 ): Promise<number> {
   if (name === undefined) {
     const loaders = [...LOADERS].map(([loader, { describe }]) => [loader, describe] as const);
@@ -53,7 +53,7 @@ export async function loadAction(
 }
 
 /** Sample data must not replace agencies' data by mistake. */
-function refuseSample(database: DataDatabase, flags: Flags): void {
+function refuseSample(database: DataDatabase, flags: DataLoadFlags): void {
   const real = describeData(database).datasets.filter(({ sample, rows }) => !sample && rows > 0);
   if (real.length === 0 || flags.replace === true) return;
   throw new PerilbookError(
@@ -63,19 +63,12 @@ function refuseSample(database: DataDatabase, flags: Flags): void {
   );
 }
 
-function optionsOf(context: CliContext, flags: Flags): LoaderOptions {
-  const text = (name: string) => flags[name] as string | undefined;
-  const sites = text('sites');
+function optionsOf({ workingFolder }: CliContext, flags: DataLoadFlags): LoaderOptions {
+  const { lat, lng, sites, source, vintage, licence, states, force, replace } = flags;
   const options = {
-    lat: text('lat'),
-    lng: text('lng'),
-    sites: sites === undefined ? undefined : resolve(context.workingFolder, sites),
-    source: text('source'),
-    vintage: text('vintage'),
-    licence: text('licence'),
-    states: statesOf(text('states')),
-    force: flags.force as boolean | undefined,
-    replace: flags.replace as boolean | undefined,
+    ...{ lat, lng, source, vintage, licence, force, replace },
+    sites: sites === undefined ? undefined : resolve(workingFolder, sites),
+    states: statesOf(states),
   };
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
-import type { Flags, RunCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
 import { type CliContext, dataFolder } from '../context.ts';
-import { type DataSettings, openDataSettings, refuseMissing, sourcesOf } from '../data-settings.ts';
+import type { DataListFlags } from '../data-options.ts';
+import { type DataSettings, openDataSettings, refuseMissing, type SourceFlags, sourcesOf } from '../data-settings.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
 import { listAction } from './data-list.ts';
 import { loadAction } from './data-load.ts';
 
 /** An action on the data, with the names that follow it. */
-type DataAction = (
+type DataAction<Flags> = (
   context: CliContext,
   settings: DataSettings,
   names: readonly string[],
@@ -18,15 +19,17 @@ type DataAction = (
 ) => Promise<number> | number;
 
 /** A command that opens the data file for writing when it needs it, and closes it. */
-function onData(act: DataAction): RunCommand {
-  return async (loud, flags) => {
+function onData<Flags extends SourceFlags & { readonly db?: string | undefined; readonly quiet?: boolean | undefined }>(
+  act: DataAction<Flags>,
+): RunCommand<Flags> {
+  return async (loud, flags, names) => {
     const context = { ...loud, isQuiet: flags.quiet === true };
     using settings = openDataSettings(context, flags, fileOf(context, flags));
-    return await act(context, settings, flags.names as readonly string[], flags);
+    return await act(context, settings, names, flags);
   };
 }
 
-async function listCommand(context: CliContext, flags: Flags): Promise<number> {
+async function listCommand(context: CliContext, flags: DataListFlags): Promise<number> {
   const file = fileOf(context, flags);
   const sources = sourcesOf(context, flags);
   if (flags.db !== undefined) refuseMissing(file, '--db');
@@ -34,8 +37,8 @@ async function listCommand(context: CliContext, flags: Flags): Promise<number> {
   return listAction(context, { ...sources, file }, existsSync(file) ? opened.use(openDataReadOnly(file)) : null, flags);
 }
 
-function fileOf(context: CliContext, { db }: Flags): string {
-  return resolve(context.workingFolder, (db as string | undefined) ?? `${dataFolder(context)}/data.db`);
+function fileOf(context: CliContext, { db }: { readonly db?: string | undefined }): string {
+  return resolve(context.workingFolder, db ?? `${dataFolder(context)}/data.db`);
 }
 
 /** The commands of `perilbook data`: the agencies' data on this machine. */
@@ -46,4 +49,4 @@ export const dataCommands = {
   check: onData(checkSourcesAction),
   remove: onData(removeAction),
   load: onData(loadAction),
-} satisfies Readonly<Record<string, RunCommand>>;
+};

@@ -5,7 +5,6 @@ import { openAreas } from '../../library/open-areas.ts';
 import { checkJob } from '../../run/check-job.ts';
 import { jobFileJsonSchema } from '../../run/settings/job-file.ts';
 import { type JobProblem, readJobText } from '../../run/settings/read-job-file.ts';
-import type { Flags } from '../command.ts';
 import { type CliContext, print, runHost, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
@@ -17,8 +16,11 @@ export async function jobSchemaCommand(context: CliContext): Promise<number> {
 }
 
 /** `perilbook job check FILE`: lists all errors of a job file; spends nothing, opens no store. */
-export async function jobCheckCommand(context: CliContext, flags: Flags): Promise<number> {
-  const file = flags.file as string | undefined;
+export async function jobCheckCommand(
+  context: CliContext,
+  flags: { readonly json?: boolean | undefined },
+  [file]: readonly string[],
+): Promise<number> {
   if (file === undefined) {
     throw new PerilbookError('USAGE', 'Missing job file', 'Name it: perilbook job check FILE.yaml');
   }

@@ -47,7 +47,7 @@ export async function overviewCommand(context: CliContext): Promise<number> {
 
 async function machineState(context: CliContext): Promise<readonly StateLine[]> {
   try {
-    const job = anyJobOf(context, undefined, {});
+    const job = anyJobOf(context, [], {});
     return [['data', dataHere(context, job)], ...(await lastRunAndQuota(context, job))];
   } catch (error) {
     return [['settings', problemOf(error)]];

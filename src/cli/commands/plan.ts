@@ -3,19 +3,19 @@ import { openRun } from '../../library/run-host.ts';
 import { approvablePlan } from '../../run/approval.ts';
 import { planOutput, writePlan } from '../../run/plan/approved-plan.ts';
 import { prepare } from '../../run/prepare.ts';
-import type { Flags } from '../command.ts';
+import type { PlanFlags } from '../command-options.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type JobWords, jobOf } from '../job-of-options.ts';
+import { jobOf } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { planMessages } from '../messages/plan-messages.ts';
 import { checkFiles } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
-export async function planCommand(context: CliContext, flags: Flags): Promise<number> {
-  const job = jobOf(context, flags.job as JobWords, flags);
-  const out = flags.out as string | undefined;
+export async function planCommand(context: CliContext, flags: PlanFlags, words: readonly string[]): Promise<number> {
+  const job = jobOf(context, words, flags);
+  const { out } = flags;
   const planFile = resolve(context.workingFolder, out ?? '');
   if (out !== undefined) await checkFiles(flags, job, [planOutput(planFile)]);
   using prepared = await price();

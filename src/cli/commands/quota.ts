@@ -3,8 +3,9 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { accountState } from '../../run/plan/account-state.ts';
 import type { JobAccount } from '../../run/settings/account-settings.ts';
 import type { JobFile } from '../../run/settings/job-file.ts';
-import type { StatementBy, Store } from '../../store/port.ts';
-import type { Flags, RunCommand } from '../command.ts';
+import type { Store } from '../../store/port.ts';
+import type { RunCommand } from '../command.ts';
+import type { QuotaFlags } from '../command-options.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, openStore, settingsWithoutJobFile } from '../job-of-options.ts';
@@ -12,17 +13,22 @@ import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages
 import { statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
 
 /** `perilbook quota [JOB]`: prints the billing period by the ledger, as the service has no endpoint for it; with `--by` also a statement. */
-export const quotaCommand: RunCommand = (context, flags) => showQuota(context, flags, false);
+export const quotaCommand: RunCommand<QuotaFlags> = (context, flags, words) => showQuota(context, flags, words, false);
 
 /** `perilbook quota set`: corrects the period by the figure on the provider's page. */
-export const quotaSetCommand: RunCommand = (context, flags) => showQuota(context, flags, true);
+export const quotaSetCommand: RunCommand<QuotaFlags> = (context, flags, words) =>
+  showQuota(context, flags, words, true);
 
-async function showQuota(context: CliContext, flags: Flags, isSet: boolean): Promise<number> {
-  const target = flags.job as string | undefined;
-  const by = (flags.by as StatementBy | undefined) ?? (flags.csv ? 'run' : null);
-  await using store = await openStore(context, anyJobOf(context, target, flags));
+async function showQuota(
+  context: CliContext,
+  flags: QuotaFlags,
+  words: readonly string[],
+  isSet: boolean,
+): Promise<number> {
+  const by = flags.by ?? (flags.csv ? 'run' : null);
+  await using store = await openStore(context, anyJobOf(context, words, flags));
   const now = context.clock.now();
-  const accounts = await chosenAccounts(context, target, flags, store);
+  const accounts = await chosenAccounts(context, words, flags, store);
   if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
   if (isSet) await recordCorrection(context, store, accounts[0]!, spentAtProvider(accounts[0]!, flags));
   const sheets = [];
@@ -59,15 +65,15 @@ interface ChosenAccount extends JobAccount {
  */
 async function chosenAccounts(
   context: CliContext,
-  target: string | undefined,
-  flags: Flags,
+  words: readonly string[],
+  flags: QuotaFlags,
   store: Store,
 ): Promise<readonly ChosenAccount[]> {
-  const settings = settingsWithoutJobFile(context, target, flags);
+  const settings = settingsWithoutJobFile(context, words, flags);
   if (settings === null)
-    return accountsOfJob(context, target, flags).map((account) => ({ ...account, hasSubscription: true }));
+    return accountsOfJob(context, words, flags).map((account) => ({ ...account, hasSubscription: true }));
   const ledgerAccounts = await store.ledgerAccounts();
-  const job = anyJobOf(context, target, flags);
+  const job = anyJobOf(context, words, flags);
   const own = job.account;
   const isChosen =
     settings.account !== undefined || settings.service !== undefined || settings.subscription !== undefined;
@@ -84,13 +90,13 @@ async function chosenAccounts(
 /** `--account` chooses one of the job's accounts; it does not rename the job's own. */
 function accountsOfJob(
   context: CliContext,
-  target: string | undefined,
-  { account: name, ...flags }: Flags,
+  words: readonly string[],
+  { account: name, ...flags }: QuotaFlags,
 ): readonly JobAccount[] {
-  const job = anyJobOf(context, target, flags);
+  const job = anyJobOf(context, words, flags);
   if (name === undefined) return job.accounts;
   const ofJob = job.accounts.find((account) => account.name === name);
-  return [ofJob ?? anyJobOf(context, target, { ...flags, account: name }).account];
+  return [ofJob ?? anyJobOf(context, words, { ...flags, account: name }).account];
 }
 
 /** The settings of the last run, overridden by those of this command line. */
@@ -126,9 +132,10 @@ async function recordCorrection(
 }
 
 /** Credits that the provider has counted in this period: `--spent`, or the allowance less `--left`. */
-function spentAtProvider({ subscription, name: account, hasSubscription }: ChosenAccount, flags: Flags): number {
-  const left = flags.left as number | undefined;
-  const spent = flags.spent as number | undefined;
+function spentAtProvider(
+  { subscription, name: account, hasSubscription }: ChosenAccount,
+  { left, spent }: QuotaFlags,
+): number {
   const value = left ?? spent;
   if (value === undefined || (left !== undefined && spent !== undefined)) {
     throw new PerilbookError(

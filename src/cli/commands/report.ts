@@ -14,18 +14,22 @@ import { inputFiles } from '../../run/protected-files.ts';
 import { inputOf } from '../../run/settings/input-setting.ts';
 import type { Job } from '../../run/settings/settings.ts';
 import type { Store } from '../../store/port.ts';
-import type { Flags } from '../command.ts';
+import type { ReportFlags } from '../command-options.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type JobWords, jobOf, openStore } from '../job-of-options.ts';
+import { jobOf, openStore } from '../job-of-options.ts';
 import { shownPath } from '../messages/format.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
-export async function reportCommand(context: CliContext, given: Flags): Promise<number> {
+export async function reportCommand(
+  context: CliContext,
+  given: ReportFlags,
+  words: readonly string[],
+): Promise<number> {
   const flags = withPageNamed(given);
-  const job = jobOf(context, flags.job as JobWords, flags);
-  const file = reportFile(context, flags) ?? besideOutput(job, context.workingFolder);
+  const job = jobOf(context, words, flags);
+  const file = reportFile(context, flags.report) ?? besideOutput(job, context.workingFolder);
   if (flags.json && file === '-') {
     throw new PerilbookError(
       'USAGE',
@@ -35,7 +39,7 @@ export async function reportCommand(context: CliContext, given: Flags): Promise<
   }
   await using store = await openStore(context, job);
   const host = runHost(context);
-  const earlier = flags.compare === undefined ? null : await earlierOutput(context, String(flags.compare), store);
+  const earlier = flags.compare === undefined ? null : await earlierOutput(context, flags.compare, store);
   const rows = [job.output, ...(earlier === null ? [] : await inputFiles(earlier))];
   const ofRows = rows.map((path) => ({ path, what: 'is an output with rows' }));
   await checkFiles(flags, job, [reportOutput(file)], ofRows);
@@ -96,7 +100,7 @@ async function outputOfRun(context: CliContext, named: string, store: Store): Pr
 }
 
 /** `-o x.html` means the report: this command writes no rows, and no row file is called `.html`. */
-function withPageNamed(flags: Flags): Flags {
+function withPageNamed(flags: ReportFlags): ReportFlags {
   const { output, report, ...others } = flags;
   const isPage = report === undefined && typeof output === 'string' && /\.html?$/i.test(output);
   return isPage ? { ...others, report: output } : flags;

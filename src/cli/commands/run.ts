@@ -13,31 +13,31 @@ import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
 import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { askToSpend, canAsk } from '../ask-approval.ts';
-import type { Flags } from '../command.ts';
+import { REPORT_OPTIONS, type RunFlags } from '../command-options.ts';
 import { type CliContext, lineWidth, runHost, say, sayJson } from '../context.ts';
 import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
 import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
-import { type JobWords, jobOf } from '../job-of-options.ts';
+import { jobOf } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
 import { shownPath, valueName, WEIGHT } from '../messages/format.ts';
+import { costOfRest, reportCommand, resumeCommand } from '../messages/next-commands.ts';
 import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
-import { costOfRest, reportCommand, resumeCommand } from '../messages/resume-command.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
-export async function runCommand(context: CliContext, flags: Flags): Promise<number> {
-  const job = jobOf(context, flags.job as JobWords, flags);
-  const report = reportFile(context, flags);
+export async function runCommand(context: CliContext, flags: RunFlags, words: readonly string[]): Promise<number> {
+  const job = jobOf(context, words, flags);
+  const report = reportFile(context, flags.report);
   const finish = await openFinish(context, flags, job, [
     ...(await outputsOf(job)),
     ...(report === null ? [] : [{ path: report, what: 'is the report of the run' }]),
     ...plansOf(context, flags),
   ]);
   try {
-    const outcome = await outcomeOf(context, flags, job);
+    const outcome = await outcomeOf(context, flags, words, job);
     await finish(outcome);
     return outcome.exitCode;
   } catch (error) {
@@ -48,7 +48,8 @@ export async function runCommand(context: CliContext, flags: Flags): Promise<num
 
 async function outcomeOf(
   context: CliContext,
-  flags: Flags,
+  flags: RunFlags,
+  words: readonly string[],
   job: Job,
 ): Promise<Extract<RunOutcome, { readonly kind: 'ended' }>> {
   const messages = { ...context, isQuiet: flags.quiet === true };
@@ -61,7 +62,7 @@ async function outcomeOf(
   }
   const plans = plansOf(context, flags);
   const approved = plans.length === 0 ? null : readPlan(plans[0]!.path);
-  const report = reportFile(context, flags);
+  const report = reportFile(context, flags.report);
   if (report === '-') {
     throw new PerilbookError(
       'USAGE',
@@ -95,7 +96,7 @@ async function outcomeOf(
   if (flags.quiet && !isWrong) return outcome;
   const { facts, next } = runMessages(
     result,
-    resumeCommand(context.args, job, result, await restOf(prepared, result)),
+    resumeCommand(words, flags, job, result, await restOf(prepared, result)),
     context.workingFolder,
     style,
     valueName(job),
@@ -110,7 +111,8 @@ async function outcomeOf(
     const { findingsOfRun } = await import('../../report/story.ts');
     const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
     const findings = findingMessages(rowFindings, currency, style.width, valueName(job));
-    const reported = report === null && findings.length > 0 ? reportCommand(context.args, job) : null;
+    const reported =
+      report === null && findings.length > 0 ? reportCommand(words, flags, job, Object.keys(REPORT_OPTIONS)) : null;
     const ofReport = reported === null ? [] : [`For the report: ${reported}`];
     const sample = result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
     say(context, [...facts, ...findings, ...ofReport, ...next, ...sample].join('\n'));
@@ -155,8 +157,8 @@ async function outputsOf(job: Job): Promise<ProtectedFile[]> {
 }
 
 /** The approved plan that the run reads, if any. */
-function plansOf({ workingFolder }: CliContext, { plan }: Flags): ProtectedFile[] {
-  return plan === undefined ? [] : [{ path: resolve(workingFolder, String(plan)), what: 'is the approved plan' }];
+function plansOf({ workingFolder }: CliContext, { plan }: RunFlags): ProtectedFile[] {
+  return plan === undefined ? [] : [{ path: resolve(workingFolder, plan), what: 'is the approved plan' }];
 }
 
 /** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
@@ -174,7 +176,7 @@ function messageColor(context: CliContext): Color {
 const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
 
 /** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. */
-async function approve(context: CliContext, flags: Flags, { job, summary }: Prepared): Promise<void> {
+async function approve(context: CliContext, flags: RunFlags, { job, summary }: Prepared): Promise<void> {
   if (summary.credits === 0 || flags.yes || job.budget !== null) return;
   const now = creditsNow(summary);
   const words = {
@@ -190,17 +192,18 @@ async function approve(context: CliContext, flags: Flags, { job, summary }: Prep
  * `perilbook places`: buys a table of distinct places. It is a run with two other defaults: the places with the largest
  * weight come first, and without an output the answers only go into the store. For part files the output is a folder, as in a run.
  */
-export async function placesCommand(context: CliContext, flags: Flags): Promise<number> {
-  const job = jobOf(context, flags.job as string | undefined, flags);
-  const isJobFile = /\.ya?ml$/i.test(String(flags.job));
+export async function placesCommand(context: CliContext, flags: RunFlags, words: readonly string[]): Promise<number> {
+  const job = jobOf(context, words, flags);
+  const isJobFile = /\.ya?ml$/i.test(words[0] ?? '');
   const isOnlyStored = flags.output === undefined && !isJobFile && job.parts === null;
   const isOrdered = flags['order-by'] !== undefined || job.orderBy.kind !== 'file' || job.input === '-';
   const weight = isOrdered ? undefined : await weightColumn(context, job);
-  return await runCommand(context, {
+  const own = {
     ...flags,
     ...(isOnlyStored ? { output: NO_OUTPUT } : {}),
     ...(weight === undefined ? {} : { 'order-by': weight }),
-  });
+  };
+  return await runCommand(context, own, words);
 }
 
 async function weightColumn({ stdin, stdout }: CliContext, job: Job): Promise<string | undefined> {

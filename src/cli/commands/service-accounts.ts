@@ -7,16 +7,29 @@ import type { NewKey } from '../../service/accounts/key-life.ts';
 import type { PeriodStatement } from '../../service/accounts/period-statement.ts';
 import type { ServiceAccounts } from '../../service/accounts/port.ts';
 import type { AccountChange, ServiceAccount } from '../../service/accounts/service-account.ts';
-import type { Flags } from '../command.ts';
 import { type CliContext, printData, printResult, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
+import type {
+  ChangeAccountFlags,
+  CreateAccountFlags,
+  CreateKeyFlags,
+  ListAccountsFlags,
+  ListKeysFlags,
+  RevokeKeyFlags,
+  RotateKeyFlags,
+  StatementFlags,
+} from '../service-options.ts';
 
 /** `perilbook service account create`. */
-export async function createAccount(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  const signedUpAt = dayOf(flags, 'signed-up');
+export async function createAccount(
+  context: CliContext,
+  accounts: ServiceAccounts,
+  flags: CreateAccountFlags,
+): Promise<number> {
+  const signedUpAt = dayOf('signed-up', flags['signed-up']);
   const account = await accounts.createAccount({
-    name: flags.account as string,
+    name: flags.account,
     subscription: namedSubscription(flags) ?? customOf(flags) ?? SUBSCRIPTIONS.starter,
     overages: overagesOf(flags) ?? false,
     signedUpAt,
@@ -31,8 +44,12 @@ export async function createAccount(context: CliContext, accounts: ServiceAccoun
 }
 
 /** Changes an account's subscription or its overages. By the contract, the account manager does this. */
-export async function changeAccount(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  const name = flags.account as string;
+export async function changeAccount(
+  context: CliContext,
+  accounts: ServiceAccounts,
+  flags: ChangeAccountFlags,
+): Promise<number> {
+  const name = flags.account;
   const [subscription, figures, overages] = [namedSubscription(flags), figuresOf(flags), overagesOf(flags)];
   if (subscription === undefined && figures === undefined && overages === undefined) {
     throw new PerilbookError(
@@ -61,7 +78,11 @@ function billed({ overageRate }: Subscription): string {
 }
 
 /** `perilbook service account list`. */
-export async function listAccounts(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
+export async function listAccounts(
+  context: CliContext,
+  accounts: ServiceAccounts,
+  flags: ListAccountsFlags,
+): Promise<number> {
   const listed = await withStatements(accounts, await accounts.listAccounts());
   const rows = listed.map(({ name, subscription, overages, periods }) => {
     const current = periods.find(({ isClosed }) => !isClosed)!;
@@ -90,9 +111,13 @@ async function withStatements(
 }
 
 /** What each account (or one) owes by billing period: for all periods, or the period with a given day. */
-export async function accountStatement(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  const name = flags.account as string | undefined;
-  const day = dayOf(flags, 'period');
+export async function accountStatement(
+  context: CliContext,
+  accounts: ServiceAccounts,
+  flags: StatementFlags,
+): Promise<number> {
+  const name = flags.account;
+  const day = dayOf('period', flags.period);
   const chosen = name === undefined ? await accounts.listAccounts() : [await accounts.findAccount(name)];
   const lines = (await withStatements(accounts, chosen)).flatMap((account) =>
     account.periods
@@ -118,8 +143,7 @@ function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-function dayOf(flags: Flags, name: string): number | undefined {
-  const text = flags[name] as string | undefined;
+function dayOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const day = Date.parse(text);
   if (!Number.isNaN(day)) return day;
@@ -127,32 +151,44 @@ function dayOf(flags: Flags, name: string): number | undefined {
 }
 
 /** `perilbook service key create`. The new key is written to stdout, once. */
-export async function createKey(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  const life = flags['expires-in'] as string | undefined;
+export async function createKey(
+  context: CliContext,
+  accounts: ServiceAccounts,
+  flags: CreateKeyFlags,
+): Promise<number> {
+  const life = flags['expires-in'];
   const ms = life === undefined ? undefined : durationMs(life);
   if (ms === null) throw new PerilbookError('USAGE', `--expires-in ${life} is not a duration`, 'Write it like 90d.');
-  showOnce(context, await accounts.createKey(flags.account as string, scopesOf(flags), ms ?? null));
+  showOnce(context, await accounts.createKey(flags.account, scopesOf(flags), ms ?? null));
   return EXIT.complete;
 }
 
 /** `perilbook service key rotate`. The new key is written to stdout, once. */
-export async function rotateKey(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  const grace = (flags.grace as number | undefined) ?? 0;
-  showOnce(context, await accounts.rotateKey(flags.key as number, grace));
+export async function rotateKey(
+  context: CliContext,
+  accounts: ServiceAccounts,
+  flags: RotateKeyFlags,
+): Promise<number> {
+  const grace = flags.grace ?? 0;
+  showOnce(context, await accounts.rotateKey(flags.key, grace));
   say(context, `The old key works for ${counted(grace, 'more second')}.`);
   return EXIT.complete;
 }
 
 /** `perilbook service key revoke`. */
-export async function revokeKey(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  await accounts.revokeKey(flags.key as number);
+export async function revokeKey(
+  context: CliContext,
+  accounts: ServiceAccounts,
+  flags: RevokeKeyFlags,
+): Promise<number> {
+  await accounts.revokeKey(flags.key);
   say(context, 'Revoked: the next request with it is refused.');
   return EXIT.complete;
 }
 
 /** `perilbook service key list`. */
-export async function listKeys(context: CliContext, accounts: ServiceAccounts, flags: Flags): Promise<number> {
-  const keys = await accounts.listKeys(flags.account as string | undefined);
+export async function listKeys(context: CliContext, accounts: ServiceAccounts, flags: ListKeysFlags): Promise<number> {
+  const keys = await accounts.listKeys(flags.account);
   const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [
     String(id),
     account,
@@ -168,10 +204,8 @@ function showOnce(context: CliContext, { id, key }: NewKey): void {
   printData(context, key);
 }
 
-function scopesOf(flags: Flags): string[] {
-  const names = String(flags.scopes)
-    .split(',')
-    .map((name) => name.trim());
+function scopesOf({ scopes }: CreateKeyFlags): string[] {
+  const names = scopes.split(',').map((name) => name.trim());
   return names.includes('all') ? ['bundle', ...TOPIC_SLUGS] : names;
 }
 
@@ -182,13 +216,13 @@ const FIGURES = {
 } as const;
 
 /** The first figure that is given, as its option; undefined if none is. */
-function givenFigure(flags: Flags): string | undefined {
+function givenFigure(flags: CreateAccountFlags | ChangeAccountFlags): string | undefined {
   return Object.values(FIGURES).find((figure) => flags[figure] !== undefined);
 }
 
 /** The subscription of `--subscription`. @throws USAGE if figures are given too */
-function namedSubscription(flags: Flags): Subscription | undefined {
-  const name = flags.subscription as 'starter' | 'professional' | undefined;
+function namedSubscription(flags: CreateAccountFlags | ChangeAccountFlags): Subscription | undefined {
+  const name = flags.subscription;
   if (name === undefined) return undefined;
   const given = givenFigure(flags);
   if (given === undefined) return SUBSCRIPTIONS[name];
@@ -200,13 +234,13 @@ function namedSubscription(flags: Flags): Subscription | undefined {
 }
 
 /** The figures of a custom subscription that are given; undefined if none is. */
-function figuresOf(flags: Flags): AccountChange['figures'] {
+function figuresOf(flags: CreateAccountFlags | ChangeAccountFlags): AccountChange['figures'] {
   const given = Object.entries(FIGURES).filter(([, figure]) => flags[figure] !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given.map(([name, figure]) => [name, flags[figure]]));
 }
 
 /** The custom subscription of a new account; undefined if no figure is given. @throws USAGE if a limit is missing */
-function customOf(flags: Flags): Subscription | undefined {
+function customOf(flags: CreateAccountFlags | ChangeAccountFlags): Subscription | undefined {
   const figures = figuresOf(flags);
   if (figures === undefined) return undefined;
   const { creditsPerMonth, creditsPerMinute, overageRate } = figures;
@@ -221,6 +255,6 @@ function customOf(flags: Flags): Subscription | undefined {
   );
 }
 
-function overagesOf(flags: Flags): boolean | undefined {
+function overagesOf(flags: CreateAccountFlags | ChangeAccountFlags): boolean | undefined {
   return flags.overages ? true : flags['no-overages'] ? false : undefined;
 }

@@ -21,11 +21,10 @@ import { STATEMENTS } from '../../service/conformance/statement-table.ts';
 import type { FinalState, Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-approval.ts';
 import { type CheckLimits, checkSender } from '../check-sender.ts';
-import type { Flags } from '../command.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount, openStore } from '../job-of-options.ts';
-import { ACCOUNT_FLAGS } from '../job-options.ts';
+import type { CheckFlags } from '../service-options.ts';
 
 /** Manhattan: every agency has data there. */
 const DEFAULT_LOCATION = { lat: 40.7536, lng: -73.9832 };
@@ -43,8 +42,8 @@ const MAX_REASON = 400;
 
 /** `perilbook service check [JOB.yaml]`: checks a service against docs/developer/service-api.md, statement by statement. What it spends
  * is in the ledger of the account's store, as for a run. */
-export async function checkCommand(context: CliContext, flags: Flags): Promise<number> {
-  const job = jobOf(context, flags);
+export async function checkCommand(context: CliContext, flags: CheckFlags, words: readonly string[]): Promise<number> {
+  const job = jobOf(context, flags, words);
   const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
   const [key, narrow = null] = (await keysOf(context, sources[0]!, flags)) as [Key, Key?];
@@ -134,7 +133,7 @@ async function end(client: Client, store: Store, run: number | null, state: Fina
 /** Prints the result, with what was spent according to the ledger. */
 async function sayResult(
   context: CliContext,
-  flags: Flags,
+  flags: CheckFlags,
   result: CheckResult,
   store: Store,
   run: number,
@@ -150,18 +149,17 @@ async function sayResult(
 }
 
 /** Account, store and service, from a job file, flags or the environment. */
-function jobOf(context: CliContext, flags: Flags): Job {
-  const settings = Object.fromEntries([...ACCOUNT_FLAGS, 'budget'].map((name) => [name, flags[name]]));
-  const ofMonth = flags['credits-per-month'] as number | undefined;
-  const ofMinute = flags['credits-per-minute'] as number | undefined;
+function jobOf(context: CliContext, flags: CheckFlags, words: readonly string[]): Job {
+  // Its --lat and --lng are coordinates, not columns.
+  const { lat: _lat, lng: _lng, ...settings } = flags;
+  const { 'credits-per-month': ofMonth, 'credits-per-minute': ofMinute } = flags;
   const subscription =
     ofMonth === undefined || ofMinute === undefined
       ? {}
       : { subscription: { credits_per_month: ofMonth, credits_per_minute: ofMinute } };
-  const file = flags.file as string | undefined;
   return jobOfAccount(
     context,
-    file,
+    words,
     settings,
   )({
     name: JOB_NAME,
@@ -188,8 +186,8 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
 }
 
 /** The key with all scopes and, if named, the key that lacks some. */
-async function keysOf(context: CliContext, source: KeySource, flags: Flags): Promise<Key[]> {
-  const narrow = flags['narrow-key-file'] as string | undefined;
+async function keysOf(context: CliContext, source: KeySource, flags: CheckFlags): Promise<Key[]> {
+  const narrow = flags['narrow-key-file'];
   const sources: KeySource[] = [
     source,
     ...(narrow === undefined ? [] : [{ file: resolve(context.workingFolder, narrow), scopes: null }]),
@@ -205,14 +203,14 @@ function lineOf({ numbers, statement, outcome, reason }: CheckedStatement): stri
 }
 
 /** Spending needs a yes on a terminal; without a terminal it needs --yes. */
-async function approve(context: CliContext, flags: Flags, credits: number): Promise<void> {
+async function approve(context: CliContext, flags: CheckFlags, credits: number): Promise<void> {
   if (flags.yes) return;
   const words = { what: 'check', approve: 'Add --yes.', later: 'Check again when you want to.' };
   await askToSpend(context, credits, words);
 }
 
-function degreesOf(flags: Flags, name: string, otherwise: number, bound: number): number {
-  const text = flags[name] as string | undefined;
+function degreesOf(flags: CheckFlags, name: 'lat' | 'lng', otherwise: number, bound: number): number {
+  const text = flags[name];
   if (text === undefined) return otherwise;
   const degrees = Number(text);
   if (text.trim() !== '' && Math.abs(degrees) <= bound) return degrees;

@@ -2,10 +2,11 @@ import { sleepUntilSteady, steadyTime, timeLimit } from '../../clock.ts';
 import { openDataDatabase } from '../../data/tables/data-database.ts';
 import { PerilbookError } from '../../errors.ts';
 import { durationMs } from '../../run/settings/duration.ts';
-import type { Flags } from '../command.ts';
 import { type CliContext, say } from '../context.ts';
+import type { SourceFlags } from '../data-settings.ts';
 import { sourcesOf } from '../data-settings.ts';
 import { sourceOutcomeMessages } from '../messages/download-messages.ts';
+import type { StartFlags } from '../service-options.ts';
 import { downloadedSources, updateSources } from '../update-sources.ts';
 
 /** The agencies do not publish more often, and their servers must not be overloaded. */
@@ -18,12 +19,12 @@ const LONGEST_UPDATE_MS = 30 * 60_000;
 export interface ServiceUpdates {
   readonly intervalMs: number;
   /** The options of `perilbook data update`: --mirror and --sources. */
-  readonly flags: Flags;
+  readonly flags: SourceFlags;
 }
 
 /** The updates that the flags ask for, or null without --update-every. @throws USAGE */
-export function serviceUpdatesOf(context: CliContext, flags: Flags): ServiceUpdates | null {
-  const interval = flags['update-every'] as string | undefined;
+export function serviceUpdatesOf(context: CliContext, flags: StartFlags): ServiceUpdates | null {
+  const interval = flags['update-every'];
   const { mirror, sources } = flags;
   if (interval === undefined) {
     if (mirror === undefined && sources === undefined) return null;
@@ -60,7 +61,7 @@ export async function keepUpdated(
   }
 }
 
-async function updateOnce(context: CliContext, file: string, flags: Flags): Promise<void> {
+async function updateOnce(context: CliContext, file: string, flags: SourceFlags): Promise<void> {
   const { sources, ...folders } = sourcesOf(context, flags);
   const live = sources.filter(({ isNearRealTime }) => isNearRealTime === true);
   const wanted = downloadedSources(live, folders.downloads);

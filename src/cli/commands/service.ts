@@ -14,10 +14,11 @@ import type { ServiceAccounts } from '../../service/accounts/port.ts';
 import { metricsAddress, startMetricsServer } from '../../service/http/metrics-server.ts';
 import { startService } from '../../service/http/start-service.ts';
 import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
-import type { Flags, RunCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
 import { refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { StartFlags } from '../service-options.ts';
 import { notifySystemd, socketOfSystemd } from '../systemd.ts';
 import {
   accountStatement,
@@ -35,10 +36,16 @@ import { keepUpdated, serviceUpdatesOf } from './service-updates.ts';
 const DEFAULT_PORT = 8737;
 
 /** An action on the accounts of a service. */
-type AccountsCommand = (context: CliContext, accounts: ServiceAccounts, flags: Flags) => Promise<number>;
+type AccountsCommand<Flags> = (context: CliContext, accounts: ServiceAccounts, flags: Flags) => Promise<number>;
+
+/** Options that name the files of a service. */
+interface FileFlags {
+  readonly db?: string | undefined;
+  readonly accounts?: string | undefined;
+}
 
 /** A command that opens the accounts. Only the commands that make the first account may create them. */
-function onAccounts(act: AccountsCommand, isFirst = false): RunCommand {
+function onAccounts<Flags extends FileFlags>(act: AccountsCommand<Flags>, isFirst = false): RunCommand<Flags> {
   return async (context, flags) => {
     const files = filesOf(context, flags);
     if (!isFirst) refuseNoAccounts(files, flags);
@@ -59,7 +66,7 @@ export const serviceCommands = {
   listKeys: onAccounts(listKeys),
   rotateKey: onAccounts(rotateKey),
   revokeKey: onAccounts(revokeKey),
-} satisfies Readonly<Record<string, RunCommand>>;
+};
 
 /** Where the data and the accounts of a service are. */
 interface ServiceFiles {
@@ -69,10 +76,10 @@ interface ServiceFiles {
     | { readonly kind: 'postgres'; readonly url: string };
 }
 
-function filesOf(context: CliContext, { db, accounts }: Flags): ServiceFiles {
-  const pathOf = (file: unknown, otherwise: string) => resolve(context.workingFolder, (file as string) ?? otherwise);
+function filesOf(context: CliContext, { db, accounts }: FileFlags): ServiceFiles {
+  const pathOf = (file: string | undefined, otherwise: string) => resolve(context.workingFolder, file ?? otherwise);
   const data = pathOf(db, `${dataFolder(context)}/data.db`);
-  if (typeof accounts === 'string' && isPostgresAddress(accounts)) {
+  if (accounts !== undefined && isPostgresAddress(accounts)) {
     return { data, accounts: { kind: 'postgres', url: accounts } };
   }
   const path = pathOf(accounts, accountsFileFor(data));
@@ -98,16 +105,16 @@ function addressOfAccounts({ accounts }: ServiceFiles): string {
 }
 
 /** A misspelled name must be an error, not an empty file with an empty list of accounts. */
-function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: Flags): void {
+function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: FileFlags): void {
   if (accounts.kind === 'postgres') return;
   if (flags.accounts !== undefined) refuseMissing(accounts.path, '--accounts');
   else if (flags.db !== undefined && !existsSync(accounts.path)) refuseMissing(data, '--db');
 }
 
-async function startCommand(context: CliContext, flags: Flags): Promise<number> {
-  const port = (flags.port as number | undefined) ?? DEFAULT_PORT;
+async function startCommand(context: CliContext, flags: StartFlags): Promise<number> {
+  const port = flags.port ?? DEFAULT_PORT;
   const files = filesOf(context, flags);
-  const metricsAt = typeof flags.metrics === 'string' ? metricsAddress(flags.metrics) : null;
+  const metricsAt = flags.metrics === undefined ? null : metricsAddress(flags.metrics);
   const updates = serviceUpdatesOf(context, flags);
   const descriptor = socketOfSystemd(context, process.pid) ?? undefined;
   const metrics = metricsAt && (await import('../../service/http/service-metrics.ts')).createServiceMetrics();

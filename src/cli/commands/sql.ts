@@ -1,21 +1,20 @@
-import type { SqlDialectName } from '../../warehouse/sql-dialects.ts';
 import { joinStatement, placesStatement, type StatementOptions } from '../../warehouse/statements.ts';
-import type { Flags } from '../command.ts';
+import type { SqlFlags } from '../command-options.ts';
 import { type CliContext, printData } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
 
 /** `perilbook sql`: prints the two statements for the warehouse, or one of them for a pipe. */
-export async function sqlCommand(context: CliContext, flags: Flags): Promise<number> {
-  const { topics, prefix, counts, precision, location } = anyJobOf(context, undefined, flags);
+export async function sqlCommand(context: CliContext, flags: SqlFlags): Promise<number> {
+  const { topics, prefix, counts, precision, location } = anyJobOf(context, [], flags);
   const options: StatementOptions = {
-    dialect: flags.dialect as SqlDialectName,
-    table: (flags.table as string | undefined) ?? 'portfolio',
+    dialect: flags.dialect,
+    table: flags.table ?? 'portfolio',
     lat: location.lat ?? 'lat',
     lng: location.lng ?? 'lng',
     isNumeric: flags.numeric === true,
-    answers: (flags.answers as string | undefined) ?? 'answers',
-    weight: (flags.weight as string | undefined) ?? null,
+    answers: flags.answers ?? 'answers',
+    weight: flags.weight ?? null,
     topics,
     prefix,
     counts,

@@ -6,7 +6,7 @@ import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { PartFolder } from '../../store/part-store.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
-import type { Flags } from '../command.ts';
+import type { StatusFlags } from '../command-options.ts';
 import { type CliContext, lineWidth, print, printData, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, openStore } from '../job-of-options.ts';
@@ -19,9 +19,13 @@ type Calls = StatementRow['calls'];
 const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 
 /** `perilbook status`: the runs of a job, or of all jobs, newest first. */
-export async function statusCommand(context: CliContext, flags: Flags): Promise<number> {
-  const target = flags.job as string | undefined;
-  const job = anyJobOf(context, target, flags);
+export async function statusCommand(
+  context: CliContext,
+  flags: StatusFlags,
+  words: readonly string[],
+): Promise<number> {
+  const [target] = words;
+  const job = anyJobOf(context, words, flags);
   await using store = await openStore(context, job);
   const which = target === undefined ? {} : { job: job.name };
   const runs = await store.runs(which);

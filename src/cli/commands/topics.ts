@@ -1,7 +1,6 @@
 import { columnsOf } from '../../columns/topic-columns.ts';
 import { CREDITS } from '../../contract/credits.ts';
 import { TIME_TO_LIVE, TOPICS } from '../../contract/topics.ts';
-import type { Flags } from '../command.ts';
 import { type CliContext, lineWidth, printResult } from '../context.ts';
 import { fittingTable } from '../messages/format.ts';
 
@@ -11,7 +10,10 @@ const DAY_S = 86_400;
 const DISPENSABLE = ['cadence', 'category', 'fresh for', 'title'];
 
 /** `perilbook topics`: all topics with their columns and how long answers stay fresh. */
-export async function topicsCommand(context: CliContext, flags: Flags): Promise<number> {
+export async function topicsCommand(
+  context: CliContext,
+  flags: { readonly json?: boolean | undefined },
+): Promise<number> {
   const topics = TOPICS.map(({ slug, title, category, cadence }) => ({
     slug,
     title,

@@ -11,7 +11,7 @@ import { endTemporary, removeAbandoned, temporaryName } from '../../rows/files/t
 import type { Connection } from '../../run/connection-kinds.ts';
 import type { Job } from '../../run/settings/settings.ts';
 import { type RunningUi, startUi } from '../../ui/start-ui.ts';
-import type { Flags } from '../command.ts';
+import type { UiFlags } from '../command-options.ts';
 import { type CliContext, dataFolder, runHost, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount, openStore } from '../job-of-options.ts';
@@ -22,12 +22,12 @@ const MEGABYTE = 1_000_000;
 const MOST_UPLOAD_MB = 2_000;
 
 /** `perilbook ui`: serves the page in the browser until Ctrl-C. */
-export async function uiCommand(context: CliContext, flags: Flags): Promise<number> {
-  const target = flags.job as string | undefined;
-  const port = (flags.port as number | undefined) ?? 0;
-  const mostUpload = ((flags['max-upload'] as number | undefined) ?? MOST_UPLOAD_MB) * MEGABYTE;
+export async function uiCommand(context: CliContext, flags: UiFlags, words: readonly string[]): Promise<number> {
+  const [target] = words;
+  const port = flags.port ?? 0;
+  const mostUpload = (flags['max-upload'] ?? MOST_UPLOAD_MB) * MEGABYTE;
   const host = runHost(context);
-  const jobOf = jobOfAccount(context, target, flags);
+  const jobOf = jobOfAccount(context, words, flags);
   const base = jobOf({ input: '-' });
   await using store = await openStore(context, base);
   await using opened = new AsyncDisposableStack();

@@ -1,6 +1,6 @@
 import { metricsOutput, type ProtectedFile } from '../../run/protected-files.ts';
 import type { Job } from '../../run/settings/settings.ts';
-import type { Flags } from '../command.ts';
+import type { RunFlags } from '../command-options.ts';
 import { type CliContext, say } from '../context.ts';
 import { checkFiles } from '../output-files.ts';
 import { openFinishHook } from './finish-hook-call.ts';
@@ -18,7 +18,7 @@ export type Finish = (outcome: RunOutcome) => Promise<void>;
  */
 export async function openFinish(
   context: CliContext,
-  flags: Flags,
+  flags: RunFlags,
   job: Job,
   files: readonly ProtectedFile[],
 ): Promise<Finish> {

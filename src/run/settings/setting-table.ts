@@ -401,6 +401,28 @@ export type SettingName = keyof typeof SETTINGS;
 /** The lines of the table, without the types of their values. */
 export const SETTING_LIST = Object.entries(SETTINGS) as readonly (readonly [name: SettingName, setting: Setting])[];
 
+/** The options of all settings, a type for each setting. */
+type FlagTable = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly flags: infer Flags } ? Flags : never;
+}[SettingName];
+
+/** The name of an option that gives a setting. */
+export type JobOptionName = FlagTable extends infer Flags
+  ? Flags extends unknown
+    ? keyof Flags & string
+    : never
+  : never;
+
+/** The line of an option. */
+type FlagOf<Name extends JobOptionName> = Extract<FlagTable, Readonly<Record<Name, unknown>>>[Name];
+
+/** The values of options of the command line. */
+export type JobFlags = {
+  readonly [Name in JobOptionName]?:
+    | (FlagOf<Name> extends { type: 'number' } ? number : FlagOf<Name> extends { type: 'switch' } ? boolean : string)
+    | undefined;
+};
+
 type Defaults = {
   readonly [K in SettingName as (typeof SETTINGS)[K] extends { readonly default: Given } ? K : never]: Extract<
     (typeof SETTINGS)[K],

@@ -1,0 +1,88 @@
+import { periodLimit } from '../../run/plan/account-state.ts';
+import type { Plan } from '../../run/plan/planning.ts';
+import type { RunResult } from '../../run/run-job.ts';
+import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
+
+/** The values of options, as they are parsed. */
+type OptionValues = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/**
+ * A command line from values, as a shell reads it. A value that begins with a dash is written behind `=`, because a parser takes it for
+ * an option.
+ *
+ * @param words what follows the command's name
+ * @param flags by the long names of options; a switch that is off is left out
+ */
+export function commandLine(command: string, words: readonly string[], flags: OptionValues): string {
+  const options = Object.entries(flags).flatMap(([name, value]) => {
+    if (value === undefined || value === false) return [];
+    if (value === true) return [`--${name}`];
+    const text = quoted(String(value));
+    return /^-|^$/.test(String(value)) ? [`--${name}=${text}`] : [`--${name}`, text];
+  });
+  const files = words.map((word) => quoted(/^-./.test(word) ? `./${word}` : word));
+  return ['perilbook', command, ...files, ...options].join(' ');
+}
+
+function quoted(text: string): string {
+  return /^[\w./:=,@+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * The command line that resumes a run. It names what is left of the budget, because the full budget could be spent twice, or what the
+ * rest costs if that is less. People read it, so it leaves `--json` out.
+ *
+ * @param rest of `costOfRest`; 0: nothing known is missing
+ */
+export function resumeCommand(
+  words: readonly string[],
+  flags: OptionValues,
+  job: Pick<Job, 'budget'>,
+  result: RunResult,
+  rest: number,
+): string {
+  const budget = resumeBudget(job, result, rest);
+  const { json: _, ...others } = flags;
+  return commandLine('run', words, budget === null || budget === job.budget ? others : { ...others, budget });
+}
+
+/** Options of a report that a run has too, and that concern the run alone. */
+const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'metrics', 'on-finish', 'report'];
+
+/**
+ * The command line that writes the report of a run; null where its rows were not written to a file.
+ *
+ * @param options the names of the report's options
+ */
+export function reportCommand(
+  words: readonly string[],
+  flags: OptionValues,
+  { input, output }: Pick<Job, 'input' | 'output'>,
+  options: readonly string[],
+): string | null {
+  if (input === '-' || output === '-' || output === NO_OUTPUT) return null;
+  const shared = Object.entries(flags).filter(([name]) => options.includes(name) && !OF_RUN.includes(name));
+  return commandLine('report', words, Object.fromEntries(shared));
+}
+
+/**
+ * The price of the missing answers, at most what the billing period that pays has: this one, or the next if this one has nothing left.
+ *
+ * @param plan made after the run, which may have learned that bundles return more
+ */
+export function costOfRest({ price, available, accounts }: Plan, stop: RunResult['stop']): number {
+  const isSpent = available === 0 || stop?.reason === 'quota';
+  return Math.min(
+    price.credits,
+    isSpent ? accounts.reduce((sum, { account }) => sum + periodLimit(account), 0) : available,
+  );
+}
+
+/** The budget that a run needs to go on. Null: the run had none. */
+function resumeBudget({ budget }: Pick<Job, 'budget'>, { stop, summary }: RunResult, rest: number): number | null {
+  if (budget === null) return null;
+  if (stop?.reason === 'budget') return rest;
+  const left = budget - summary.credits_spent - summary.credits_unknown;
+  const most = left > 0 ? left : budget;
+  return rest > 0 ? Math.min(most, rest) : most;
+}

@@ -1,0 +1,301 @@
+import yargs, { type Argv } from 'yargs';
+import { PerilbookError } from '../errors.ts';
+import { didYouMean, nearestName } from '../nearest-name.ts';
+import {
+  type Command,
+  type CommandOption,
+  dashed,
+  nameOfCommand,
+  notANumber,
+  optionNames,
+  runnableCommands,
+  wordOfCommand,
+} from './command.ts';
+import { COMPLETION_COMMAND } from './command-table.ts';
+import { EXIT_MEANINGS } from './exit-codes.ts';
+
+/** What a command line asks for: a text that yargs prints (help, version, completions), or a command. */
+export type CommandLine = { readonly kind: 'text'; readonly text: string } | ParsedCommand;
+
+/** A command with the values of its options by name, and the words that follow its name. */
+export interface ParsedCommand {
+  readonly kind: 'command';
+  readonly command: Command;
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly words: readonly string[];
+}
+
+/** The values that yargs gives. */
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** The width of help, where the terminal has room for it. */
+const HELP_WIDTH = 100;
+
+const ABOUT =
+  'Adds hazard ratings to a file of US locations: prices the answers, buys them once, and never spends beyond the plan.';
+
+const EXAMPLES: [string, string][] = [
+  ['$0 plan portfolio.csv --topics natural', 'show the cost'],
+  ['$0 run portfolio.csv -o out.csv --topics wildfire,riverineFlood', 'buy and write'],
+  ['$0 run jobs/nightly.yaml', 'run a job file; run it again to resume'],
+  ['$0 status', 'list runs and when to resume'],
+];
+
+/** The words of yargs for what is wrong, in ours: what happened. What to do is added where they are thrown. */
+const STRINGS = {
+  'Not enough arguments following: %s': '--%s needs a value',
+  'Missing required argument: %s': { one: '--%s is missing', other: 'Options are missing: %s' },
+  'Arguments %s and %s are mutually exclusive': '--%s cannot be combined with --%s',
+};
+
+/**
+ * Parses a command line by yargs. Only the options of its own command are built: all take 20 ms.
+ *
+ * @param columns the width of the terminal; 0 and undefined where it is unknown
+ * @throws USAGE
+ */
+export async function parseCommandLine(
+  args: readonly string[],
+  commands: readonly Command[],
+  version: string,
+  columns?: number,
+): Promise<CommandLine> {
+  // `help run` is short for `run --help`.
+  const typed = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
+  const words = separated(typed, commands);
+  const isHelp = words.some((word) => /^(--help|-[a-z]*h)$/.test(word));
+  let asked: CommandLine | undefined;
+  let text = '';
+  const asksCompletions = words.includes(COMPLETIONS);
+  // Loaded here: it reads the schema of jobs.
+  const completionsOf = asksCompletions ? (await import('./completions.ts')).completionsOf : () => null;
+  let named: Command | null = null;
+  const parser = yargs()
+    .scriptName('perilbook')
+    .locale('en')
+    .updateStrings(STRINGS as unknown as Record<string, string>)
+    .parserConfiguration({
+      // `--no-header` is an option of its own.
+      'boolean-negation': false,
+      'camel-case-expansion': false,
+      'dot-notation': false,
+      'parse-positional-numbers': false,
+    })
+    .wrap(Math.min(HELP_WIDTH, columns || HELP_WIDTH))
+    .usage(`$0 COMMAND\n\n${ABOUT}`)
+    .example(EXAMPLES)
+    .epilogue(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join('; ')}`)
+    .version('version', 'show the version', version)
+    .help('help', 'show help')
+    .alias('h', 'help')
+    .exitProcess(false)
+    .fail((message, error) => {
+      // Errors of yargs itself, such as a value that lacks, come as message, as error or as both.
+      if (error instanceof PerilbookError) throw error;
+      throw error && error.name !== 'YError'
+        ? error
+        : usage((message ?? error.message).replace(/^--(\w) /, '-$1 '), named);
+    })
+    .completion(
+      nameOfCommand(COMPLETION_COMMAND),
+      COMPLETION_COMMAND.describe,
+      (_current: string, _flags: unknown, byYargs: () => void, done: (completions: string[]) => void) => {
+        const own = completionsOf(words.slice(words.indexOf(COMPLETIONS) + 1), commands);
+        if (own === null) byYargs();
+        else done([...new Set(own)]);
+      },
+    );
+  addSwitches(parser, commands);
+  for (const command of commands) if (command !== COMPLETION_COMMAND) add(parser, command);
+  await parser.parseAsync([...words], {}, (_error, argv, output) => {
+    text = output;
+    const [first] = argv._.map(String);
+    const isKnown = commands.some((command) => wordOfCommand(command) === first);
+    if (!isKnown && !asksCompletions && (output === '' || first !== undefined)) throw unknownCommand(first, commands);
+  });
+  return asked ?? { kind: 'text', text };
+
+  function add(above: Argv, command: Command): void {
+    above.command(
+      wordOfCommand(command),
+      command.describe,
+      (own) => {
+        named = command;
+        own.usage(`$0 ${command.usage}\n\n${command.describe}${argumentText(command)}`);
+        for (const example of command.examples ?? []) {
+          const [line, note = ''] = example.split(/ {2,}/);
+          own.example(`$0 ${line}`, note);
+        }
+        addOptions(own, command, asksCompletions ? 'all' : isHelp ? 'frequent' : 'none');
+        for (const subcommand of command.subcommands ?? []) add(own, subcommand);
+        own.check((argv) => {
+          const words = wordsOf(argv, command);
+          checkSubcommand(command, words[0]);
+          refuseUnknownOptions(argv, command, commands);
+          checkWords(words, command);
+          for (const [name, option] of Object.entries(command.options ?? {})) checkValue(argv[name], name, option);
+          return true;
+        }, false);
+        return own;
+      },
+      (argv) => {
+        const flags = flagsOf(argv, command);
+        asked = { kind: 'command', command, flags, words: wordsOf(argv, command) };
+      },
+    );
+  }
+}
+
+/** The option with which the scripts of yargs ask for completions. */
+const COMPLETIONS = '--get-yargs-completions';
+
+/** The line of help for the argument of a command. */
+function argumentText({ usage: text, argument }: Command): string {
+  return argument === undefined ? '' : `\n\n${/\[(\w+)/.exec(text)![1]}: ${argument}`;
+}
+
+/** The options of commands; one that several have stands there several times. */
+function allOptions(commands: readonly Command[]): (readonly [name: string, option: CommandOption])[] {
+  return runnableCommands(commands).flatMap(({ options = {} }) => Object.entries(options));
+}
+
+/** Options may stand before a command: a switch must not take its name for a value. */
+function addSwitches(parser: Argv, commands: readonly Command[], own: Command['options'] = {}): void {
+  for (const [name, { type, alias }] of allOptions(commands)) {
+    if (type !== 'boolean' || name in own) continue;
+    parser.option(name, { type, hidden: true, global: false, ...(alias === undefined ? {} : { alias }) });
+  }
+}
+
+/** @param shown the options that help or completion lists. Elsewhere none: yargs formats help for each command, which takes 25 ms */
+function addOptions(
+  parser: Argv,
+  { options = {}, subcommands = [] }: Command,
+  shown: 'all' | 'frequent' | 'none',
+): void {
+  const isShort = shown === 'frequent' && Object.values(options).some(({ hidden }) => hidden);
+  for (const [name, { range: _range, choices: _choices, ...option }] of Object.entries(options)) {
+    parser.option(name, {
+      ...option,
+      requiresArg: option.type !== 'boolean',
+      hidden: shown === 'none' || (shown === 'frequent' && option.hidden === true),
+      ...(option.group === undefined ? {} : { group: `${option.group}:` }),
+      global: false,
+    });
+  }
+  if (isShort) parser.showHidden('all', `with --help: show all ${Object.keys(options).length} options`);
+  addSwitches(parser, subcommands, options);
+}
+
+/** Checks the value of an option as yargs gives it: several as a list, NaN for what is no number. @throws USAGE */
+function checkValue(value: unknown, name: string, { choices, range }: CommandOption): void {
+  if (typeof value === 'boolean' || value === undefined) return;
+  if (Array.isArray(value)) {
+    const times = value.length === 2 ? 'twice' : `${value.length} times`;
+    throw new PerilbookError('USAGE', `${dashed(name)} is given ${times}`, 'Give it once.');
+  }
+  if (choices !== undefined && !choices.includes(String(value))) {
+    const message = `Unknown value of ${dashed(name)}: ${JSON.stringify(value)}${didYouMean(String(value), choices)}`;
+    throw new PerilbookError('USAGE', message, `Use one of: ${choices.join(', ')}.`);
+  }
+  if (Number.isNaN(value)) throw notANumber(dashed(name));
+  const [least, most] = range ?? [];
+  if (least === undefined || (Number.isInteger(value) && Number(value) >= least && Number(value) <= most!)) return;
+  const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw new PerilbookError('USAGE', `${dashed(name)} ${value} is out of range`, `Give a whole number ${bounds}.`);
+}
+
+/** The values of a command's own options. */
+function flagsOf(argv: Arguments, { options = {} }: Command): Arguments {
+  return Object.fromEntries(
+    Object.keys(options).flatMap((name) => (argv[name] === undefined ? [] : [[name, argv[name]]])),
+  );
+}
+
+/** The words after a command's name. */
+function wordsOf({ _: typed }: Arguments, command: Command): string[] {
+  return (typed as readonly unknown[]).map(String).slice(nameOfCommand(command).split(' ').length);
+}
+
+/** @throws USAGE for more words than a command takes */
+function checkWords(words: readonly string[], command: Command): void {
+  const most = /\.\.\]$/.test(command.usage) ? Number.POSITIVE_INFINITY : command.usage.includes('[') ? 1 : 0;
+  if (words.length > most) throw usage(`Unexpected argument: ${words.slice(most).join(', ')}`, command);
+}
+
+/** @throws USAGE for a word that is no subcommand, and where one must be named */
+function checkSubcommand(command: Command, word: string | undefined): void {
+  if (command.subcommands === undefined || command.argument !== undefined) return;
+  const name = nameOfCommand(command);
+  const words = command.subcommands.map(wordOfCommand);
+  if (word !== undefined) {
+    const message = `Unknown ${name} action ${JSON.stringify(word)}${didYouMean(word, words)}`;
+    throw new PerilbookError('USAGE', message, `Use one of: ${words.join(', ')}.`);
+  }
+  if (command.load === undefined) throw usage(`Missing argument for \`perilbook ${name}\``, command);
+}
+
+const LIST_COMMANDS = 'perilbook --help lists the commands.';
+
+function unknownCommand(name: string | undefined, commands: readonly Command[]): PerilbookError {
+  if (name === undefined) return new PerilbookError('USAGE', 'Missing command', LIST_COMMANDS);
+  const near = didYouMean(name, commands.map(nameOfCommand));
+  return new PerilbookError('USAGE', `Unknown command: ${name}${near}`, LIST_COMMANDS);
+}
+
+function usage(message: string, command: Command | null): PerilbookError {
+  const words = command === null ? '' : ` ${nameOfCommand(command)}`;
+  return new PerilbookError('USAGE', message, `See perilbook${words} --help.`);
+}
+
+/** Refuses options that the command does not have; those of the same first word are named, since they may be meant. */
+function refuseUnknownOptions(argv: Arguments, command: Command, commands: readonly Command[]): void {
+  const options = [...optionNames(command.options), 'help', 'h', 'version'];
+  const letters = new Map(allOptions(commands).map(([name, { alias }]) => [alias, name]));
+  const unknown = Object.keys(argv)
+    .filter((name) => name !== '_' && name !== '$0' && !options.includes(name))
+    // yargs gives an option under its letter, too.
+    .filter((name, _, all) => !all.includes(letters.get(name) ?? ''));
+  if (unknown.length === 0) return;
+  const near = unknown
+    .map((name) => (name.length === 1 ? null : nearestName(name, options)))
+    .filter((name) => name !== null);
+  const meant = near.length === 0 ? '' : `; did you mean ${near.map(dashed).join(' and ')}?`;
+  const [family] = nameOfCommand(command).split(' ');
+  const owners = runnableCommands(commands.filter((other) => nameOfCommand(other) === family)).filter((other) =>
+    unknown.some((name) => optionNames(other.options).includes(name)),
+  );
+  const theirs = owners.length === 0 ? '' : `; it is an option of ${owners.map(nameOfCommand).join(', ')}`;
+  const many = unknown.length > 1 ? 's' : '';
+  throw usage(`Unknown option${many}: ${unknown.map(dashed).join(', ')}${theirs || meant}`, command);
+}
+
+/**
+ * The command line with what yargs would misread in silence. `-tnatural` becomes `-t=natural`: yargs takes letters after a short option for
+ * options, and `-h` among them for help. Refused are an empty number, which it takes for 0, and `--yes=maybe`, which it takes for false.
+ */
+function separated(args: readonly string[], commands: readonly Command[]): string[] {
+  const ofType = (types: readonly string[]) => allOptions(commands).filter(([, { type }]) => types.includes(type));
+  const lettersOf = (types: readonly string[]) =>
+    ofType(types)
+      .map(([, { alias = '' }]) => alias)
+      .join('');
+  const attached = new RegExp(`^(-[h${lettersOf(['boolean'])}]*[${lettersOf(['string', 'number'])}])([^=].*)$`);
+  const numbers = new Set(ofType(['number']).flatMap(([name, { alias = name }]) => [dashed(name), dashed(alias)]));
+  const switches = new Set(ofType(['boolean']).map(([name]) => dashed(name)));
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  return args.map((arg, at) => {
+    if (at >= end) return arg;
+    const [, name, value = args[at + 1]] = /^(--?[^=]+)(?:=(.*))?$/.exec(arg) ?? [];
+    // yargs fails on the names of an object's own members.
+    if (name !== undefined && name.slice(2) in {}) throw usage(`Unknown option: ${name}`, null);
+    if (name !== undefined && numbers.has(name) && value?.trim() === '') {
+      const hint = 'Give a number or leave the option out. Is a shell variable empty?';
+      throw new PerilbookError('USAGE', `${name} is empty`, hint);
+    }
+    if (name !== undefined && arg.includes('=') && switches.has(name) && !/=(true|false)$/.test(arg)) {
+      throw new PerilbookError('USAGE', `${name} takes no value`, `Write ${name}, or leave it out.`);
+    }
+    return arg.replace(attached, '$1=$2');
+  });
+}
