@@ -4,7 +4,7 @@ import { removeDataset, removeSource } from '../../data/download/remove-source.t
 import { LOADERS } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
-import { datasetLabel } from '../../data/tables/parts.ts';
+import { datasetLabel, partsAskedOf, WHOLE_US } from '../../data/tables/parts.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { didYouMean } from '../../nearest-name.ts';
@@ -24,7 +24,7 @@ export async function checkSourcesAction(
   flags: DataCheckFlags,
 ): Promise<number> {
   const { env, clock, random, interrupt: signal } = context;
-  const { sources, downloads } = settings;
+  const { sources, downloads, file, open } = settings;
   const hasKey = ({ keyVariable, keyFile }: (typeof sources)[number]) =>
     keyVariable === undefined || keyFile !== undefined || Boolean(env[keyVariable]);
   const chosen = names.length === 0 ? sources.filter(hasKey) : chooseSources(names, true, sources).sources;
@@ -38,7 +38,9 @@ export async function checkSourcesAction(
     freeBytes: () => Number.POSITIVE_INFINITY,
   };
   try {
-    const checked = await checkSources(chosen, downloads, env, download);
+    const stateRowsOf = (source: string) =>
+      existsSync(file) ? (partsAskedOf(open(), source).find(({ state }) => state === WHOLE_US)?.stateRows ?? {}) : {};
+    const checked = await checkSources(chosen, downloads, stateRowsOf, env, download);
     if (flags.json) sayJson(context, { sources: checked.map(checkedJson) });
     else {
       print(context, listed(checked.map(resultText), '').join('\n'));

@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { PerilbookError } from '../../errors.ts';
+import { counted } from '../../format-numbers.ts';
 import { readFileText } from '../../pipes.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
 import { askedOfMirror, downloadFailed, fileSystemError } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
 import { fetchSlice } from './fetch-source.ts';
-import { readManifest } from './manifest.ts';
-import { type ProbedSource, probeSource } from './probe-source.ts';
+import { type Manifest, readManifest } from './manifest.ts';
+import { type ProbedSource, probeParts, probeSource } from './probe-source.ts';
 import { ageWarnings } from './source-age.ts';
-import { type Slice, slicesOf } from './source-requests.ts';
+import { type Slice, sliceOfKey, slicesOf } from './source-requests.ts';
 
 /** A source and its slices to download. */
 export interface WantedSource {
@@ -38,7 +39,7 @@ export interface CheckedSource {
   readonly probed: readonly ProbedSource[];
   /** Why the check failed. */
   readonly error?: PerilbookError;
-  /** Far fewer rows than expected, or old data. */
+  /** Columns that it needs and has not, far fewer rows than expected or than are here, or old data. */
   readonly warnings: readonly string[];
 }
 
@@ -47,6 +48,7 @@ export interface CheckedSource {
 export async function checkSources(
   sources: readonly Source[],
   downloads: string,
+  stateRowsOf: StateRowsOf,
   env: Readonly<Record<string, string | undefined>>,
   context: DownloadContext,
 ): Promise<CheckedSource[]> {
@@ -62,7 +64,16 @@ export async function checkSources(
           const warning = `it has ${rows} rows, and about ${source.rows} were expected`;
           const manifest = readManifest(join(downloads, source.name));
           const aged = ageWarnings(source, probed, manifest, context.clock.now());
-          return { source, probed, warnings: [...(isSmall ? [warning] : []), ...aged] };
+          const lacking = [...new Set(probed.flatMap((probe) => probe.lacking ?? []))];
+          const parts = await probeParts(source, rowsByState(source, manifest, stateRowsOf), context);
+          const lost = parts.filter((part) => 3 * part.rows < 2 * part.here);
+          const warnings = [
+            ...(isSmall ? [warning] : []),
+            ...(lacking.length > 0 ? [`it has no column ${lacking.join(', ')}`] : []),
+            ...lost.map((part) => `${part.state} has ${counted(part.rows, 'row')}, and ${part.here} are here`),
+            ...aged,
+          ];
+          return { source, probed, warnings };
         } catch (error) {
           context.signal.throwIfAborted();
           if (!(error instanceof PerilbookError)) throw error;
@@ -71,6 +82,32 @@ export async function checkSources(
       }),
     ),
   );
+}
+
+/** The number of records of a source in each state, of a part of the whole US. */
+export type StateRowsOf = (source: string) => Readonly<Record<string, number>>;
+
+/** In a download of the whole US, the fewest rows of a state that are compared: fewer may go by chance. */
+const FEWEST_COMPARED = 10;
+
+/** The rows of each downloaded state. A row may be several records, so those of a state within the whole US are in proportion. */
+function rowsByState(source: Source, manifest: Manifest, stateRowsOf: StateRowsOf): ReadonlyMap<string, number> {
+  const rows = new Map<string, number>();
+  for (const [key, { count }] of manifest) {
+    const slice = sliceOfKey(key);
+    if (count !== undefined && slice !== 'US') rows.set(slice, (rows.get(slice) ?? 0) + count);
+  }
+  const { download } = source;
+  const isFiltered = download.kind === 'layer' && download.stateWhere !== undefined && download.stateWhere !== 'box';
+  const all = manifest.get('US')?.count;
+  if (all === undefined || !isFiltered) return rows;
+  const records = Object.entries(stateRowsOf(source.name));
+  const total = records.reduce((sum, [, count]) => sum + count, 0);
+  for (const [state, count] of records) {
+    const own = Math.round((all * count) / total);
+    if (own >= FEWEST_COMPARED) rows.set(state, own);
+  }
+  return rows;
 }
 
 /** The slices to download for some states; null for the whole US. */

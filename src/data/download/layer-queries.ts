@@ -44,11 +44,11 @@ const PAGE_ROWS = 2_000;
 export async function probeLayer(
   request: LayerRequest,
   context: DownloadContext,
-): Promise<{ readonly count: number; readonly edited: number | null }> {
+): Promise<{ readonly count: number; readonly edited: number | null; readonly fields: readonly string[] }> {
   const layer = await layerOf(request, context);
   const count = await countOf(request, context);
   await pageOf(request, layer, { rows: 0, lastId: 0 }, 1, context);
-  return { count, edited: layer.edited };
+  return { count, edited: layer.edited, fields: layer.fields };
 }
 
 export async function layerOf(

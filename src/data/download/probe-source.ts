@@ -1,8 +1,9 @@
+import { columnsOf } from '../loaders/agency-table.ts';
 import type { Source } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import { type DownloadContext, type FileRequest, probeFile } from './download-file.ts';
 import { probeSpans } from './download-spans.ts';
-import { probeLayer } from './layer-queries.ts';
+import { countOf, probeLayer } from './layer-queries.ts';
 import { getText } from './request-json.ts';
 import { datedRequests, fileNameOf, layerRequests, newestLink } from './source-requests.ts';
 
@@ -13,6 +14,35 @@ export interface ProbedSource {
   /** The last change, in milliseconds since the epoch. */
   readonly changedAt?: number | undefined;
   readonly url: string;
+  /** The needed columns that a layer has not. */
+  readonly lacking?: readonly string[];
+}
+
+/** A part that is here, and what the publisher has of it now. */
+export interface ProbedPart {
+  readonly state: string;
+  /** The rows that are here. */
+  readonly here: number;
+  readonly rows: number;
+}
+
+/** Counts the rows of states of a layer. @param parts the states with the number of their rows here */
+export async function probeParts(
+  source: Source,
+  parts: ReadonlyMap<string, number>,
+  context: DownloadContext,
+): Promise<ProbedPart[]> {
+  const { download } = source;
+  if (download.kind !== 'layer') return [];
+  const probed: ProbedPart[] = [];
+  for (const [state, here] of parts) {
+    let rows = 0;
+    for (const request of layerRequests(source, download, state, '', context.clock.now())) {
+      rows += await countOf({ ...request, mayBeEmpty: true }, context);
+    }
+    probed.push({ state, here, rows });
+  }
+  return probed;
 }
 
 /**
@@ -56,8 +86,13 @@ export async function probeSource(
       const slices = typeof download.layer === 'string' ? ['US'] : Object.keys(download.layer);
       for (const slice of slices) {
         const [request] = layerRequests(source, download, slice, '', now);
-        const { count, edited } = await probeLayer(request!, context);
-        probed.push({ url: request!.layer, rows: count, changedAt: edited ?? undefined });
+        const { count, edited, fields } = await probeLayer(request!, context);
+        const { find } = columnsOf(fields, request!.layer);
+        const lacking = neededColumns(source).filter((names) => find(...names) < 0);
+        probed.push({
+          ...{ url: request!.layer, rows: count, changedAt: edited ?? undefined },
+          lacking: lacking.map((names) => names.join(' or ')),
+        });
       }
       return probed;
     }
@@ -65,4 +100,10 @@ export async function probeSource(
       // Without the query, because its placeholders are no valid request.
       return [{ url: download.countUrl.split('?')[0]!, rows: await probeSpans(download, context) }];
   }
+}
+
+/** The columns that the loader needs, and that of the filter by state. */
+function neededColumns({ columns = [], download }: Source): readonly (readonly string[])[] {
+  const [state] = (download.kind === 'layer' && /^\w+(?==)/.exec(download.stateWhere ?? '')) || [];
+  return state === undefined ? columns : [[state], ...columns];
 }

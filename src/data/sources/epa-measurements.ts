@@ -57,6 +57,7 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
       as: 'csv',
       fields: '^(CountyFIPS|CountyName|StateName|RadonZone)$',
     },
+    columns: [['CountyFIPS'], ['RadonZone']],
     bytes: 0.2 * MB,
     isMeasured: false,
     rows: 3_144,

@@ -1,5 +1,5 @@
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
-import { FEMA_SENTENCE } from '../loaders/nri.ts';
+import { FEMA_SENTENCE, NRI_PREFIXES } from '../loaders/nri.ts';
 import { MB, type Source } from './source.ts';
 
 const SERVICES = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services';
@@ -7,6 +7,10 @@ const SERVICES = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/servi
 const FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
 const BY_HAND =
   'The files themselves (fema.gov/about/openfema/data-sets/national-risk-index-data) are refused to scripts: download them in a browser and load them with: perilbook data load nri FILE';
+
+const HAZARD_COLUMNS = NRI_PREFIXES.flatMap(([, ...prefixes]) =>
+  ['RISKR', 'RISKS', 'AFREQ'].map((suffix) => prefixes.map((prefix) => `${prefix}_${suffix}`)),
+);
 
 const COMMON = {
   loader: 'nri',
@@ -33,6 +37,7 @@ export const FEMA_RISK_INDEX: readonly Source[] = [
       as: 'csv',
       fields: FIELDS,
     },
+    columns: [['TRACTFIPS'], ...HAZARD_COLUMNS],
     bytes: 60 * MB,
     rows: 85_154,
   },
@@ -47,6 +52,7 @@ export const FEMA_RISK_INDEX: readonly Source[] = [
       as: 'csv',
       fields: FIELDS,
     },
+    columns: [['STCOFIPS'], ...HAZARD_COLUMNS],
     bytes: 2.5 * MB,
     rows: 3_232,
   },

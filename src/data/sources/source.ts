@@ -110,6 +110,8 @@ export interface Source {
   /** Replaces the loader's licence; `saysAccess` appends the day of access. */
   readonly licence?: string | undefined;
   readonly saysAccess?: true;
+  /** The columns of a layer that its loader needs, each with its other names. */
+  readonly columns?: readonly (readonly string[])[];
   /** A regular expression for the first line of a text file. */
   readonly firstLine?: string | undefined;
   /** `base`: included with every topic. `named`: only by name. `states`: only with --states or --for. */

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
+import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
 import { openDataDatabase } from '../../../src/data/tables/data-database.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { perilbook, type SetupOptions } from '../../cli/command-line.ts';
@@ -14,6 +15,8 @@ const RADON = 'gispub.epa.gov/arcgis/rest/services/ORD/ROE_Radon/MapServer/0';
 const AIR = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2025.zip';
 const AIR_2024 = 'aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_2024.zip';
 const FIRES = 'services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services/WFIGS_Interagency_Perimeters/FeatureServer/0';
+const NRI_TRACTS =
+  'services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services/National_Risk_Index_Census_Tracts/FeatureServer/0';
 const COUNTIES = ['51001', '51003', '51005'];
 
 const radonLayer = (zone: number) => ({
@@ -401,6 +404,45 @@ test('data check says which sources moved, changed their form or shrank, and dow
   assert.ok(mirror.requests.at(-1)!.headers.range);
 });
 
+for (const got of ['--states VA,MD,DC', ''] as const) {
+  test(`data check sees a state and columns that vanished from what was downloaded (${got || 'the whole US'})`, async (t) => {
+    const { run, mirror } = await setUp(t);
+    const states = [
+      ['VA', '51', 30],
+      ['MD', '24', 20],
+      ['DC', '11', 12],
+    ] as const;
+    const hazards = NRI_PREFIXES.map(([, prefix]) => prefix);
+    const names = hazards.flatMap((hazard) => ['RISKR', 'RISKS', 'AFREQ'].map((suffix) => `${hazard}_${suffix}`));
+    const valueIn = (name: string) => (name.endsWith('_RISKR') ? 'Very Low' : 1);
+    const rows = states.flatMap(([STATEABBRV, STATEFIPS, count]) =>
+      Array.from({ length: count }, (_, index) => ({
+        attributes: {
+          ...{ TRACTFIPS: `${STATEFIPS}001${String(100 + index).padStart(6, '0')}`, STATEFIPS, STATEABBRV },
+          ...Object.fromEntries(names.map((name) => [name, valueIn(name)])),
+        },
+      })),
+    );
+    const layer = { fields: Object.keys(rows[0]!.attributes), rows, edited: 1_770_000_000_000 };
+    mirror.layers.set(NRI_TRACTS, layer);
+    const first = await run(['get', 'nri-tracts', ...got.split(' ').filter(Boolean), '--yes']);
+    assert.match(first.stderr, /nri-tracts: loaded 1,116 records/);
+    const warning = async (): Promise<string> => {
+      const { sources } = JSON.parse((await run(['check', 'nri-tracts', '--json'])).stdout);
+      return sources.find(({ source }: { source: string }) => source === 'nri-tracts').warning;
+    };
+    const usual = 'it has 62 rows, and about 85154 were expected';
+    assert.equal(await warning(), usual);
+    const isLeft = (name: string) => !/^DRGT_/.test(name);
+    mirror.layers.set(NRI_TRACTS, { ...layer, fields: layer.fields.filter(isLeft) });
+    assert.equal(await warning(), `${usual}; it has no column DRGT_RISKR, DRGT_RISKS, DRGT_AFREQ`);
+    mirror.layers.set(NRI_TRACTS, { ...layer, rows: rows.filter(({ attributes }) => attributes.STATEABBRV !== 'DC') });
+    assert.match(await warning(), /; DC has 0 rows, and 12 are here$/);
+    mirror.layers.set(NRI_TRACTS, { ...layer, rows: rows.slice(15) });
+    assert.match(await warning(), /; VA has 15 rows, and 30 are here$/);
+  });
+}
+
 test('a mirror that cannot be reached is named, not the agency that was not asked', async (t) => {
   const { options } = await setUp(t);
   const check = ['data', 'check', 'radon', '--mirror', 'http://127.0.0.1:9'];
@@ -476,7 +518,7 @@ test('data check warns about a source that missed its cadence, by its last chang
   mirror.files.delete(AIR);
   mirror.files.set(AIR_2024, { body: airZip(360, 2024) });
   assert.match((await checked(run, 'air-quality')).warning!, /its newest data is of 2024-12-31/);
-  const fires = { fields: ['OBJECTID'], rows: [{ attributes: {} }] };
+  const fires = { fields: ['OBJECTID', 'attr_POOState'], rows: [{ attributes: {} }] };
   mirror.layers.set(FIRES, { ...fires, edited: Date.UTC(2026, 4, 30) });
   assert.equal((await checked(run, 'wildfire-perimeters')).code, 0);
   mirror.layers.set(FIRES, { ...fires, edited: Date.UTC(2026, 2, 1) });
