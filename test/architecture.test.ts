@@ -41,6 +41,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   saxes: ['formats'],
   yauzl: ['formats'],
   flatbush: ['geo'],
+  'csv-parse': ['formats'],
   'csv-stringify': ['rows', 'service', 'data'],
   fastify: ['service', 'ui'],
   yaml: ['run', 'data'],

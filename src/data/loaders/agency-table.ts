@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
-import { delimitedRecords, type TableRecord } from '../../formats/csv/delimited-records.ts';
+import { parsedRecords, type TableRecord, type TextForm } from '../../formats/csv/parsed-records.ts';
 import { agencyFile, invalidFile, textBytes } from './agency-file.ts';
 
 /** The sheet with the table in EPA's workbook of landfills; of other workbooks the first is read. */
@@ -8,17 +8,16 @@ const TABLE_SHEET = /database/i;
 /**
  * The records of a file of delimited text, or of the table in an .xlsx workbook, in batches.
  *
- * @param delimiter `|` files have no quotes
  * @throws PerilbookError SERVICE_DATA for a file that is damaged or cut
  */
 export async function* tableRecords(
   file: string,
-  delimiter: ',' | '|' = ',',
+  form: TextForm = {},
 ): AsyncGenerator<readonly TableRecord[], void, void> {
   if (/\.xlsx$/i.test(file)) {
     const { sheetRecords } = await import('../../formats/xlsx/sheet-records.ts');
     yield* sheetRecords(await agencyFile(file), TABLE_SHEET);
-  } else yield* delimitedRecords(textBytes(file), delimiter, (problem) => invalidFile(file, problem, DAMAGED));
+  } else yield* parsedRecords(textBytes(file), form, (problem) => invalidFile(file, problem, DAMAGED));
 }
 
 const DAMAGED = 'Download it again, or mend that line; the stored data is unchanged.';
@@ -27,9 +26,10 @@ const DAMAGED = 'Download it again, or mend that line; the stored data is unchan
 export async function* tableRows<T>(
   file: string,
   begin: (columns: Columns) => (row: TableRecord) => readonly T[],
+  form?: TextForm,
 ): AsyncGenerator<readonly T[], void, void> {
   let recordsOf: ReturnType<typeof begin> | null = null;
-  for await (const batch of tableRecords(file)) {
+  for await (const batch of tableRecords(file, form)) {
     const rows = recordsOf === null ? batch.slice(1) : batch;
     recordsOf ??= begin(columnsOf(batch[0]!.cells, file));
     yield rows.flatMap(recordsOf);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { TableRecord } from '../../formats/csv/delimited-records.ts';
+import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
 import { type Columns, numberIn, tableRows } from './agency-table.ts';
 import { CONNECTICUT_NOTE, countiesServedBy, countyNamed } from './county-codes.ts';

@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
-import type { TableRecord } from '../../formats/csv/delimited-records.ts';
+import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { ReadingRecord } from '../tables/records.ts';
 import { ozoneMicrograms } from '../topics/air-quality-index.ts';
@@ -71,7 +71,7 @@ async function monitorsIn(file: string, report: LoadReporter): Promise<Map<strin
       if (id !== '') monitors.set(id, { lng: point[0], lat: point[1] });
     }
   };
-  for await (const records of tableRecords(file, '|')) records.forEach(read);
+  for await (const records of tableRecords(file, { delimiter: '|' })) records.forEach(read);
   if (monitors.size === 0) report.note(`${file} has no location of any monitor`);
   return monitors;
 }
@@ -87,7 +87,7 @@ async function* readingsIn(
     if (typeof reading !== 'string') seeTime(reading.measuredAt);
     return report.take(typeof reading === 'string' ? reading : [reading], line, cells.join('|'));
   };
-  for await (const records of tableRecords(file, '|')) yield records.flatMap(readingsOf);
+  for await (const records of tableRecords(file, { delimiter: '|' })) yield records.flatMap(readingsOf);
 }
 
 /** 11/20/25|17:00|010030010|Fairhope|-6|OZONE|PPB|41|Alabama Department of Environmental Management */

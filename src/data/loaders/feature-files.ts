@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { PerilbookError } from '../../errors.ts';
+import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { type CollectionText, collectionFeatures, type FeatureText } from '../../formats/json/collection-features.ts';
 import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../formats/shapefile/shapefile-parts.ts';
 import { agencyZip, invalidFile, refusedFor, textBytes } from './agency-file.ts';
@@ -58,7 +59,7 @@ const LONGITUDES = 'LONGITUDE83,londec,LONGITUDE,LNG,LON,LONG,Longitude Decimal,
 );
 
 /** What is special about an agency's table of points. */
-export interface CsvLayout {
+export interface CsvLayout extends Pick<TextForm, 'hasPlainQuotes'> {
   /** Whether a row continues the header. */
   readonly isHeading?: (cells: readonly string[]) => boolean;
   /** Why a row, such as a total, is not a record; null when it is one. */
@@ -73,25 +74,29 @@ function csvFeatures(
   report: LoadReporter,
   layout: CsvLayout = {},
 ): AsyncGenerator<readonly FileFeature[], void, void> {
-  return tableRows(file, (columns) => {
-    const lat = columns.need(...(options.lat === undefined ? LATITUDES : [options.lat]));
-    const lng = columns.need(...(options.lng === undefined ? LONGITUDES : [options.lng]));
-    const skipped = new Set([lat, lng]);
-    let { names } = columns;
-    return ({ line, cells, unended }): readonly FileFeature[] => {
-      if (unended) report.note(noteOfUnended(file));
-      const isHeading = layout.isHeading?.(cells) === true;
-      if (isHeading) names = names.map((name, index) => `${name} ${cells[index] ?? ''}`.trim());
-      const point = pointOf(cells[lat], cells[lng]);
-      const reason = isHeading ? 'a second row of headings' : (layout.skip?.(cells) ?? null);
-      if (reason !== null || typeof point === 'string') {
-        report.reject(reason ?? (point as string), line, cells);
-        return [];
-      }
-      const properties = propertiesOf(names, cells, skipped);
-      return [{ line, geometry: { type: 'Point', coordinates: point }, properties }];
-    };
-  });
+  return tableRows(
+    file,
+    (columns) => {
+      const lat = columns.need(...(options.lat === undefined ? LATITUDES : [options.lat]));
+      const lng = columns.need(...(options.lng === undefined ? LONGITUDES : [options.lng]));
+      const skipped = new Set([lat, lng]);
+      let { names } = columns;
+      return ({ line, cells, unended }): readonly FileFeature[] => {
+        if (unended) report.note(noteOfUnended(file));
+        const isHeading = layout.isHeading?.(cells) === true;
+        if (isHeading) names = names.map((name, index) => `${name} ${cells[index] ?? ''}`.trim());
+        const point = pointOf(cells[lat], cells[lng]);
+        const reason = isHeading ? 'a second row of headings' : (layout.skip?.(cells) ?? null);
+        if (reason !== null || typeof point === 'string') {
+          report.reject(reason ?? (point as string), line, cells);
+          return [];
+        }
+        const properties = propertiesOf(names, cells, skipped);
+        return [{ line, geometry: { type: 'Point', coordinates: point }, properties }];
+      };
+    },
+    layout,
+  );
 }
 
 /** The note on a file whose last cell may be cut. */

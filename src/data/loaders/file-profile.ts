@@ -62,7 +62,7 @@ async function profileOfGeojson(file: string): Promise<FileProfile> {
 async function profileOfText(file: string, latitude: string | undefined): Promise<FileProfile> {
   const [head] = await first(tableRecords(file), 1);
   const isBarred = head !== undefined && head.cells.length === 1 && head.cells[0]!.includes('|');
-  const records = await first(tableRecords(file, isBarred ? '|' : ','), SAMPLE_ROWS);
+  const records = await first(tableRecords(file, { delimiter: isBarred ? '|' : ',' }), SAMPLE_ROWS);
   const rows = records.map(({ cells }) => cells);
   const columns = keysOf(rows[0] ?? []);
   const latitudes = latitude === undefined ? LATITUDES : [latitude];

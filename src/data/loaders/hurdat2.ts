@@ -1,4 +1,4 @@
-import type { TableRecord } from '../../formats/csv/delimited-records.ts';
+import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import { invalidFile } from './agency-file.ts';
 import { numberIn, tableRecords } from './agency-table.ts';
 import {

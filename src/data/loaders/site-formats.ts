@@ -61,6 +61,7 @@ export const SITE_FORMATS = {
     source: 'EPA Toxics Release Inventory',
     licence: EPA,
     refuse: ofProgram('TRIS'),
+    csv: { hasPlainQuotes: true },
     group: { id: ['TRI_FACILITY_ID', 'TRIFD'], lists: ['CHEMICAL'] },
     vintage: { names: ['YEAR', 'REPORTING_YEAR'], as: 'year' },
   },

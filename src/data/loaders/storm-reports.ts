@@ -1,5 +1,5 @@
 import type { Geometry, LineString, Point } from 'geojson';
-import type { TableRecord } from '../../formats/csv/delimited-records.ts';
+import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { EventRecord } from '../tables/records.ts';
 import { numberIn, pointOf, tableRecords } from './agency-table.ts';
 import { noteOfUnended } from './feature-files.ts';

@@ -1,5 +1,5 @@
 import type { ByteSource } from '../bytes/byte-source.ts';
-import type { TableRecord } from '../csv/delimited-records.ts';
+import type { TableRecord } from '../csv/parsed-records.ts';
 import { cellText, sheetCellReader } from './cell-values.ts';
 import { sheetPieces } from './sheet-parser.ts';
 import { openWorkbook } from './workbook.ts';

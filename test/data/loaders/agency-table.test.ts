@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { tableRecords } from '../../../src/data/loaders/agency-table.ts';
+import type { TextForm } from '../../../src/formats/csv/parsed-records.ts';
 import { fc } from '../../properties.ts';
 import { LONG } from '../../tier.ts';
 import { all, fileOf } from './loading.ts';
 
-async function read(t: Parameters<typeof fileOf>[0], content: string | Buffer, delimiter: ',' | '|' = ',') {
-  return await all(tableRecords(fileOf(t, 'a.csv', content), delimiter));
+async function read(t: Parameters<typeof fileOf>[0], content: string | Buffer, form?: TextForm) {
+  return await all(tableRecords(fileOf(t, 'a.csv', content), form));
 }
 
 test('lines, line ends, byte order marks and quotes are read', async (t) => {
@@ -26,15 +27,24 @@ test('lines, line ends, byte order marks and quotes are read', async (t) => {
     ['a "b", c', 'd'],
     ['two\r\nlines', '5" pipe'],
   ]);
-  assert.deepEqual(await cells('"CERTAIN "A" COMPOUNDS, N.E.C.","x"\n"""","a"'), [
-    ['CERTAIN "A" COMPOUNDS, N.E.C.', 'x'],
-    ['"', 'a'],
+  const plain = await read(t, '"CERTAIN "A" COMPOUNDS, N.E.C.","x"\n"""","a ""b"""', { hasPlainQuotes: true });
+  assert.deepEqual(
+    plain.map((record) => record.cells),
+    [
+      ['CERTAIN "A" COMPOUNDS, N.E.C.', 'x'],
+      ['"', 'a "b"'],
+    ],
+  );
+  assert.deepEqual(await cells('a,b\n"Joe" Park,y\n1,2\n'), [
+    ['a', 'b'],
+    ['"Joe" Park', 'y'],
+    ['1', '2'],
   ]);
   assert.deepEqual(await cells(Buffer.from([0x5a, 0x82, 0x2c, 0xe9])), [['Z\u201a', 'é']]);
   assert.deepEqual(await cells(''), []);
   await assert.rejects(cells(Buffer.from('\ufeffa', 'utf16le')), { code: 'SERVICE_DATA', message: /UTF-16/ });
   await assert.rejects(all(tableRecords('/no/such/file')), { code: 'SERVICE_DATA' });
-  assert.deepEqual((await read(t, 'a|"b"|c\n', '|'))[0]!.cells, ['a', '"b"', 'c']);
+  assert.deepEqual((await read(t, 'a|"b"|c\n', { delimiter: '|' }))[0]!.cells, ['a', '"b"', 'c']);
 });
 
 test('the line of a record is the line on which it begins', async (t) => {
@@ -79,9 +89,9 @@ test('a quote that is not closed is refused with its line, so that no rows vanis
       code: 'SERVICE_DATA',
       message: new RegExp(`line ${row}: a quote is not closed`),
     });
-  await refused(`a,b\n1,x\n"Joe" Park,y\n${rows(5_000)}`, 3);
-  await refused(`a,b\n1,x\n"Joe" Park,y\n${rows(20)}`, 3);
-  await refused(`a,b\n"Joe" Park,y\n${rows(5_000)}"closed",z\n${rows(10)}`, 2);
+  await refused(`a,b\n1,x\n"Joe Park,y\n${rows(5_000)}`, 3);
+  await refused(`a,b\n1,x\n"Joe Park,y\n${rows(20)}`, 3);
+  await refused(`a,b\n"Joe Park,y\n${rows(5_000)}"closed",z\n${rows(10)}`, 2);
   await refused(`a,b\n"${'x'.repeat(17 * 1024 * 1024)}\n`, 2);
   // A cell of many lines, as agencies' notes are.
   assert.equal((await read(t, `a,b\n"${'line\n'.repeat(900)}",y\n`)).length, 2);
