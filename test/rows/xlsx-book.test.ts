@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import exceljs from 'exceljs';
 import { PerilbookError } from '../../src/errors.ts';
 import type { OpenOptions } from '../../src/rows/file-formats.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
@@ -302,4 +303,46 @@ test('a formula without a stored value is not an empty cell', async () => {
   await writeRows(book, { output, fill: FILL });
   const sheet = partsOf(readFileSync(output))['xl/worksheets/sheet1.xml']!;
   assert.ok(sheet.includes('<c r="E5"><f>B5</f></c><c r="F5"'), sheet);
+});
+
+const AT = '2026-05-01T10:20:30.000Z';
+const WITH_TIME = [...ADDED, { name: 'hazard_as_of', type: 'time' } as const];
+
+/** The first sheet as exceljs reads it, which is stricter than read-excel-file. */
+async function readByExceljs(file: string) {
+  const read = new exceljs.Workbook();
+  await read.xlsx.readFile(file);
+  return read;
+}
+
+test('a new workbook and one in place open in another reader, and a time is a date in both', async () => {
+  const csv = join(folder, 'time.csv');
+  writeFileSync(csv, 'name,lat\na,38\n');
+  for (const counts1904 of [false, true]) {
+    const excel = join(folder, 'time.xlsx');
+    const styles = STYLES.replace('</numFmts>', '$&<fonts count="2"><font/><font><b/></font></fonts>');
+    writeFileSync(excel, made(undefined, { styles, workbookPr: counts1904 ? '<workbookPr date1904="1"/>' : '' }));
+    for (const from of [csv, excel]) {
+      const output = join(folder, 'time-out.xlsx');
+      const fill = fillWith(['ok', null, 1.5, AT]);
+      await writeRows(await openRowFile(from), { output, added: WITH_TIME, fill });
+      const read = await readByExceljs(output);
+      const column = (await openRowFile(output)).columns.indexOf('hazard_as_of');
+      const value = read.worksheets[0]!.getRow(2).getCell(column + 1).value;
+      assert.deepEqual(value, new Date(AT), from);
+      if (from === excel) continue;
+      // openpyxl refuses a fill without a pattern.
+      const styles = partsOf(readFileSync(output))['xl/styles.xml']!;
+      assert.doesNotMatch(styles, /<fill\/>/);
+      assert.match(styles, /<cellStyle name="Normal" xfId="0" builtinId="0"\/>/);
+    }
+  }
+});
+
+test('a workbook that is enriched again keeps one format for times', async () => {
+  const [first, second] = [join(folder, 'times-1.xlsx'), join(folder, 'times-2.xlsx')];
+  const request = { added: WITH_TIME, fill: fillWith(['ok', null, 1.5, AT]) };
+  await writeRows(await open(made()), { ...request, output: first });
+  await writeRows(await openRowFile(first), { ...request, dropFrom: 4, output: second });
+  assert.deepEqual(partsOf(readFileSync(second)), partsOf(readFileSync(first)));
 });

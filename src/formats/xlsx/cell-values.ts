@@ -156,11 +156,14 @@ function formatOfCode(code: string): NumberFormat | null {
 }
 
 const DAY_MS = 86_400_000;
+/** From the first day that a workbook counts from to the other one. */
+const DAYS_TO_1904 = 1_462;
 
-/** The number of days that a new workbook keeps for a date; null for one before March 1900 or after 9999, which stays a text. */
-function dateCell(text: string): number | null {
+/** The number of days that a workbook keeps for a date; null for one before March 1900 or after 9999, which stays a text. */
+export function dateCell(text: string, counts1904 = false): number | null {
   const days = (millisecondsOf(text) - Date.UTC(1899, 11, 30)) / DAY_MS;
-  return days >= 61 && days < 2_958_466 ? days : null;
+  if (!(days >= 61 && days < 2_958_466)) return null;
+  return counts1904 ? days - DAYS_TO_1904 : days;
 }
 
 /** A number of days as ISO 8601 text. Day 60 of 1900 does not exist, and counts all the same. */

@@ -11,13 +11,17 @@ const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relation
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
+const cellFormat = (numFmtId: number): string =>
+  `<xf numFmtId="${numFmtId}" fontId="0" fillId="0" borderId="0" xfId="0"${numFmtId === 0 ? '' : ' applyNumberFormat="1"'}/>`;
+
 /** What every workbook has beside its sheet. */
 const PARTS: Readonly<Record<string, string>> = {
   '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${TYPE}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${TYPE}.styles+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${TYPE}.worksheet+xml"/></Types>`,
   '_rels/.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
   'xl/workbook.xml': `<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}"><sheets><sheet name="Locations" sheetId="1" r:id="rId1"/></sheets></workbook>`,
   'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${DOCUMENT}/styles" Target="styles.xml"/></Relationships>`,
-  'xl/styles.xml': `<styleSheet xmlns="${MAIN}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="1"><font/></fonts><fills count="2"><fill/><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`,
+  // openpyxl, and so pandas and polars, refuse a fill without a pattern; Excel wants the named style.
+  'xl/styles.xml': `<styleSheet xmlns="${MAIN}"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/><family val="2"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="3">${[0, 164, 165].map(cellFormat).join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`,
 };
 
 /** Writes a table as a new workbook with one sheet. Texts stay texts, so that no leading zero is lost and nothing
@@ -29,7 +33,8 @@ export const writeNewXlsx: WriteNewFile = async ({ columns, batches }, target, s
     const result = { rows: 0 };
     const zip = workbookWriter(gathered, target.output);
     for (const [name, xml] of Object.entries(PARTS)) await zip.add(name, [Buffer.from(HEAD + xml)]);
-    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), target.output, names, result));
+    const isTime = columns.map(({ type }) => type === 'time');
+    await zip.add('xl/worksheets/sheet1.xml', sheetXml(batches(), target.output, names, isTime, result));
     await zip.finish();
     return result.rows;
   });
@@ -39,6 +44,7 @@ async function* sheetXml(
   batches: AsyncIterable<readonly (readonly Value[])[]>,
   file: string,
   names: readonly string[],
+  isTime: readonly boolean[],
   result: { rows: number },
 ): AsyncGenerator<Buffer, void, void> {
   const letters = names.map((_, column) => columnLetters(column));
@@ -47,12 +53,18 @@ async function* sheetXml(
   yield Buffer.from(`${HEAD}<worksheet xmlns="${MAIN}"><sheetData>${rowXml(1, names)}`);
   for await (const batch of batches) {
     if (result.rows + batch.length + 1 > MOST_ROWS) throw tooLarge(file, `more than ${MOST_ROWS} rows`);
-    const lines = batch.map((fields, index) => rowXml(result.rows + index + 2, fields));
+    const lines = batch.map((fields, index) => {
+      const values = fields.map((value, column) => (isTime[column] ? timestampOf(value) : value));
+      return rowXml(result.rows + index + 2, values);
+    });
     result.rows += batch.length;
     yield Buffer.from(lines.join(''));
   }
   yield Buffer.from('</sheetData></worksheet>');
 }
+
+/** The times of an added column are texts elsewhere. */
+const timestampOf = (value: Value): Value => (typeof value === 'string' ? { text: value, type: 'timestamp' } : value);
 
 function tooLarge(file: string, what: string): PerilbookError {
   const message = `A sheet of Excel has no room for ${what}`;
