@@ -395,6 +395,38 @@ test('a damaged Arrow schema gives another or none, and ends', () => {
   );
 });
 
+test('the metadata of pandas names the columns as they are, whatever an earlier run added', {
+  skip: noRealData,
+}, async () => {
+  for (const name of ['pandas', 'pandas_index']) {
+    const [first, second] = [join(folder, `${name}-1.parquet`), join(folder, `${name}-2.parquet`)];
+    const fill = async (rows: readonly unknown[]) => rows.map(() => FIELDS[0]!);
+    const book = await openRowFile(realFile(`parquet/writers/${name}.parquet`));
+    await writeRows(book, { output: first, added: ADDED, fill });
+    const again = await openRowFile(first);
+    await writeRows(again, {
+      output: second,
+      added: ADDED.slice(1),
+      fill: async (rows) => rows.map(() => FIELDS[0]!.slice(1)),
+      dropFrom: book.columns.length,
+    });
+    for (const [file, added] of [
+      [first, ADDED],
+      [second, ADDED.slice(1)],
+    ] as const) {
+      const bytes = readFileSync(file);
+      const { key_value_metadata = [] } = parquetMetadata(
+        bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+      );
+      const pandas = JSON.parse(key_value_metadata.find(({ key }) => key === 'pandas')!.value!);
+      const names = pandas.columns.map(
+        (column: { name: string | null; field_name?: string }) => column.field_name ?? column.name,
+      );
+      assert.deepEqual(names.sort(), [...book.columns, ...added.map((column) => column.name)].sort());
+    }
+  }
+});
+
 test('files of pandas, polars, pyarrow and geopandas keep their types for other readers', {
   skip: noRealData,
 }, async (t) => {

@@ -95,13 +95,14 @@ export function schemaElement({ name, type }: TableColumn): ThriftStruct {
 type ExtendSchema = (value: string, kept: readonly string[], added: readonly AddedColumn[]) => string | null;
 
 /** The keys under which programs keep the schema in their own form, and read it there: without the added columns in it they do
- * not see them. pandas and GeoParquet describe some columns only, and stay. */
+ * not see them, or refuse the file (fastparquet, by pandas' list). GeoParquet describes points alone. */
 const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
   'ARROW:schema': extendArrowSchema,
   'org.apache.spark.sql.parquet.row.metadata': extendRecord((name, type) => {
     const types = { text: 'string', point: 'binary', number: 'double', count: 'integer', time: 'timestamp' } as const;
     return { name, type: types[type], nullable: true, metadata: {} };
   }),
+  pandas: extendPandas,
   'parquet.avro.schema': extendRecord((name, type) => {
     const time = { type: 'long', logicalType: 'timestamp-millis' };
     const types = { text: 'string', point: 'bytes', number: 'double', count: 'int', time } as const;
@@ -121,6 +122,37 @@ function extendRecord(describe: (name: string, type: AddedColumn['type']) => obj
       return null;
     }
   };
+}
+
+/** How pandas names the types of the added columns (pandas developer guide, "Storing pandas DataFrame objects in Apache Parquet format").
+ * Its own whole numbers (`Int32`) may be missing; those of NumPy may not. */
+const PANDAS_TYPES: Readonly<Record<AddedColumn['type'], readonly [pandas: string, numpy: string]>> = {
+  text: ['unicode', 'object'],
+  point: ['bytes', 'object'],
+  number: ['float64', 'float64'],
+  count: ['int32', 'Int32'],
+  time: ['datetimetz', 'datetime64[ms]'],
+};
+
+/** Extends the columns in the metadata of pandas, which are in any order, and of which an index may have no name. */
+function extendPandas(value: string, kept: readonly string[], added: readonly AddedColumn[]): string | null {
+  try {
+    const metadata = JSON.parse(value) as { columns: { name: string | null; field_name?: string }[] };
+    const columns = metadata.columns.filter(({ name, field_name }) => kept.includes(field_name ?? name ?? ''));
+    const own = added.map(({ name, type }) => {
+      const [pandas_type, numpy_type] = PANDAS_TYPES[type];
+      return {
+        name,
+        field_name: name,
+        pandas_type,
+        numpy_type,
+        metadata: type === 'time' ? { timezone: 'UTC' } : null,
+      };
+    });
+    return JSON.stringify({ ...metadata, columns: [...columns, ...own] });
+  } catch {
+    return null;
+  }
 }
 
 /** Extends the other programs' copies of the schema. One that cannot be read is left out: they then read Parquet's own. */
