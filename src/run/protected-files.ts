@@ -84,7 +84,8 @@ export async function filesOfJob(job: Job): Promise<readonly ProtectedFile[]> {
 
 /** The files of an input. None if its parts cannot be listed: reading them later gives the error. */
 export async function inputFiles({ input, parts }: Pick<Job, 'input' | 'parts'>): Promise<string[]> {
-  if (parts === null) return input === '-' ? [] : [input];
+  // Standard input may be a file (`< b.csv`); its device and inode tell.
+  if (parts === null) return [input === '-' ? '/dev/stdin' : input];
   const { parts: listed } = await listParts(parts.folder, parts.sources).catch(() => ({ parts: [] }));
   return listed.map(({ path }) => path);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -52,6 +52,20 @@ for (const [args, says] of [
     assert.match(stderr, says);
   });
 }
+
+test('a file on standard input is the input: no output replaces it, under any name', { timeout }, async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'b.csv');
+  const before = 'lat,lng,hazard_status,hazard_note,hazard_as_of\n38.9,-77.03,ok,,\n';
+  writeFileSync(file, before);
+  const stdin = openSync(file, 'r');
+  t.after(() => closeSync(stdin));
+  const args = ['run', '-', '-t', 'hail', '-o', 'b.csv', '--force', '--yes', '--store', 'x.db'];
+  const env = { PERILBOOK_BASE_URL: 'http://127.0.0.1:9', PERILBOOK_API_KEY: 'pb_none' };
+  const { code, stderr } = await startBin(t, args, folder, env, stdin).ended;
+  assert.match(stderr, /b\.csv is the input itself/);
+  assert.deepEqual([code, readFileSync(file, 'utf8')], [2, before]);
+});
 
 const CELLS = 40;
 

@@ -31,11 +31,12 @@ export function startBin(
   args: readonly string[],
   folder: string,
   env: Readonly<Record<string, string>> = {},
+  stdin: 'ignore' | number = 'ignore',
 ): Bin {
   const child: ChildProcess = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...args], {
     cwd: folder,
     env: { PATH, NODE_COMPILE_CACHE, HOME: folder, XDG_DATA_HOME: folder, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
