@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
+import { counted, grouped } from '../../format-numbers.ts';
 import { readFileText } from '../../pipes.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
@@ -58,19 +58,24 @@ export async function checkSources(
       limit(async (): Promise<CheckedSource> => {
         context.signal.throwIfAborted();
         try {
-          const probed = await probeSource(source, context, keyHeaders(source, env));
+          const headers = keyHeaders(source, env);
+          const probed = await probeSource(source, context, headers);
           const rows = probed.reduce((sum, probe) => sum + (probe.rows ?? 0), 0);
           const isSmall = source.download.kind === 'layer' && source.rows !== undefined && 3 * rows < 2 * source.rows;
           const warning = `it has ${rows} rows, and about ${source.rows} were expected`;
           const manifest = readManifest(join(downloads, source.name));
           const aged = ageWarnings(source, probed, manifest, context.clock.now());
           const lacking = [...new Set(probed.flatMap((probe) => probe.lacking ?? []))];
-          const parts = await probeParts(source, rowsByState(source, manifest, stateRowsOf), context);
+          const parts = await probeParts(source, rowsByState(source, manifest, stateRowsOf), context, headers);
           const lost = parts.filter((part) => 3 * part.rows < 2 * part.here);
           const warnings = [
             ...(isSmall ? [warning] : []),
             ...(lacking.length > 0 ? [`it has no column ${lacking.join(', ')}`] : []),
-            ...lost.map((part) => `${part.state} has ${counted(part.rows, 'row')}, and ${part.here} are here`),
+            ...lost.map(({ state, here, rows: now }) =>
+              source.download.kind === 'file'
+                ? `the file of ${state} is not there any more`
+                : `${state} has ${counted(now, 'row')}, and ${grouped(here)} are here`,
+            ),
             ...aged,
           ];
           return { source, probed, warnings };
@@ -92,12 +97,14 @@ const FEWEST_COMPARED = 10;
 
 /** The rows of each downloaded state. A row may be several records, so those of a state within the whole US are in proportion. */
 function rowsByState(source: Source, manifest: Manifest, stateRowsOf: StateRowsOf): ReadonlyMap<string, number> {
+  const { download } = source;
   const rows = new Map<string, number>();
   for (const [key, { count }] of manifest) {
     const slice = sliceOfKey(key);
-    if (count !== undefined && slice !== 'US') rows.set(slice, (rows.get(slice) ?? 0) + count);
+    if (slice === 'US') continue;
+    if (download.kind === 'file') rows.set(slice, 1);
+    else if (count !== undefined) rows.set(slice, (rows.get(slice) ?? 0) + count);
   }
-  const { download } = source;
   const isFiltered = download.kind === 'layer' && download.stateWhere !== undefined && download.stateWhere !== 'box';
   const all = manifest.get('US')?.count;
   if (all === undefined || !isFiltered) return rows;

@@ -21,22 +21,32 @@ export interface ProbedSource {
 /** A part that is here, and what the publisher has of it now. */
 export interface ProbedPart {
   readonly state: string;
-  /** The rows that are here. */
+  /** The rows that are here; of a file 1, as there is 1 or none. */
   readonly here: number;
   readonly rows: number;
 }
 
-/** Counts the rows of states of a layer. @param parts the states with the number of their rows here */
+/** Counts the rows of states of a layer, or the files of states. @param parts the states with the number of their rows here */
 export async function probeParts(
   source: Source,
   parts: ReadonlyMap<string, number>,
   context: DownloadContext,
+  headers: Readonly<Record<string, string>>,
 ): Promise<ProbedPart[]> {
-  const { download } = source;
-  if (download.kind !== 'layer') return [];
+  const { download, firstLine } = source;
   const probed: ProbedPart[] = [];
   for (const [state, here] of parts) {
     let rows = 0;
+    if (download.kind === 'file') {
+      for (const request of datedRequests(download, 0, state, '', context.clock.now())) {
+        if (rows === 0 && (await probeFile({ ...request, mostBytes: 0, headers, firstLine }, context)) !== null)
+          rows = 1;
+      }
+    }
+    if (download.kind !== 'layer') {
+      probed.push({ state, here, rows });
+      continue;
+    }
     for (const request of layerRequests(source, download, state, '', context.clock.now())) {
       rows += await countOf({ ...request, mayBeEmpty: true }, context);
     }

@@ -443,6 +443,17 @@ for (const got of ['--states VA,MD,DC', ''] as const) {
   });
 }
 
+test('data check sees that the file of a downloaded state is not there any more', async (t) => {
+  const { run, mirror } = await setUp(t);
+  const fileOf = (slice: string) => `data.epa.gov/efservice/downloads/tri/mv_tri_basic_download/2025_${slice}/csv`;
+  const body = Buffer.from('1. YEAR,2. TRIFD,12. LATITUDE,13. LONGITUDE\n2025,1,37,-78\n');
+  for (const slice of ['US', 'VA', 'MD']) mirror.files.set(fileOf(slice), { body, etag: '"1"' });
+  await run(['get', 'tri', '--states', 'VA,MD', '--yes']);
+  assert.match((await run(['check', 'tri'])).stdout, /^tri +ok: /m);
+  mirror.files.delete(fileOf('MD'));
+  assert.match((await run(['check', 'tri'])).stdout, /^tri +WARNING: the file of MD is not there any more: /m);
+});
+
 test('a mirror that cannot be reached is named, not the agency that was not asked', async (t) => {
   const { options } = await setUp(t);
   const check = ['data', 'check', 'radon', '--mirror', 'http://127.0.0.1:9'];
