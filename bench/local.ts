@@ -16,7 +16,7 @@ import { between, normal, randomOf } from '../src/data/sample/random.ts';
 import { createClient } from '../src/fetch/client.ts';
 import { verdictOf } from '../src/fetch/verdict.ts';
 import type { Location } from '../src/geo/coordinates.ts';
-import { parsedAnswer } from '../src/run/buy/consequence.ts';
+import { flatten } from '../src/columns/topic-columns.ts';
 import { type LocalRunRates, localRun } from './local-run.ts';
 import type { LookupTask, LookupTime } from './local-worker.ts';
 import { makeSampleDatabase, sized } from './size.ts';
@@ -157,7 +157,7 @@ async function ask({ bundle, asked }: Case, url: string, key: string, places: re
     Array.from({ length: CONNECTIONS }, async () => {
       for (let place = left.shift(); place !== undefined; place = left.shift()) {
         const exchange = await client.send({ call, location: place, key });
-        verdictOf(exchange, call, place, 0, (topic, result) => parsedAnswer(topic, result, place, false));
+        verdictOf(exchange, call, place, 0, (topic, result) => flatten(topic, result, place));
       }
     }),
   );

@@ -1,5 +1,4 @@
 import type { StatementBy } from '../store/port.ts';
-import { DIALECT_NAMES } from '../warehouse/sql-dialects.ts';
 import { type FlagsOf, json, log, port, quiet } from './command.ts';
 import { ACCOUNT_FLAGS, jobOptions, LATER_INPUT_FLAGS } from './job-options.ts';
 
@@ -89,46 +88,6 @@ export const PRUNE_OPTIONS = {
   ...STORE_OPTIONS,
 } as const;
 
-export const EXPORT_OPTIONS = {
-  format: {
-    type: 'string',
-    choices: ['parquet', 'csv', 'ndjson'],
-    describe: 'a row a place as parquet, csv or ndjson (default: by the name of -o)',
-  },
-  output: { alias: 'o', type: 'string', describe: 'file, or folder for Parquet' },
-  topics: { alias: 't', type: 'string', describe: 'topics of the table (default: all with an answer)' },
-  force: { type: 'boolean', describe: 'replace an existing file that is no export of Perilbook' },
-  details: { type: 'boolean', describe: 'print the details (of run --details keep), not the fields' },
-  ...STORE_OPTIONS,
-} as const;
-
-export const SQL_OPTIONS = {
-  dialect: {
-    type: 'string',
-    demandOption: true,
-    choices: DIALECT_NAMES,
-    describe: `dialect: ${DIALECT_NAMES.join(', ')}`,
-  },
-  table: { type: 'string', describe: 'table of the rows, written into the SQL as it is (default portfolio)' },
-  answers: { type: 'string', describe: 'table of the answers, written as it is (default answers)' },
-  weight: { type: 'string', describe: 'numeric column to sum for each place (default: count its rows)' },
-  numeric: {
-    type: 'boolean',
-    describe: 'latitude and longitude are numeric columns: leave out the checks of texts',
-  },
-  only: {
-    type: 'string',
-    choices: ['places', 'join'],
-    describe: 'print one statement without a semicolon: places or join',
-  },
-  lat: {
-    type: 'string',
-    describe: 'latitude column; the table is not read, so it is not looked for (default lat)',
-  },
-  lng: { type: 'string', describe: 'longitude column (default lng)' },
-  ...jobOptions(['precision', 'topics', 'prefix', 'no-counts']),
-} as const;
-
 export type RunFlags = FlagsOf<typeof RUN_OPTIONS>;
 export type PlanFlags = FlagsOf<typeof PLAN_OPTIONS>;
 export type ReportFlags = FlagsOf<typeof REPORT_OPTIONS>;
@@ -137,5 +96,3 @@ export type StatusFlags = FlagsOf<typeof STATUS_OPTIONS>;
 export type QuotaFlags = FlagsOf<typeof QUOTA_SET_OPTIONS>;
 export type StoreFlags = FlagsOf<typeof STORE_OPTIONS>;
 export type PruneFlags = FlagsOf<typeof PRUNE_OPTIONS>;
-export type ExportFlags = FlagsOf<typeof EXPORT_OPTIONS>;
-export type SqlFlags = FlagsOf<typeof SQL_OPTIONS>;

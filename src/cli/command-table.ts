@@ -1,13 +1,11 @@
 import { type Command, command, json } from './command.ts';
 import {
-  EXPORT_OPTIONS,
   PLAN_OPTIONS,
   PRUNE_OPTIONS,
   QUOTA_OPTIONS,
   QUOTA_SET_OPTIONS,
   REPORT_OPTIONS,
   RUN_OPTIONS,
-  SQL_OPTIONS,
   STATUS_OPTIONS,
   STORE_OPTIONS,
   UI_OPTIONS,
@@ -127,7 +125,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: 'cache',
-    describe: 'show, prune, export or import the answers in the store',
+    describe: 'show or prune the answers in the store',
     subcommands: [
       command({
         usage: 'cache stats',
@@ -143,44 +141,8 @@ export const COMMANDS: readonly Command[] = [
         options: PRUNE_OPTIONS,
         load: async () => (await import('./commands/cache.ts')).cacheCommands.prune,
       }),
-      command({
-        usage: 'cache export',
-        describe: 'print the answers, or write them as a table',
-        examples: [
-          'cache export > answers.ndjson            (a line an answer)',
-          'cache export --format parquet -o answers (a row a place, in a folder)',
-        ],
-        options: EXPORT_OPTIONS,
-        load: async () => (await import('./commands/cache.ts')).cacheCommands.export,
-      }),
-      command({
-        usage: 'cache import [path]',
-        describe: 'bring answers that were bought elsewhere into the store',
-        examples: ['cache import answers                     (of cache export, or another store)'],
-        argument: 'file or folder of cache export, or the file of another store',
-        options: STORE_OPTIONS,
-        load: async () => (await import('./commands/cache.ts')).cacheCommands.import,
-      }),
     ],
   },
-  command({
-    usage: 'places [job]',
-    describe: 'buy a table of distinct places (of perilbook sql); an output is optional',
-    examples: ['places places.parquet --topics natural --budget 5000', 'places places.csv -o answers.parquet --yes'],
-    argument: 'file with lat, lng and perhaps weight, or a job file (.yaml)',
-    options: RUN_OPTIONS,
-    load: async () => (await import('./commands/run.ts')).placesCommand,
-  }),
-  command({
-    usage: 'sql',
-    describe: 'print SQL for a warehouse: its distinct places, and the join with the answers',
-    examples: [
-      'sql --dialect duckdb --table portfolio',
-      'sql --dialect bigquery --table acme.book --lat latitude --lng longitude --only places',
-    ],
-    options: SQL_OPTIONS,
-    load: async () => (await import('./commands/sql.ts')).sqlCommand,
-  }),
   DATA_COMMAND,
   SERVICE_COMMAND,
   COMPLETION_COMMAND,

@@ -38,7 +38,7 @@ export interface CommandOption {
 
 /** A command as plain data: what parsing, help and completion need. Its code is loaded when it is run. */
 export interface Command {
-  /** Its name and its argument: `cache import [path]`; `[names..]` takes several. */
+  /** Its name and its argument: `status [job]`; `[names..]` takes several. */
   readonly usage: string;
   readonly describe: string;
   /** Default: those of the subcommands. */
@@ -61,7 +61,7 @@ export function command<const Options extends CommandOptions>(
   return line;
 }
 
-/** The words that name a command: `cache import`. */
+/** The words that name a command: `cache stats`. */
 export function nameOfCommand({ usage }: Command): string {
   return usage.replace(/ \[.*$/, '');
 }

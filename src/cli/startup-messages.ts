@@ -16,7 +16,7 @@ export function startMessage(args: readonly string[], isTerminal = false): strin
   return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${printable(target)}\n`;
 }
 
-const IN_ORDER = ['run', 'places', 'ui', 'service', 'data'];
+const IN_ORDER = ['run', 'ui', 'service', 'data'];
 
 /** Whether a command completes work in progress after an interrupt. Other commands end at once: their files appear whole or not at all. */
 export function endsInOrder(args: readonly string[]): boolean {
@@ -40,7 +40,7 @@ function stopText(args: readonly string[]): string {
   const [command, action] = fromCommand(args);
   if (!endsInOrder(args)) return 'stopped';
   const again = 'Press Ctrl-C again to quit at once.';
-  if (command === 'run' || command === 'places' || command === 'ui') {
+  if (command === 'run' || command === 'ui') {
     return `stopping: finishing work in progress, then writing the output. ${again}`;
   }
   const serves = command === 'service' && action === 'start';

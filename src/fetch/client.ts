@@ -26,7 +26,7 @@ export interface ClientOptions {
   /** Keys that are removed from everything that is received, beside the key of the request. */
   readonly secrets?: readonly string[];
   /** False: no text of a result's `details` is read, so they are not searched for keys. That takes as long as to parse them. */
-  readonly keepsDetails?: boolean;
+  readonly readsDetails?: boolean;
   /** Called with a line for each request and each answer, without any key. */
   readonly trace?: ((line: string) => void) | undefined;
 }
@@ -60,7 +60,7 @@ export function createClient(options: ClientOptions): Client {
   const { origin, pathname } = new URL(options.baseUrl);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const clock = options.clock ?? systemClock;
-  const { trace, secrets = [], keepsDetails = true } = options;
+  const { trace, secrets = [], readsDetails = true } = options;
   let sent = 0;
   const pool = new Pool(origin, {
     connections: options.sockets,
@@ -78,7 +78,7 @@ export function createClient(options: ClientOptions): Client {
     const startedAt = steadyTime(clock);
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     const elapsed = () => steadyTime(clock) - startedAt;
-    const redactor = redactorOf(key === null ? secrets : [key, ...secrets], !keepsDetails);
+    const redactor = redactorOf(key === null ? secrets : [key, ...secrets], !readsDetails);
     const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES[kind];
     const receiver = new Receiver({ maxBodyBytes, redactor, elapsed, settle: resolve });
     void clock.sleep(timeouts.total, deadline.signal).then(async () => {

@@ -114,11 +114,6 @@ export function isFreeSource(source: string): boolean {
   return /^(embedded|local) /.test(source);
 }
 
-/** Whether a source in the store is the embedded service, whose answers are made up. */
-export function isSampleSource(source: string): boolean {
-  return source.startsWith('embedded ');
-}
-
 export interface OpenConnection extends AsyncDisposable {
   readonly connection: Connection;
 }

@@ -129,7 +129,7 @@ async function buy(
       userAgent: 'perilbook',
       clock,
       secrets,
-      keepsDetails: job.details === 'keep',
+      readsDetails: false,
       trace,
     }),
   );

@@ -21,7 +21,6 @@ import {
   prunePage,
   wantedCells,
 } from './stored-cells.ts';
-import { allDetails, DETAILS_SIZE } from './stored-details.ts';
 import { partStore } from './stored-parts.ts';
 import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './stored-runs.ts';
 import { TextTable } from './text-table.ts';
@@ -65,7 +64,7 @@ export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
 
 /** The store on a database that is open and up to date. */
 export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatabase): Store {
-  const { database, texts, reader, owner } = tables;
+  const { database, texts, owner } = tables;
   const ask = <T>(work: () => SqlWork<T>) => database.read(work);
   const change = <T>(work: () => SqlWork<T>) => database.transact(work);
 
@@ -147,8 +146,8 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
       const sums = new Map();
       let sources: ReturnType<typeof sourceStats> = [];
       for await (const cells of pages()) sources = sourceStats(cells, sums);
-      const [charges, [details]] = await ask(() => read(CHARGE_SUMS, DETAILS_SIZE));
-      return { sources, ...chargeStats(charges), details: details!, bytes: await bytes() };
+      const [charges] = await ask(() => read(CHARGE_SUMS));
+      return { sources, ...chargeStats(charges), bytes: await bytes() };
     },
     async countOlder(before) {
       const sums = new Map<string, Map<TopicSet, number>>();
@@ -157,7 +156,6 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     },
     async prune(before) {
       let forgotten = 0;
-      await change(() => write(statement('DELETE FROM details WHERE as_of < $1', [before])));
       for (let last = 0; ; ) {
         const done = await change(() => prunePage(tables, last, before));
         if (done === null) return forgotten;
@@ -166,15 +164,7 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
       }
     },
     forgetRejections: () => change(() => forgetRejections(tables)),
-    async *cells() {
-      for await (const rows of pages()) {
-        for (const { source, lat7, lng7, answers, failures } of rows) {
-          yield { source, cell: { lat7, lng7 }, record: reader.unpack({ answers, failures }) };
-        }
-      }
-    },
     ...partStore(tables, owner),
-    details: () => allDetails(database),
     close,
     [Symbol.asyncDispose]: close,
   };

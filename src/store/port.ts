@@ -97,8 +97,6 @@ export interface Settlement {
   /** The answers are sample data, as the service says. */
   readonly sample?: boolean | undefined;
   readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
-  /** Kept only where the job asks for it. */
-  readonly details?: readonly KeptDetails[] | undefined;
   /** The areas that the location lies in, with the answers that hold for all of an area. */
   readonly areas?: readonly AreaAnswers[] | undefined;
   /** The slugs that a bundle was seen to return, errors included. */
@@ -107,14 +105,6 @@ export interface Settlement {
   readonly exhausted?: boolean | undefined;
   /** The key was refused this scope. */
   readonly refused?: Scope | undefined;
-}
-
-/** The `details` of an answer; null if it has none, which removes the details of an older answer. */
-export interface KeptDetails {
-  readonly topic: TopicSlug;
-  readonly asOf: number;
-  /** JSON compressed by zstd, and its size before that. */
-  readonly packed: { readonly zstd: Uint8Array; readonly bytes: number } | null;
 }
 
 /** The answers at one location of an area, cut to the fields that hold for the area. */
@@ -293,8 +283,6 @@ export interface StoreStats {
   }[];
   readonly calls: Readonly<Record<ChargeState, number>>;
   readonly credits: Spending;
-  /** Kept `details`: of how many answers, their bytes in the store, and as JSON. */
-  readonly details: { readonly answers: number; readonly bytes: number; readonly jsonBytes: number };
   readonly bytes: number;
 }
 
@@ -353,19 +341,9 @@ export interface Store extends PartStore, AsyncDisposable {
   stats(): Promise<StoreStats>;
   /** The answers that `prune` would delete: by source, the number of cells for each set of topics answered before `before`. */
   countOlder(before: number): Promise<ReadonlyMap<string, ReadonlyMap<TopicSet, number>>>;
-  /** Deletes answers older than `before`, and their details; returns the number of answers. The ledger is never pruned. */
+  /** Deletes answers older than `before`; returns the number of answers. The ledger is never pruned. */
   prune(before: number): Promise<number>;
   /** Deletes rejections of locations, so that they are asked about again; returns the number of locations. */
   forgetRejections(): Promise<number>;
-  /** Streams every cell of every source. */
-  cells(): AsyncIterable<{ readonly source: string; readonly cell: Cell; readonly record: CellRecord }>;
-  /** Streams the kept details of every cell, as JSON. */
-  details(): AsyncIterable<{
-    readonly source: string;
-    readonly cell: Cell;
-    readonly topic: TopicSlug;
-    readonly asOf: number;
-    readonly json: string;
-  }>;
   close(): Promise<void>;
 }

@@ -6,7 +6,6 @@ import type { Settlement } from './port.ts';
 import { rememberObservations } from './seen-services.ts';
 import { mergeAreas } from './stored-areas.ts';
 import { mergeCells, type StoredCells } from './stored-cells.ts';
-import { keepDetails } from './stored-details.ts';
 
 /**
  * Writes outcomes and answers, in one transaction. The answers come first: they take longest, and the accounts' locks are held only for
@@ -37,7 +36,6 @@ export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: read
       failures,
     })),
   );
-  yield* keepDetails(settled);
   yield* mergeAreas(ledger.database, settled, now);
   yield* rememberObservations(ledger.database, settled, now);
   yield* moveCalls(

@@ -19,15 +19,15 @@ const of = async (...words: string[]) => {
 };
 
 test('commands, options and actions are completed', async () => {
-  assert.deepEqual((await of('pl')).sort(), ['places', 'plan']);
+  assert.deepEqual((await of('pl')).sort(), ['plan']);
   assert.ok((await of('')).includes('service'));
   assert.deepEqual(await of('run', '--bud'), ['--budget']);
   assert.deepEqual(await of('run', 'book.csv', '--qu'), ['--quiet']);
-  assert.deepEqual(await of('cache', ''), ['stats', 'prune', 'export', 'import']);
+  assert.deepEqual(await of('cache', ''), ['stats', 'prune']);
   assert.deepEqual(await of('job', 'ch'), ['check']);
   assert.deepEqual(await of('service', 'key', 'ro'), ['rotate']);
   assert.deepEqual(await of('cache', 'prune', '--old'), ['--older-than']);
-  assert.deepEqual(await of('cache', 'export', '--old'), []);
+  assert.deepEqual(await of('cache', 'stats', '--old'), []);
 });
 
 test('topics are completed, after a comma too, and none twice', async () => {
@@ -60,7 +60,6 @@ test('the values of an option are completed; where a file is wanted nothing is o
   assert.deepEqual(await of('run', 'jobs/'), []);
   assert.deepEqual(await of('run', '--json', 'jobs/'), []);
   assert.deepEqual(await of('run', '--output', ''), []);
-  assert.deepEqual(await of('cache', 'export', '--details', ''), []);
   assert.deepEqual(await of('job', 'check', 'jobs/'), []);
 });
 

@@ -33,12 +33,3 @@ test('a run goes on when the reader of its words goes', async (t) => {
   const { code } = await readerGoes(t, folder, [...words, '--yes'], 'stderr');
   assert.deepEqual([code, existsSync(join(folder, 'out.csv'))], [0, true]);
 });
-
-test('cache export ends without a bug when its reader has enough', async (t) => {
-  const folder = temporaryFolder(t);
-  provideSampleData(join(folder, 'store.db'));
-  const words = ['run', OED, '-t', 'natural', '--subscription', 'professional', '--store', 'store.db', '-o', 'out.csv'];
-  await perilbook([...words, '--yes'], { folder });
-  const { code, stderr } = await readerGoes(t, folder, ['cache', 'export', '--store', 'store.db'], 'stdout');
-  assert.deepEqual([code, stderr], [0, '']);
-});

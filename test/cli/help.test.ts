@@ -65,30 +65,17 @@ test('an option that has no effect for a subcommand is refused, and the one that
       });
     }
   }
-  const { code, stderr } = await perilbook(['cache', 'export', '--older-than', '3d']);
+  const { code, stderr } = await perilbook(['cache', 'stats', '--older-than', '3d']);
   assert.equal(code, 2);
   assert.equal(
     stderr,
-    'perilbook: Unknown option: --older-than; it is an option of cache prune\n  See perilbook cache export --help. [USAGE]\n',
+    'perilbook: Unknown option: --older-than; it is an option of cache prune\n  See perilbook cache stats --help. [USAGE]\n',
   );
 });
 
 test('no help breaks inside a word on a terminal of 60 columns', async () => {
   const names = [
-    ...[
-      '',
-      'run --all',
-      'report --all',
-      'quota',
-      'quota set',
-      'sql',
-      'ui',
-      'data',
-      'data get',
-      'data load',
-      'cache',
-      'cache export',
-    ],
+    ...['', 'run --all', 'report --all', 'quota', 'quota set', 'ui', 'data', 'data get', 'data load', 'cache'],
     ...[
       'cache prune',
       'service',

@@ -97,17 +97,6 @@ for (const [way, commandOf] of Object.entries(WAYS)) {
   });
 }
 
-test('cache export never replaces the store or another database', async (t) => {
-  const { path, perilbook } = await jobScene(t);
-  for (const file of ['store.db', 'accounts.db', 'other.db']) {
-    const before = digestOf(path(file));
-    const ended = await perilbook('cache', 'export', '--store', 'store.db', '--format', 'csv', '-o', file, '--force');
-    assert.equal(ended.code, 2, ended.stderr);
-    assert.match(ended.stderr, /holds the store|is a SQLite database/);
-    assert.equal(digestOf(path(file)), before, file);
-  }
-});
-
 const FOREIGN = 'policy,insured\n1,me\n';
 
 test('an existing file that Perilbook did not write is replaced with --force only', async (t) => {
@@ -126,8 +115,6 @@ test('an existing file that Perilbook did not write is replaced with --force onl
     ['mine.html', [...run, '-o', 'out.csv', '--report', 'mine.html']],
     ['in.hazards.report.html', ['report', 'in.csv', '-t', 'wildfire', ...store]],
     ['plan.json', ['plan', 'in.csv', '-t', 'wildfire', '--out', 'plan.json', ...store]],
-    ['answers.csv', ['cache', 'export', '-o', 'answers.csv', ...store]],
-    ['places.csv', ['places', 'in.csv', '-t', 'wildfire', '-o', 'places.csv', ...store]],
     ['out/a.csv', ['run', 'parts', '-t', 'wildfire', '-o', 'out', ...store]],
   ];
   for (const [file, command] of cases) {

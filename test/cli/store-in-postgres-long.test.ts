@@ -41,7 +41,7 @@ test('a job whose store is a database: bought once, listed, and kept out of the 
   assert.match(stats.stdout, /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres\n[\s\S]* 4 charged/);
 });
 
-test('a local run keeps its answers in the database, and cache import takes a store in PostgreSQL', async (t) => {
+test('a local run keeps its answers in the database', async (t) => {
   const folder = temporaryFolder(t);
   const clock = new MovedClock('2027-03-15T12:00:00Z');
   provideLocalData(folder, clock.now() - 3_600_000);
@@ -57,12 +57,6 @@ test('a local run keeps its answers in the database, and cache import takes a st
     stats.sources.map(({ source, answers }: Record<string, unknown>) => [source, answers]),
     [[`local ${hostname()}:${join(folder, 'perilbook/data.db')}`, 4]],
   );
-  const imported = await cli('cache', 'import', store, '--json');
-  assert.equal(imported.code, 0, imported.stderr);
-  assert.deepEqual(JSON.parse(imported.stdout), { places: 2, answers: 4, already_known: 0, sample_left_out: 0 });
-  const itself = await cli('cache', 'import', store, '--store', store);
-  assert.equal(itself.code, 2);
-  assert.match(itself.stderr, /is the store itself/);
 });
 
 test('a server that is away is exit code 6; a password in the address is refused and not shown', async (t) => {

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import { columnsOf } from '../../src/columns/topic-columns.ts';
+import { columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import type { Exchange, HeaderMap } from '../../src/fetch/exchange.ts';
 import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/fetch/retry.ts';
 import { verdictOf } from '../../src/fetch/verdict.ts';
-import { parsedAnswer } from '../../src/run/buy/consequence.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, received, STANDARD, WILDFIRE } from '../fetch/answers.ts';
 import { clientOf } from '../fetch/servers.ts';
 import { fc } from '../properties.ts';
@@ -40,7 +39,7 @@ function makeOf(call: Call, status: number, headers: HeaderMap, body: Buffer): v
 }
 
 function makeOfExchange(call: Call, exchange: Exchange): void {
-  const verdict = verdictOf(exchange, call, PLACE, NOW, (topic, result) => parsedAnswer(topic, result, PLACE, true));
+  const verdict = verdictOf(exchange, call, PLACE, NOW, (topic, result) => flatten(topic, result, PLACE));
   const { charged, message, discrepancy, rate } = verdict;
   assert.ok(charged === 'unknown' || (Number.isSafeInteger(charged) && charged >= 0 && charged <= 1_000), `${charged}`);
   for (const text of [message, discrepancy ?? '', verdict.requestId ?? '']) {
@@ -58,8 +57,8 @@ function makeOfExchange(call: Call, exchange: Exchange): void {
   for (const [topic, result] of verdict.results) {
     if (!result.ok) continue;
     const columns = columnsOf(topic);
-    assert.equal(result.result.fields.length, columns.length);
-    for (const [index, field] of result.result.fields.entries()) {
+    assert.equal(result.result.length, columns.length);
+    for (const [index, field] of result.result.entries()) {
       const { type, name } = columns[index]!;
       const isText = type === 'text' || type === 'time';
       assert.ok(field === null || typeof field === (isText ? 'string' : 'number'), `${name}: ${JSON.stringify(field)}`);

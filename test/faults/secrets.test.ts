@@ -146,14 +146,13 @@ async function assertNoTrace(folder: string, baseUrl: string, key: string): Prom
     const found = find(Buffer.from(bytes));
     assert.equal(found, null, `${where} holds the key ${found}`);
   };
-  const run = ['run', 'book.csv', '-o', 'out.csv', ...ofJob, '--yes', '--json', '--debug', '--details', 'keep'];
+  const run = ['run', 'book.csv', '-o', 'out.csv', ...ofJob, '--yes', '--json', '--debug'];
   for (const words of [
     [...run, '--report', 'report.html', '--concurrency', '1'],
     ['status', '--store', 'store.db', '--json'],
     ['quota', 'book.csv', ...ofJob, '--by', 'key', '--json'],
     ['plan', 'book.csv', ...ofJob, '--json'],
-    ['cache', 'export', '--store', 'store.db'],
-    ['cache', 'export', '--store', 'store.db', '--details'],
+    ['cache', 'stats', '--store', 'store.db'],
   ]) {
     const { stdout, stderr } = await perilbook(words, { folder, clock });
     look(stdout, `${words[0]} ${words[1]}: stdout`);
@@ -208,7 +207,7 @@ test('a run that goes well: every byte that it leaves and says, the debug lines 
       if (entry % 5 === 1) for (const name of assertFilesHoldNot(trial)) seen.add(name);
       return null;
     });
-    const { code, stdout, stderr } = await trial.run('--debug', '--details', 'keep');
+    const { code, stdout, stderr } = await trial.run('--debug');
     assert.equal(code, 0, stderr);
     const planned = await trial.command('plan', 'book.csv', '--topics', 'natural', '--out', 'plan.json');
     for (const name of assertFilesHoldNot(trial)) seen.add(name);

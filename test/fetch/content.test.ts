@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { flatten } from '../../src/columns/topic-columns.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { contentOf, MAX_BODY_BYTES } from '../../src/fetch/content.ts';
 import { redactorOf } from '../../src/fetch/redact.ts';
-import { parsedAnswer } from '../../src/run/buy/consequence.ts';
 import { fc } from '../properties.ts';
 import { LONG } from '../tier.ts';
 import { ENTERPRISE, envelopeOf, PLACE, received, STANDARD, verdictOf, WILDFIRE } from './answers.ts';
@@ -78,7 +78,7 @@ test('counts and distances are read from the records of a body', () => {
   const park = verdict.results.get('park')!;
   assert.ok(park.ok);
   // A hundred-thousandth of a degree of longitude there.
-  assert.deepEqual(parsedAnswer('park', park.result, PLACE, false), { fields: [5_000, 1] });
+  assert.deepEqual(flatten('park', park.result, PLACE), [5_000, 1]);
 });
 
 for (const [call, mostBytes] of [

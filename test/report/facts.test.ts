@@ -7,12 +7,12 @@ import { amount } from '../../src/format-numbers.ts';
 import type { Facts } from '../../src/report/facts.ts';
 import { openAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { perilbook } from '../cli/command-line.ts';
+import { openDuckdb, textsOf } from '../duckdb.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideSampleData } from '../sample-database.ts';
 import { usage } from '../service/account-usage.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
-import { openDuckdb, textsOf } from '../warehouse/duckdb.ts';
 import { FLORIDA_ROWS, floridaPortfolio } from './florida-portfolio.ts';
 
 const ROWS = times({ short: 1_000, long: 4_000, soak: FLORIDA_ROWS });

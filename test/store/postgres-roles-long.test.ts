@@ -67,7 +67,7 @@ test('the roles of docs/operator/many-machines.md: one migrates, one runs, one r
         areas: [{ area: 'tract 1', answers, comparableSince: 0 }],
         contents: { kind: 'standard', topics: ['hail'] },
       },
-      ...{ refused: 'bundle', exhausted: true, details: [{ topic: 'wildfire', asOf: 5, packed: null }] },
+      ...{ refused: 'bundle', exhausted: true },
     },
   ]);
   await worker.correct('a', PERIOD, 20);

@@ -7,7 +7,6 @@ import { CREDITS } from '../../src/contract/credits.ts';
 import type { Claim, Owner, Settlement, Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { collected } from '../collected.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { fc } from '../properties.ts';
@@ -147,11 +146,11 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
     told.push(await reader.readAreas(source, [AREA]), await reader.planSpending('plan'));
   }
   const { store } = workers[0]!;
-  const { calls, credits, details } = await store.stats();
-  told.push(calls, credits, details, await store.runs(), await store.parts('/out'), await store.partFolders());
+  const { calls, credits, sources } = await store.stats();
+  told.push(calls, credits, sources, await store.runs(), await store.parts('/out'), await store.partFolders());
   for (const by of ['run', 'job', 'key', 'day', 'kind'] as const) told.push(await store.statement({ by }));
   told.push(await store.bundleContents(source), await store.refusedScopes(source, 'key'));
-  told.push(await store.callTimes(source, 300_000), (await collected(store.cells())).length);
+  told.push(await store.callTimes(source, 300_000));
   for (const closed of [...workers.map((one) => one.store), ...dead]) await closed.close();
   const ledger = await shared.rows(
     `SELECT run, source, account, period_start, key, kind, topic, lat7, lng7, price, charge, credits, owner, claimed_at, lease_until,

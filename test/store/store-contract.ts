@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { zstdCompressSync } from 'node:zlib';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
 import type { ClaimLimits, ClaimRequest, Owner, Settlement, Store } from '../../src/store/port.ts';
-import { collected } from '../collected.ts';
 import { MovedClock } from '../moved-clock.ts';
 
 /** How a test opens the store under test: several times at once, as several processes would. */
@@ -472,40 +470,6 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       [now.run, 'paused', 0, 1, 7, { rows: 1 }],
     );
     assert.deepEqual(await store.runs({ job: 'another' }), []);
-  });
-
-  it('details lie beside the answers: replaced by newer ones, ended by none, pruned with their time', async (setup) => {
-    const { store, terms, propose, source, clock } = setup;
-    const packed = (value: unknown) => {
-      const json = Buffer.from(JSON.stringify(value));
-      return { zstd: zstdCompressSync(json), bytes: json.length };
-    };
-    const settle = async (details: NonNullable<Settlement['details']>) => {
-      const wanted = [{ topic: 'wildfire', freshSince: Number.MAX_SAFE_INTEGER }] as const;
-      const [claim] = await store.claim(await terms(), [{ ...propose(LA, 'single'), wanted }]);
-      await store.settle([{ ...charged(claim!, clock, 1), details }]);
-    };
-    const kept = async () =>
-      (await collected(store.details())).map(({ topic, asOf, json }) => [topic, asOf, JSON.parse(json)]);
-    const now = clock.now();
-    await settle([{ topic: 'wildfire', asOf: now, packed: packed({ current: ['é'] }) }]);
-    await settle([{ topic: 'wildfire', asOf: now - 1, packed: packed({ current: ['late'] }) }]);
-    await settle([{ topic: 'hail', asOf: now, packed: packed([1, 2]) }]);
-    await settle([{ topic: 'hail', asOf: now - 1, packed: null }]);
-    assert.deepEqual(await kept(), [
-      ['wildfire', now, { current: ['é'] }],
-      ['hail', now, [1, 2]],
-    ]);
-    const [first] = await collected(store.details());
-    assert.deepEqual([first!.source, first!.cell], ['somewhere', LA]);
-    const { answers, jsonBytes } = (await store.stats()).details;
-    assert.deepEqual([answers, jsonBytes], [2, '{"current":["é"]}'.length + 1 + '[1,2]'.length]);
-    await settle([{ topic: 'wildfire', asOf: now + 1, packed: packed({ current: [] }) }]);
-    await settle([{ topic: 'hail', asOf: now + 1, packed: null }]);
-    assert.deepEqual(await kept(), [['wildfire', now + 1, { current: [] }]]);
-    await store.prune(now + 2);
-    assert.deepEqual(await kept(), []);
-    assert.equal((await store.read(source, [LA]))[0]!.answers.size, 0);
   });
 
   it('the latest charged calls of a source have their times, by the clock that settles them', async (setup) => {

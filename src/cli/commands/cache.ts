@@ -8,19 +8,16 @@ import type { StoreFlags } from '../command-options.ts';
 import { type CliContext, printResult } from '../context.ts';
 import { anyJobOf, openStore } from '../job-of-options.ts';
 import { byteSize, listed } from '../messages/format.ts';
-import { exportCommand } from './cache-export.ts';
-import { importCommand } from './cache-import.ts';
 import { prune } from './cache-prune.ts';
 
 /** A command on the answers of a store. */
-function onStore<Flags extends StoreFlags & { readonly topics?: string | undefined }>(
-  act: (context: CliContext, flags: Flags, store: Store, job: Job, words: readonly string[]) => Promise<number>,
+function onStore<Flags extends StoreFlags>(
+  act: (context: CliContext, flags: Flags, store: Store, job: Job) => Promise<number>,
 ): RunCommand<Flags> {
-  return async (context, flags, words) => {
-    // --details and --output have the names of settings, but mean something else here.
-    const job = anyJobOf(context, [], { store: flags.store, topics: flags.topics });
+  return async (context, flags) => {
+    const job = anyJobOf(context, [], { store: flags.store });
     await using store = await openStore(context, job);
-    return await act(context, flags, store, job, words);
+    return await act(context, flags, store, job);
   };
 }
 
@@ -28,13 +25,11 @@ function onStore<Flags extends StoreFlags & { readonly topics?: string | undefin
 export const cacheCommands = {
   stats: onStore(showStats),
   prune: onStore(prune),
-  export: onStore(exportCommand),
-  import: onStore(importCommand),
 };
 
 async function showStats(context: CliContext, flags: StoreFlags, store: Store, job: Job): Promise<number> {
   const stats = await store.stats();
-  const { calls, credits, details } = stats;
+  const { calls, credits } = stats;
   const lines = [
     shownAddress(job.store),
     ...listed([
@@ -47,14 +42,6 @@ async function showStats(context: CliContext, flags: StoreFlags, store: Store, j
         'calls',
         `${grouped(calls.charged)} charged, ${grouped(calls.free)} free, ${grouped(calls.unknown)} unknown, ${grouped(calls.sent)} in flight`,
       ],
-      ...(details.answers === 0
-        ? []
-        : [
-            [
-              'details',
-              `of ${counted(details.answers, 'answer')}, ${byteSize(details.bytes)} (${byteSize(details.jsonBytes)} as JSON)`,
-            ] satisfies [string, string],
-          ]),
       ['credits', `${grouped(credits.charged)} charged, ${grouped(credits.unknown)} unknown`],
     ]),
   ];
@@ -62,12 +49,11 @@ async function showStats(context: CliContext, flags: StoreFlags, store: Store, j
 }
 
 /** The figures, under the same names as in `quota --json` and `status --json`. */
-function statsJson({ sources, calls, credits, details, bytes }: StoreStats): Record<string, unknown> {
+function statsJson({ sources, calls, credits, bytes }: StoreStats): Record<string, unknown> {
   return {
     sources: sources.map((source) => ({ ...source, oldest: isoTime(source.oldest) })),
     calls: { charged: calls.charged, free: calls.free, unknown: calls.unknown, in_flight: calls.sent },
     credits: { charged: credits.charged, unknown: credits.unknown, in_flight: credits.open },
-    details: { answers: details.answers, bytes: details.bytes, json_bytes: details.jsonBytes },
     bytes,
   };
 }

@@ -3,13 +3,12 @@ import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
-import { openJobInput } from '../../run/parts/job-input.ts';
 import { outputFiles } from '../../run/parts/part-outputs.ts';
 import { readPlan } from '../../run/plan/approved-plan.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../run/protected-files.ts';
 import { type RunResult, runJob } from '../../run/run-job.ts';
-import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
+import type { Job } from '../../run/settings/settings.ts';
 import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { askToSpend, canAsk } from '../ask-approval.ts';
@@ -20,7 +19,7 @@ import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
 import { jobOf } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
-import { shownPath, valueName, WEIGHT } from '../messages/format.ts';
+import { shownPath } from '../messages/format.ts';
 import { costOfRest, reportCommand, resumeCommand } from '../messages/next-commands.ts';
 import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
@@ -99,7 +98,6 @@ async function outcomeOf(
     resumeCommand(words, flags, job, result, await restOf(prepared, result)),
     context.workingFolder,
     style,
-    valueName(job),
   );
   if (context.log !== undefined) {
     const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
@@ -110,7 +108,7 @@ async function outcomeOf(
   } else {
     const { findingsOfRun } = await import('../../report/story.ts');
     const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
-    const findings = findingMessages(rowFindings, currency, style.width, valueName(job));
+    const findings = findingMessages(rowFindings, currency, style.width);
     const reported =
       report === null && findings.length > 0 ? reportCommand(words, flags, job, Object.keys(REPORT_OPTIONS)) : null;
     const ofReport = reported === null ? [] : [`For the report: ${reported}`];
@@ -186,27 +184,4 @@ async function approve(context: CliContext, flags: RunFlags, { job, summary }: P
     later: 'Run the command again to spend them.',
   };
   await askToSpend(context, summary.credits, words, job.input !== '-');
-}
-
-/**
- * `perilbook places`: buys a table of distinct places. It is a run with two other defaults: the places with the largest
- * weight come first, and without an output the answers only go into the store. For part files the output is a folder, as in a run.
- */
-export async function placesCommand(context: CliContext, flags: RunFlags, words: readonly string[]): Promise<number> {
-  const job = jobOf(context, words, flags);
-  const isJobFile = /\.ya?ml$/i.test(words[0] ?? '');
-  const isOnlyStored = flags.output === undefined && !isJobFile && job.parts === null;
-  const isOrdered = flags['order-by'] !== undefined || job.orderBy.kind !== 'file' || job.input === '-';
-  const weight = isOrdered ? undefined : await weightColumn(context, job);
-  const own = {
-    ...flags,
-    ...(isOnlyStored ? { output: NO_OUTPUT } : {}),
-    ...(weight === undefined ? {} : { 'order-by': weight }),
-  };
-  return await runCommand(context, own, words);
-}
-
-async function weightColumn({ stdin, stdout }: CliContext, job: Job): Promise<string | undefined> {
-  const { columns } = await openJobInput(job, { stdin, stdout });
-  return columns.find((name) => name.toLowerCase() === WEIGHT);
 }

@@ -1,6 +1,5 @@
 import { counted } from '../../format-numbers.ts';
 import { textWidth } from '../../printable.ts';
-import type { Job } from '../../run/settings/settings.ts';
 
 /** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
 export function timeSpan(minutes: number): string {
@@ -125,21 +124,10 @@ export function percent(share: number): string {
 }
 
 /** `38 % of the places, 91 % of the value` */
-export function sharePhrase(
-  share: {
-    readonly share_of_cells: number;
-    readonly share_of_value: number | null;
-  },
-  valueName: string,
-): string {
+export function sharePhrase(share: {
+  readonly share_of_cells: number;
+  readonly share_of_value: number | null;
+}): string {
   const cells = `${percent(share.share_of_cells)} of the places`;
-  return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the ${valueName}`;
-}
-
-/** The name of the column with the weight of a place in the statements of `perilbook sql`. */
-export const WEIGHT = 'weight';
-
-/** The name in messages for the figure by which a job orders its rows. A weight may be a number of rows, so it is not called a value. */
-export function valueName({ orderBy }: Pick<Job, 'orderBy'>): string {
-  return orderBy.kind === 'column' && orderBy.column.toLowerCase() === WEIGHT ? WEIGHT : 'value';
+  return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the value`;
 }

@@ -31,7 +31,6 @@ export function localSourceLines({ job, summary, connection }: Prepared, folder:
     ...countyRatedLines(connection, source.county_ratings, job.topics, summary.cells),
     ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
     ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
-    ...(job.details === 'keep' ? ['details: keep has no effect: the records stay in the local data.'] : []),
   ];
 }
 

@@ -11,7 +11,7 @@ import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
 import { DEFAULTS } from '../../run/settings/setting-table.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import type { Color } from './color.ts';
-import { listed, percent, sharePhrase, shownPath, table, timeSpan, valueName, wrapped } from './format.ts';
+import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
 import { overdrawn, shareLines, waysToBuy } from './ways-to-buy.ts';
 
@@ -254,23 +254,23 @@ function paceMessage({ job, plan }: Pick<Prepared, 'job' | 'plan'>): string {
 }
 
 /** What the available credits cover; with several tiers, at least the smallest and the largest tier. */
-function coverMessage({ job, summary: { shares } }: Pick<Prepared, 'job' | 'summary'>): string {
+function coverMessage({ shares }: Prepared['summary']): string {
   const richest = shares.at(-1)!;
-  if (shares.length === 1) return `complete ${sharePhrase(richest, valueName(job))}`;
+  if (shares.length === 1) return `complete ${sharePhrase(richest)}`;
   const values = shares.map(({ share_of_value }) => share_of_value);
   const atLeast = {
     share_of_cells: shares.reduce((sum, { share_of_cells }) => sum + share_of_cells, 0),
     share_of_value: values.includes(null) ? null : values.reduce<number>((sum, value) => sum + value!, 0),
   };
-  return `buy at least ${shares[0]!.tier} for ${sharePhrase(atLeast, valueName(job))}, and ${richest.tier} for ${percent(richest.share_of_cells)}`;
+  return `buy at least ${shares[0]!.tier} for ${sharePhrase(atLeast)}, and ${richest.tier} for ${percent(richest.share_of_cells)}`;
 }
 
 /** The places that a limit of credits completes: `what` buys some, or `nothing` is bought and only the store completes places. */
-function boughtMessage({ job, summary }: Pick<Prepared, 'job' | 'summary'>, what: string, nothing: string): string {
-  if (summary.this_run.credits > 0) return `${what} will ${coverMessage({ job, summary })}`;
+function boughtMessage(summary: Prepared['summary'], what: string, nothing: string): string {
+  if (summary.this_run.credits > 0) return `${what} will ${coverMessage(summary)}`;
   const share = summary.shares.at(-1)!;
   if (share.share_of_cells === 0) return nothing;
-  return `${nothing}; the store completes ${sharePhrase(share, valueName(job))}`;
+  return `${nothing}; the store completes ${sharePhrase(share)}`;
 }
 
 /** Printed as given: `counted` would round half a minute. */
@@ -287,19 +287,19 @@ function verdict({ job, plan, summary }: Prepared): string {
   if (credits === 0) return '0 credits: all answers are in the store.';
   if (credits > credits_limit && credits_limit <= credits_available) {
     const budget = `The budget of ${grouped(credits_limit)}`;
-    const bought = boughtMessage({ job, summary }, budget, `${budget} buys nothing`);
+    const bought = boughtMessage(summary, budget, `${budget} buys nothing`);
     return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
   if (credits > plan.window && plan.window <= Math.min(credits_limit, credits_available)) {
     const limit = `The time limit of ${timeLimit(job.maxMinutes!)} allows ${counted(plan.window, 'credit')}`;
-    const bought = boughtMessage({ job, summary }, `${limit}, which`, `${limit}, which cannot buy anything`);
+    const bought = boughtMessage(summary, `${limit}, which`, `${limit}, which cannot buy anything`);
     return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
   const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
   if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits this period.`;
   const left = `The ${counted(credits_available, 'credit')} left`;
   const none = credits_available === 0 ? 'No credits are left' : `${left} cannot buy anything`;
-  const needed = `${counted(credits, 'credit')} needed${dollars}. ${boughtMessage({ job, summary }, left, none)}`;
+  const needed = `${counted(credits, 'credit')} needed${dollars}. ${boughtMessage(summary, left, none)}`;
   if (finishBy === null) return `${needed}. The quota is never enough for the rest.`;
   const later = (summary.periods ?? 0) - (credits_available > 0 ? 1 : 0);
   const quotas =

@@ -12,7 +12,6 @@ export function runMessages(
   again: string,
   folder: string,
   { width, color }: OutputStyle,
-  valueName = 'value',
 ): { readonly facts: readonly string[]; readonly next: readonly string[] } {
   const { status, saved } = summary;
   const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
@@ -35,10 +34,10 @@ export function runMessages(
   const savings = savingsMessage(saved);
   if (!isLocal && savings !== '') pairs.push(['saved', savings]);
   if (summary.complete.rows < 1 && stop !== null) {
-    pairs.push(['complete', completeMessage(summary.complete, valueName)]);
+    pairs.push(['complete', completeMessage(summary.complete)]);
     // The line above is about the richest tier.
     for (const tier of summary.complete_tiers.slice(0, -1).reverse()) {
-      pairs.push(['', `${completeMessage(tier, valueName)} with ${tier.tier}`]);
+      pairs.push(['', `${completeMessage(tier)} with ${tier.tier}`]);
     }
   }
   const facts = listed(pairs, '', width);
@@ -82,17 +81,16 @@ export function findingMessages(
   findings: readonly RatingFinding[],
   currency: string | null,
   width = Number.POSITIVE_INFINITY,
-  valueName = 'value',
 ): string[] {
   const lines = findings.map(({ title, rating, rated, answered }) => {
-    const worth = rated.value ? `, ${amount(rated.value, currency)} of ${valueName}` : '';
+    const worth = rated.value ? `, ${amount(rated.value, currency)} of value` : '';
     return `${title}: ${grouped(rated.locations)} of ${counted(answered.locations, 'answered location')} ${rating}${worth}`;
   });
   return lines.flatMap((line) => wrapped(line.split(' '), width, ' '));
 }
 
-function completeMessage({ rows, value }: RunResult['summary']['complete'], valueName: string): string {
-  return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of ${valueName}`}`;
+function completeMessage({ rows, value }: RunResult['summary']['complete']): string {
+  return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of value`}`;
 }
 
 function nextStep(

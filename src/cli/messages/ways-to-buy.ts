@@ -2,7 +2,7 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Forecast } from '../../plan/forecast.ts';
 import type { Ways } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import { byteSize, fittingTable, percent, table, timeSpan, valueName } from './format.ts';
+import { byteSize, fittingTable, percent, table, timeSpan } from './format.ts';
 
 const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
   ['cheapest', 'fewest credits'],
@@ -70,7 +70,7 @@ export function shareLines({ job, summary }: Prepared): string[] {
       percent(share_of_cells),
       ...(hasValue ? [share_of_value === null ? '' : percent(share_of_value)] : []),
     ]);
-  return ['', ...table(['after this run', 'places', 'of places', ...(hasValue ? [`of ${valueName(job)}`] : [])], rows)];
+  return ['', ...table(['after this run', 'places', 'of places', ...(hasValue ? ['of value'] : [])], rows)];
 }
 
 /** The account whose job allows overage, or null. */

@@ -26,11 +26,6 @@ function harmless(text: string): string {
   return BEGINS_FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
-/** The original of a text from `harmless`. */
-export function withoutApostrophe(text: string): string {
-  return text.startsWith("'") && harmless(text.slice(1)) === text ? text.slice(1) : text;
-}
-
 /**
  * Makes a function that formats a text as a field, quoted where RFC 4180 asks for it: a string of one character a byte.
  *

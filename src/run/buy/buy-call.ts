@@ -1,4 +1,6 @@
 import { steadyTime } from '../../clock.ts';
+import { flatten } from '../../columns/topic-columns.ts';
+import type { Field } from '../../contract/answer.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
@@ -15,7 +17,7 @@ import { record } from '../progress.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
 import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
 import type { Buying, CellWork } from './buying.ts';
-import { type Consequence, consequenceOf, type NextStep, type ParsedAnswer, parsedAnswer } from './consequence.ts';
+import { type Consequence, consequenceOf, type NextStep } from './consequence.ts';
 import { settlementOf } from './settlement.ts';
 
 /** A call to make at a cell, the topics to buy with it, and how often it may be tried. */
@@ -37,7 +39,7 @@ type OfKind<Kind extends string> = Kind extends string ? { readonly kind: Kind }
  * - `claimed_elsewhere`: another run is buying at this cell. `stopped`: nothing was bought, the run ends.
  */
 export type CallOutcome =
-  | { readonly kind: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<ParsedAnswer>> }
+  | { readonly kind: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<readonly Field[]>> }
   | OfKind<'given_up' | 'rejected' | 'replan' | 'claimed_elsewhere' | 'stopped'>;
 
 /**
@@ -194,9 +196,7 @@ async function sendCall(
   const exchange = await service.client.send({ call, location, key: claimed.key.secret });
   const [cameAt, at, date] = [clock.now(), steadyTime(clock), dateOf(exchange)];
   const headers = exchange.kind === 'response' ? exchange.headers : {};
-  const read = verdictOf(exchange, call, location, cameAt, (topic, result) =>
-    parsedAnswer(topic, result, location, job.details === 'keep'),
-  );
+  const read = verdictOf(exchange, call, location, cameAt, (topic, result) => flatten(topic, result, location));
   const { verdict, notice } = buying.origin.check(read, { cell: work.cell, call, headers });
   const consequence = consequenceOf(verdict, {
     call,

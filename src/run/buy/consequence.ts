@@ -1,14 +1,10 @@
-import { zstdCompressSync } from 'node:zlib';
-import { flatten } from '../../columns/topic-columns.ts';
 import type { Field, TopicFailure } from '../../contract/answer.ts';
 import { type Call, CREDITS } from '../../contract/credits.ts';
-import type { TopicResult } from '../../contract/topic-values.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { TopicReading } from '../../fetch/envelope.ts';
 import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried } from '../../fetch/retry.ts';
 import { DENIALS } from '../../fetch/status-kind.ts';
 import type { Verdict } from '../../fetch/verdict.ts';
-import type { Location } from '../../geo/coordinates.ts';
 import type { Settlement } from '../../store/port.ts';
 import type { StopReason } from '../stop.ts';
 import type { HealthSignal } from './run-health.ts';
@@ -48,7 +44,7 @@ export interface Consequence {
 export type LedgerEntry = Pick<Settlement, 'charge' | 'credits' | 'outcome' | 'requestId' | 'exhausted'>;
 
 export interface ReceivedAnswer {
-  readonly results: ReadonlyMap<TopicSlug, TopicReading<ParsedAnswer>>;
+  readonly results: ReadonlyMap<TopicSlug, TopicReading<readonly Field[]>>;
   /** The service's time of the answer; null if it gives none. */
   readonly timestamp: number | null;
   readonly sample: boolean;
@@ -69,41 +65,8 @@ export type NextStep =
   | { readonly step: 'give_up'; readonly kind: Verdict['kind']; readonly isRejected: boolean; readonly message: string }
   | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
 
-/** The stored part of a topic's result: a few kilobytes of a bundle's 6 MB. */
-export interface ParsedAnswer {
-  /** In the order of the topic's columns. */
-  readonly fields: readonly Field[];
-  /** The result's `details`, if the job keeps them; null if it has none. */
-  readonly details?: PackedDetails | null;
-}
-
-/** `details` as JSON, compressed by zstd. */
-interface PackedDetails {
-  readonly zstd: Uint8Array;
-  /** Bytes before compression. */
-  readonly bytes: number;
-}
-
-/** The stored part of a topic's result. */
-export function parsedAnswer(
-  topic: TopicSlug,
-  result: TopicResult,
-  location: Location,
-  keepDetails: boolean,
-): ParsedAnswer {
-  const fields = flatten(topic, result, location);
-  return keepDetails ? { fields, details: pack(result.details) } : { fields };
-}
-
-/** Compresses here and not in the store, because a transaction must not wait for it. */
-function pack(details: unknown): PackedDetails | null {
-  if (details === undefined || details === null) return null;
-  const text = Buffer.from(JSON.stringify(details));
-  return { zstd: zstdCompressSync(text), bytes: text.length };
-}
-
 /** Decides the consequence of a call's verdict. */
-export function consequenceOf(verdict: Verdict<ParsedAnswer>, context: TriedCall): Consequence {
+export function consequenceOf(verdict: Verdict<readonly Field[]>, context: TriedCall): Consequence {
   const { call, topics, tried, policy, random, at } = context;
   const slowedDownSince =
     verdict.kind === 'answered' ? null : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
@@ -132,7 +95,7 @@ export function ledgerEntry(verdict: Verdict, call: Call): LedgerEntry {
   };
 }
 
-function answerOf(verdict: Verdict<ParsedAnswer>, topics: readonly TopicSlug[]): ReceivedAnswer | null {
+function answerOf(verdict: Verdict<readonly Field[]>, topics: readonly TopicSlug[]): ReceivedAnswer | null {
   if (verdict.kind === 'answered') {
     const { results, timestamp, sample } = verdict;
     return { results, timestamp, sample, hasContents: true };
@@ -176,7 +139,7 @@ function keyLesson(verdict: Verdict): Consequence['key'] {
   }
 }
 
-function healthOf(verdict: Verdict<ParsedAnswer>, { call, policy, isUnchecked }: TriedCall): HealthSignal {
+function healthOf(verdict: Verdict<readonly Field[]>, { call, policy, isUnchecked }: TriedCall): HealthSignal {
   const topic = (isAvailable: boolean) => (call.kind === 'single' ? { slug: call.topic, isAvailable } : null);
   const signal = (service: HealthSignal['service'], about: HealthSignal['topic'] = null, isPaid = false) => {
     return { service, topic: about, isPaid };

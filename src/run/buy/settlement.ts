@@ -2,7 +2,7 @@ import { columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, noDataAnswer } from '../../contract/answer.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { scopeOf } from '../../contract/credits.ts';
-import type { ClaimRequest, KeptDetails, Settlement } from '../../store/port.ts';
+import type { ClaimRequest, Settlement } from '../../store/port.ts';
 import { areasToSettle } from '../plan/area-plan.ts';
 import type { Freshness } from '../plan/freshness.ts';
 import type { JobAccount } from '../settings/account-settings.ts';
@@ -34,7 +34,7 @@ export function settlementOf(
 ): Settlement {
   const { job, plan, freshness, effects } = context;
   const now = effects.times.now();
-  const kept = answer === null ? { answers: [], failures: [] } : keptOf(answer, freshness, now, job.details === 'keep');
+  const kept = answer === null ? { answers: [], failures: [] } : keptOf(answer, freshness, now);
   const failures = failure === null ? [] : wanted.map(({ topic }) => ({ topic, ...failure, at: now }));
   const comparableSince = freshness.startedAt - COMPARABLE_MS;
   return {
@@ -60,23 +60,18 @@ function keptOf(
   { results, timestamp }: ReceivedAnswer,
   freshness: Freshness,
   now: number,
-  keepDetails: boolean,
-): Pick<Settlement, 'answers' | 'failures' | 'details'> {
+): Pick<Settlement, 'answers' | 'failures'> {
   const stated = timestamp !== null && timestamp > now - BEHIND_MS && timestamp < now + AHEAD_MS ? timestamp : now;
   const answers: Answer[] = [];
-  const details: KeptDetails[] = [];
   const failures: Settlement['failures'][number][] = [];
   for (const [topic, reading] of results) {
     // With a slow clock, a new answer could be older than the job allows, and would be bought again for ever.
     const asOf = stated >= freshness.freshSince(topic) ? stated : now;
     if (reading.ok) {
-      const { fields, details: packed } = reading.result;
-      answers.push({ topic, asOf, fields });
-      if (packed !== undefined) details.push({ topic, asOf, packed });
+      answers.push({ topic, asOf, fields: reading.result });
     } else if (reading.reason === 'no_data') {
       answers.push(noDataAnswer(topic, asOf, columnsOf(topic).length));
-      if (keepDetails) details.push({ topic, asOf, packed: null });
     } else failures.push({ topic, reason: 'unavailable', note: reading.message, at: now });
   }
-  return { answers, failures, details };
+  return { answers, failures };
 }

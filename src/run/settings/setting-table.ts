@@ -387,13 +387,6 @@ export const SETTINGS = {
       },
     },
   },
-  details: {
-    group: 'Store',
-    help: 'keep: also store the details of new answers, for cache export --details',
-    schema: ({ oneOf }) => oneOf('keep', 'drop'),
-    default: 'drop',
-    flags: { details: {} },
-  },
 } as const satisfies Readonly<Record<string, Setting>>;
 
 export type SettingName = keyof typeof SETTINGS;

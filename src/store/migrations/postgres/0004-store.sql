@@ -30,18 +30,6 @@ CREATE TABLE cells (
   UNIQUE (source, lat7, lng7)
 );
 
-CREATE TABLE details (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  cell bigint NOT NULL REFERENCES cells (id),
-  topic text NOT NULL,
-  as_of bigint NOT NULL,
-  bytes integer NOT NULL,
-  json bytea NOT NULL,
-  UNIQUE (cell, topic)
-);
--- It is compressed already.
-ALTER TABLE details ALTER COLUMN json SET STORAGE EXTERNAL;
-
 CREATE TABLE areas (
   source integer NOT NULL REFERENCES sources (id),
   area text COLLATE "C" NOT NULL,

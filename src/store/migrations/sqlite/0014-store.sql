@@ -23,18 +23,6 @@ CREATE TABLE cells (
   UNIQUE (source, lat7, lng7)
 ) STRICT;
 
--- The `details` of answers, where a job asks for them: apart from the cells, which every plan and every write reads.
--- json: compressed by zstd; bytes: its size before that, so that nothing need be unpacked to be counted.
-CREATE TABLE details (
-  id INTEGER PRIMARY KEY,
-  cell INTEGER NOT NULL REFERENCES cells (id),
-  topic TEXT NOT NULL,
-  as_of INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  json BLOB NOT NULL,
-  UNIQUE (cell, topic)
-) STRICT;
-
 -- What is known of whole areas: one purchase serves all locations of a census tract or county (job, areas).
 -- answers: JSON, cut to the fields that are per area; mismatched_at: two locations of it were answered differently.
 CREATE TABLE areas (

@@ -1,16 +1,20 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { Engine } from './warehouse-trial.ts';
 
-/** A DuckDB in this process, with an empty database. */
-export async function openDuckdb(): Promise<Engine & { execute(sql: string): Promise<void>; close(): void }> {
+/** A DuckDB in this process. */
+export interface Duckdb {
+  execute(sql: string): Promise<void>;
+  /** The rows as texts. */
+  query(sql: string): Promise<readonly (readonly (string | null)[])[]>;
+  close(): void;
+}
+
+/** Opens a DuckDB with an empty database. */
+export async function openDuckdb(): Promise<Duckdb> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   const connection = await instance.connect();
-  const execute = async (sql: string) => void (await connection.run(sql));
   return {
-    dialect: 'duckdb',
-    execute,
-    async loadAnswers(file) {
-      await execute(`CREATE OR REPLACE TABLE answers AS SELECT * FROM ${textsOf(file)}`);
+    async execute(sql) {
+      await connection.run(sql);
     },
     async query(sql) {
       const result = await connection.runAndReadAll(sql);
