@@ -74,8 +74,7 @@ export async function filesOfJob(job: Job): Promise<readonly ProtectedFile[]> {
     ['is the input itself', await inputFiles(job)],
     ['is the job file', [jobFile]],
     ['holds an API key of the job', service.kind === 'remote' ? service.keys.map(({ file }) => file) : []],
-    ['holds the secret of on_finish', onFinish?.kind === 'webhook' ? [onFinish.secret?.file] : []],
-    ['is run by on_finish', onFinish?.kind === 'command' ? [onFinish.command[0]] : []],
+    ['is run by on_finish', onFinish === null ? [] : [onFinish[0]]],
     ['holds the store, with all that was paid for', filesOfStore(store)],
     ["holds the agencies' data", [dataFile]],
   ];

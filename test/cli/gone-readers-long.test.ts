@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, ROOT } from './command-line.ts';
+import { ROOT } from './command-line.ts';
 
 const OED = join(ROOT, 'sample-data/portfolio-oed.csv');
 

@@ -45,9 +45,7 @@ async function jobScene(t: TestContext) {
     budget: 0,
     service: { base_url: 'http://127.0.0.1:9', api_keys: [{ file: 'key.txt' }] },
   };
-  write('job.yaml', JSON.stringify({ ...settings, on_finish: { command: ['./notify.sh'] } }));
-  const hook = { url: 'http://127.0.0.1:9/', secret: { file: 'secret.txt' } };
-  write('webhook.yaml', JSON.stringify({ ...settings, on_finish: hook }));
+  write('job.yaml', JSON.stringify({ ...settings, on_finish: ['./notify.sh'] }));
   assert.equal((await files.perilbook('run', 'in.csv', '-t', 'wildfire', '--store', 'store.db')).code, 0);
   const account = ['account', 'create', '--account', 'acme', '--subscription', 'starter', '--accounts', 'accounts.db'];
   const made = await files.perilbook('service', ...account);
@@ -59,7 +57,7 @@ async function jobScene(t: TestContext) {
   return files;
 }
 
-/** Each way to write a file over one that the job of `job.yaml` or `webhook.yaml` reads. */
+/** Each way to write a file over one that the job of `job.yaml` reads. */
 const WAYS: Readonly<Record<string, (job: string, file: string) => string[]>> = {
   'run -o': (job, file) => ['run', job, '-o', file],
   'run --metrics': (job, file) => ['run', job, '-o', 'new.csv', '--metrics', file],
@@ -75,7 +73,6 @@ const OWN_FILES: readonly (readonly [file: string, job: string, message: RegExp]
   ['second-name-of-key.csv', 'job.yaml', /holds an API key of the job/],
   ['job.yaml', 'job.yaml', /is the job file/],
   ['notify.sh', 'job.yaml', /is run by on_finish/],
-  ['secret.txt', 'webhook.yaml', /holds the secret of on_finish/],
   ['store.db', 'job.yaml', /holds the store/],
   ['accounts.db', 'job.yaml', /is a SQLite database/],
   ['other.db', 'job.yaml', /is a SQLite database/],

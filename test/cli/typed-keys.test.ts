@@ -12,7 +12,6 @@ const KEYS = ['pb_4fQx9Zk2LmN8rTv1WyB3cD5eF7gH0jKpSuXaYbMdQeR', 'pb_live_correct
 
 const service = (apiKeys: string) => `service: {base_url: "http://127.0.0.1:1", api_keys: ${apiKeys}}\n`;
 const block = (apiKeys: string) => `service:\n  base_url: http://127.0.0.1:1\n  api_keys:\n${apiKeys}`;
-const hook = (secret: string) => `on_finish: {url: "https://h.example/hook", secret: ${secret}}\n`;
 
 /** Where people type a key. */
 const PLACES: readonly (readonly [where: string, yaml: (key: string) => string])[] = [
@@ -40,15 +39,8 @@ const PLACES: readonly (readonly [where: string, yaml: (key: string) => string])
   ['in a list that never ends', (key) => service(`[{file: ${key}}`)],
   ['in a quote that never ends', (key) => block(`    - file: "${key}\n`)],
   ['behind a forgotten colon', (key) => `service:\n  base_url: http://h.example\n  api_keys\n    - ${key}\n`],
-  ['as the secret of a webhook', (key) => hook(key)],
-  ['as a list in place of the secret', (key) => hook(`[${key}]`)],
-  ['as a name in the secret', (key) => hook(`{${key}}`)],
-  ['as an alias in place of the secret', (key) => hook(`*${key}`)],
-  ['as the variable of the secret', (key) => hook(`{env: ${key}}`)],
-  ['as the file of the secret', (key) => hook(`{file: ${key}}`)],
-  ['as the webhook', (key) => `on_finish: ${key}\n`],
-  ['in the address of a webhook that is refused', (key) => `on_finish: {url: "http://h.example/${key}"}\n`],
-  ['as the password of a webhook', (key) => `on_finish: {url: "https://:${key}@h.example/"}\n`],
+  ['as the program of on_finish', (key) => `on_finish: ${key}\n`],
+  ['in an address as the program of on_finish', (key) => `on_finish: ["https://h.example/${key}"]\n`],
 ];
 
 for (const [where, yaml] of PLACES) {

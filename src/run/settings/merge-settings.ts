@@ -51,17 +51,6 @@ function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNulla
   return { ...(strong.lat === undefined && strong.lng === undefined ? weak : columns), ...strong };
 }
 
-function hookIn(
-  { command, secret, ...others }: NonNullable<JobFile['on_finish']>,
-  resolvePath: (path: string | undefined) => string | undefined,
-): JobFile['on_finish'] {
-  return definedOnly({
-    ...others,
-    command: command && commandIn(command, (path) => resolvePath(path)!),
-    secret: secret && definedOnly({ env: secret.env, file: resolvePath(secret.file) }),
-  });
-}
-
 /** Resolves the paths of a job file against its folder. */
 export function relativeToFile(job: JobFile, file: string): JobFile {
   const folder = dirname(file);
@@ -82,6 +71,6 @@ export function relativeToFile(job: JobFile, file: string): JobFile {
     store: job.store !== undefined && isPostgresAddress(job.store) ? job.store : resolvePath(job.store),
     service: keysPlaced,
     metrics: resolvePath(job.metrics),
-    on_finish: job.on_finish && hookIn(job.on_finish, resolvePath),
+    on_finish: job.on_finish && commandIn(job.on_finish, (path) => resolvePath(path)!),
   }) as JobFile;
 }

@@ -346,12 +346,13 @@ export const SETTINGS = {
   },
   on_finish: {
     group: 'Output',
-    help: 'program or webhook (https://…) that gets the JSON summary when a run has ended, also one that stopped or failed',
+    help: 'program, and its arguments, that gets the JSON summary when a run has ended, also one that stopped or failed',
     schema: ({ onFinish }) => onFinish,
     flags: {
       'on-finish': {
         isHidden: true,
-        value: (hook) => (/^https?:/i.test(String(hook)) ? { url: hook } : { command: [hook] }),
+        help: 'program that gets the JSON summary when a run has ended',
+        value: (program) => [program],
       },
     },
   },

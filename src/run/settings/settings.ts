@@ -9,7 +9,7 @@ import { isPostgresAddress } from '../../sql/postgres-address.ts';
 import { refuseStorePassword } from '../../store/store-address.ts';
 import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
 import { durationMs } from './duration.ts';
-import { type FinishHook, finishHookOf } from './finish-hook.ts';
+import { commandIn } from './finish-hook.ts';
 import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
 import { areaParts, definedOnly, mergeJobFiles } from './merge-settings.ts';
@@ -64,7 +64,8 @@ export interface Job extends PlainSettings {
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
   /** The hook after a run; null: none. */
-  readonly onFinish: FinishHook | null;
+  /** A program and its arguments. */
+  readonly onFinish: readonly string[] | null;
   /** The file for the figures of a run; null: none. */
   readonly metrics: string | null;
   /** Settings with a large effect on the price that come from a default. */
@@ -145,7 +146,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     accounts: accountsOf(account, service, settings.service, settings.overages),
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: storeOf(settings.store, folders),
-    onFinish: finishHookOf(settings.on_finish, folders.workingFolder),
+    onFinish: settings.on_finish ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path)) : null,
     metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),
     assumed: [
       ...(layers.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
