@@ -113,7 +113,10 @@ test('a month that a clock a day fast has booked: the message says so, and names
   assert.equal(harness.charged(), 20);
   clock.jump(-DAY);
   const { stop: early } = await run({ topics: ['wildfire'] });
-  assert.match(early!.message, /20 credits are counted in a later period, because a clock was ahead/);
+  assert.match(
+    early!.message,
+    /20 credits are counted in later periods: a clock was ahead, or the anniversary day was another/,
+  );
   (harness.clock as FastClock).moveTo('2026-03-31T12:00:00Z');
   clock.jump(DAY);
   const { stop } = await run({ topics: ['wildfire'] });

@@ -1,5 +1,5 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { AccountState } from '../../run/plan/account-state.ts';
+import { type AccountState, IN_LATER_PERIODS } from '../../run/plan/account-state.ts';
 import type { JobAccount } from '../../run/settings/account-settings.ts';
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/admission.ts';
@@ -65,7 +65,6 @@ export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): str
   return [...listed(pairs), ...exhaustedMessage(state), `Resets on ${dateTime(period.end)}.`];
 }
 
-const IN_LATER_PERIODS = 'in later periods: a clock was ahead, or the anniversary day was another';
 const UNKNOWN_ALLOWANCE = 'unknown: no run has used this account. Give a job or --subscription';
 
 /** Credits that all programs spent beyond the allowance; 0 where overages are off. */

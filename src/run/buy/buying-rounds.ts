@@ -4,7 +4,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { counted } from '../../format-numbers.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { total } from '../../store/admission.ts';
-import { accountState } from '../plan/account-state.ts';
+import { accountState, IN_LATER_PERIODS } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { allocateTiers } from '../plan/reach.ts';
@@ -48,7 +48,7 @@ async function explained({ job, store, effects, progress }: BuyingContext, stop:
     const why =
       later === 0
         ? 'By the ledger, the quota of this billing period is used up.'
-        : `By the ledger, the quota of this billing period is used up: ${counted(later, 'credit')} are counted in a later period, because a clock was ahead.`;
+        : `By the ledger, the quota of this billing period is used up: ${counted(later, 'credit')} are counted ${IN_LATER_PERIODS}.`;
     return { ...stop, message: `${why} ${CORRECT_QUOTA}` };
   }
   const { name: account } = early.account;

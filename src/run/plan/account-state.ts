@@ -26,6 +26,9 @@ export async function accountState(account: JobAccount, store: Store, now: numbe
   };
 }
 
+/** Why credits of this account can be counted in periods that have not begun. */
+export const IN_LATER_PERIODS = 'in later periods: a clock was ahead, or the anniversary day was another';
+
 /** Most credits of a period that a job may spend: the allowance and the overage that it allows, less the reserve. */
 export function periodLimit(account: JobAccount): number {
   return Math.max(0, account.subscription.creditsPerMonth + account.overageCredits - account.reserve);
