@@ -7,8 +7,7 @@ if (process.argv.length === 3 && process.argv[2] === '--version') {
   process.exit(0);
 }
 
-const { endsInOrder, startMessage, stopMessage } = await import('./cli/startup-messages.ts');
-process.stderr.write(startMessage(process.argv.slice(2), process.stderr.isTTY));
+const { endsInOrder, stopMessage } = await import('./cli/startup-messages.ts');
 
 const { systemClock } = await import('./clock.ts');
 const { program } = await import('./cli/program.ts');

@@ -1,13 +1,20 @@
 /**
- * The known names that a misspelt one may mean, nearest first, at most three. At most a third of the letters differ, and at
- * most one more than in the nearest; case and surrounding spaces are ignored.
+ * The known names that a misspelt one may mean, nearest first, at most three. At most a third of the letters differ (two of four or
+ * five, where the first one is the same), and at most one more than in the nearest; case and surrounding spaces are ignored.
  */
 export function nearestNames(misspelt: string, names: readonly string[]): string[] {
   const wanted = misspelt.trim().toLowerCase();
   const most = Math.max(1, Math.floor(wanted.length / 3));
   return [...new Set(names)]
     .map((name) => ({ name, distance: editDistance(wanted, name.trim().toLowerCase()) }))
-    .filter(({ name, distance }) => name.trim() !== '' && distance <= most)
+    .filter(
+      ({ name, distance }) =>
+        name.trim() !== '' &&
+        distance <=
+          (wanted.length > 3 && wanted.length < 6 && name.trim().toLowerCase()[0] === wanted[0]
+            ? Math.max(2, most)
+            : most),
+    )
     .sort((a, b) => a.distance - b.distance)
     .filter(({ distance }, _, [nearest]) => distance <= nearest!.distance + 1)
     .slice(0, 3)

@@ -13,6 +13,7 @@ import {
 } from './command.ts';
 import { COMPLETION_COMMAND } from './command-table.ts';
 import { EXIT_MEANINGS } from './exit-codes.ts';
+import { commandLine } from './messages/command-line.ts';
 
 /** What a command line asks for: a text that yargs prints (help, version, completions), or a command. */
 export type CommandLine = { readonly kind: 'text'; readonly text: string } | ParsedCommand;
@@ -239,6 +240,14 @@ const LIST_COMMANDS = 'perilbook --help lists the commands.';
 
 function unknownCommand(name: string | undefined, commands: readonly Command[]): PerilbookError {
   if (name === undefined) return new PerilbookError('USAGE', 'Missing command', LIST_COMMANDS);
+  if (/[./\\]/.test(name)) {
+    const line = commandLine('plan', [name], {});
+    return new PerilbookError(
+      'USAGE',
+      `"${name}" is not a command, but may be a file`,
+      `To see what it would cost: ${line}`,
+    );
+  }
   const near = didYouMean(name, commands.map(nameOfCommand));
   return new PerilbookError('USAGE', `Unknown command: ${name}${near}`, LIST_COMMANDS);
 }

@@ -1,20 +1,6 @@
-/* The messages that main.ts prints. Imports almost nothing, so that the first message is printed at once. */
+/* The messages that main.ts prints at an interrupt. Imports almost nothing: the interrupt may come before the program is loaded. */
 
-import { printable } from '../printable.ts';
 import { logLine, wantsJsonLog } from './log-lines.ts';
-
-/**
- * Printed before anything is loaded, 0.1 s after the start; loading takes several times as long. For `run`, and for `plan`
- * on a terminal; not with --quiet.
- */
-export function startMessage(args: readonly string[], isTerminal = false): string {
-  const [command, target, ...rest] = args;
-  const isSilent = [target, ...rest].some((arg) => /^(--quiet|--help|-[a-z]*[qh][a-z]*)$/.test(arg ?? ''));
-  const isWaitedFor = command === 'run' || (command === 'plan' && isTerminal);
-  if (!isWaitedFor || target === undefined || isSilent || wantsJsonLog(args)) return '';
-  if (target === '-') return 'perilbook: reading stdin\n';
-  return target.startsWith('-') ? 'perilbook: starting\n' : `perilbook: reading ${printable(target)}\n`;
-}
 
 const IN_ORDER = ['run', 'ui', 'service', 'data'];
 

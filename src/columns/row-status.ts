@@ -62,6 +62,7 @@ export function cellStatus(
   const missing: TopicSlug[] = [];
   const stale: TopicSlug[] = [];
   const without: TopicSlug[] = [];
+  const kept: TopicSlug[] = [];
   const failed = new Map<string, TopicSlug[]>();
   let answered = 0;
   for (const topic of topics) {
@@ -73,7 +74,10 @@ export function cellStatus(
     } else if (failure?.reason === 'rejected' && failure.at >= triedSince - REJECTION_HOLDS_MS) {
       return { status: 'rejected', note: failure.note };
     } else if (failure && failure.at >= triedSince) {
-      if (answer) answered++;
+      if (answer) {
+        answered++;
+        kept.push(topic);
+      }
       failed.set(failure.note, [...(failed.get(failure.note) ?? []), topic]);
     } else if (answer) {
       stale.push(topic);
@@ -82,6 +86,7 @@ export function cellStatus(
     }
   }
   const notes = [...failed].map(([note, slugs]) => `${note}: ${listed(slugs, texts.mostTopics)}`);
+  if (kept.length > 0) notes.push(`stale answer written: ${kept.join(' ')}`);
   if (without.length > 0) notes.push(noDataNote(without));
   if (stale.length > 0) notes.push(`${texts.stale}: ${stale.join(' ')}`);
   if (missing.length > 0)

@@ -1,5 +1,6 @@
 import { type Clock, steadyTime } from '../clock.ts';
 import { PerilbookError } from '../errors.ts';
+import { counted } from '../format-numbers.ts';
 import { MinuteCredits } from './minute-credits.ts';
 
 export interface ThrottleOptions {
@@ -144,7 +145,7 @@ export class Throttle implements AsyncDisposable {
   #overweight(credits: number): PerilbookError {
     return new PerilbookError(
       'USAGE',
-      `A call of ${credits} credits can never start: the subscription allows ${this.#limit} credits per minute`,
+      `A call of ${counted(credits, 'credit')} can never start: the subscription allows ${counted(this.#limit, 'credit')} per minute`,
       'Choose cheaper calls (single topics), or correct the credits per minute of the subscription in the job file.',
       { credits, creditsPerMinute: this.#limit },
     );

@@ -15,7 +15,13 @@ export type LocationFinding =
 
 export type ParsedLocation =
   | { readonly ok: true; readonly location: Location }
-  | { readonly ok: false; readonly finding: LocationFinding; readonly note: string };
+  | {
+      readonly ok: false;
+      readonly finding: LocationFinding;
+      readonly note: string;
+      /** Of `outside_us` and `sign_lost`. */
+      readonly elsewhere?: Location;
+    };
 
 /** The sentence of each finding in `hazard_note`. */
 export const LOCATION_NOTES: Readonly<Record<LocationFinding, string>> = {
@@ -67,7 +73,7 @@ export function checkLocation(location: Location, isUs: (location: Location) => 
   const exchanged = { lat: lng, lng: lat };
   if (isOnEarth(exchanged) && isUs(exchanged)) return unlocated('swapped');
   if (!inRange) return unlocated('out_of_range');
-  return unlocated(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us');
+  return { ...unlocated(isUs({ lat, lng: -lng }) ? 'sign_lost' : 'outside_us'), elsewhere: location };
 }
 
 function readNumber(text: string): number | LocationFinding {
@@ -82,6 +88,6 @@ function isOnEarth({ lat, lng }: Location): boolean {
   return Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
 }
 
-function unlocated(finding: LocationFinding): ParsedLocation {
-  return { ok: false, finding, note: LOCATION_NOTES[finding] };
+function unlocated(finding: LocationFinding) {
+  return { ok: false, finding, note: LOCATION_NOTES[finding] } as const;
 }

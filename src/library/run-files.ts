@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
+import { counted } from '../format-numbers.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
 import { newProgress } from '../run/progress.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
@@ -69,7 +70,7 @@ function requireBudget({ job, summary }: Prepared): void {
   const credits = creditsNow(summary);
   throw new PerilbookError(
     'NEEDS_APPROVAL',
-    `This run would spend ${credits} credits without approval`,
+    `This run would spend ${counted(credits, 'credit')} without approval`,
     `Set budget: ${credits} in the job, or less.`,
   );
 }

@@ -204,6 +204,9 @@ function columnsError(
 const PAIR_NAMES =
   /^(?:geo_?)?(?:location|coordinates?|coords?|lat_?l(?:o?ng|on)|position|point|wkt|the_geom|geom(?:etry)?)$/;
 
+/** Columns of a list of addresses, by the letters of their names. */
+const ADDRESS = /^(?:street|property|full|site)?address(?:line)?$|^(?:street|zip|zipcode|postalcode|postcode)$/;
+
 function hintFor(names: readonly string[]): string {
   if (names.every((name, i) => name === String(i + 1))) {
     return 'The file has no header line: give the numbers of the latitude and the longitude column.';
@@ -215,6 +218,9 @@ function hintFor(names: readonly string[]): string {
   const both = names.find((name) => PAIR_NAMES.test(plainName(name)));
   if (both !== undefined) {
     return `If column "${both}" holds both, as in (38.5, -97.2) or POINT(-97.2 38.5): --location ${both}. If not, name them: --lat COLUMN --lng COLUMN.`;
+  }
+  if (names.some((name) => ADDRESS.test(name.toLowerCase().replace(/[^a-z]/g, '')))) {
+    return 'Perilbook does not geocode addresses: add the coordinates with a geocoder first. If two columns hold them, name them: --lat COLUMN --lng COLUMN.';
   }
   const filled = names.filter((name) => name !== '');
   const looksLikeData =

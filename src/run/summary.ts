@@ -35,6 +35,8 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
     located: scan.located,
     invalid: scan.invalid,
     outside_us: scan.outsideUs,
+    /** Where the rows outside the US lie, in degrees: south, west, north, east. */
+    outside_us_box: scan.elsewhere,
     /** Where the answers come from. */
     source: sourceOf(connection, job, plan),
     /** What `first_line` of the findings counts: `line`, `row` of a table or sheet, or `feature`. */

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { CliContext } from '../../src/cli/context.ts';
 import { program } from '../../src/cli/program.ts';
-import { startMessage } from '../../src/cli/startup-messages.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 
 export interface Ended {
@@ -56,7 +55,6 @@ export async function perilbook(args: readonly string[], options: SetupOptions =
     interrupt: options.interrupt ?? new AbortController().signal,
     owner: { name: `test/${process.pid}`, isAlive: options.isAlive ?? (() => true) },
   };
-  setup.stderr.write(startMessage(args));
   const code = await program(setup, '0.0.0');
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
 }

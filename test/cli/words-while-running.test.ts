@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import type { CliContext } from '../../src/cli/context.ts';
 import { showProgress } from '../../src/cli/progress/show.ts';
-import { endsInOrder, startMessage, stopMessage } from '../../src/cli/startup-messages.ts';
+import { endsInOrder, stopMessage } from '../../src/cli/startup-messages.ts';
 import { systemClock } from '../../src/clock.ts';
 import { runFacts } from '../../src/run/estimate.ts';
 import type { Prepared } from '../../src/run/prepare.ts';
@@ -34,24 +34,6 @@ test('a run ends in order after an interrupt, also where options stand before it
   }
   assert.match(stopMessage(['--yes', 'run', 'b.csv']), /finishing work in progress, then writing the output/);
   for (const args of ['plan data', '--json plan b.csv', '--json', '']) assert.ok(!endsInOrder(args.split(' ')), args);
-});
-
-test('the first word names what is read, and is not said where nobody wants it', () => {
-  assert.equal(startMessage(['run', 'job.yaml', '-y']), 'perilbook: reading job.yaml\n');
-  assert.equal(startMessage(['run', '-']), 'perilbook: reading stdin\n');
-  assert.equal(startMessage(['run', '-t', 'hail', 'a.csv']), 'perilbook: starting\n');
-  assert.equal(startMessage(['plan', 'a.csv'], true), 'perilbook: reading a.csv\n');
-  for (const args of [
-    [],
-    ['run'],
-    ['plan', 'a.csv'],
-    ['run', 'a.csv', '-q'],
-    ['run', 'a.csv', '-yq'],
-    ['run', '--help'],
-    ['run', 'a.csv', '--quiet'],
-  ]) {
-    assert.equal(startMessage(args), '', args.join(' '));
-  }
 });
 
 function bookIn(t: TestContext): string {

@@ -68,7 +68,11 @@ const table: readonly (readonly [known: ReturnType<typeof three>, status: string
   ],
   [three('failed now', 'nothing', 'fresh'), 'deferred', 'the service failed: hail; not bought yet: drought'],
   [three('failed now', 'fresh', 'fresh'), 'partial', 'the service failed: hail'],
-  [three('stale, failed now', 'failed now', 'failed now'), 'partial', 'the service failed: hail drought park'],
+  [
+    three('stale, failed now', 'failed now', 'failed now'),
+    'partial',
+    'the service failed: hail drought park; stale answer written: hail',
+  ],
   [
     three('failed now', 'unavailable now', 'fresh'),
     'partial',

@@ -8,6 +8,7 @@ import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../con
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
+import { readingMessage } from '../messages/format.ts';
 import { planMessages } from '../messages/plan-messages.ts';
 import { checkFiles } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
@@ -18,6 +19,7 @@ export async function planCommand(context: CliContext, flags: PlanFlags, words: 
   const { out } = flags;
   const planFile = resolve(context.workingFolder, out ?? '');
   if (out !== undefined) await checkFiles(flags, job, [planOutput(planFile)]);
+  if (context.stderr.isTTY) say(context, readingMessage(words));
   using prepared = await price();
   if (out !== undefined) await writePlan(planFile, approvablePlan(prepared, context.clock.now()));
   if (flags.json) sayJson(context, prepared.summary);

@@ -19,7 +19,7 @@ import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
 import { jobOf } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
-import { shownPath } from '../messages/format.ts';
+import { readingMessage, shownPath } from '../messages/format.ts';
 import { costOfRest, reportCommand, resumeCommand } from '../messages/next-commands.ts';
 import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
@@ -52,6 +52,7 @@ async function outcomeOf(
   job: Job,
 ): Promise<Extract<RunOutcome, { readonly kind: 'ended' }>> {
   const messages = { ...context, isQuiet: flags.quiet === true };
+  if (context.log === undefined) say(messages, readingMessage(words));
   if (flags.json && job.output === '-') {
     throw new PerilbookError(
       'USAGE',

@@ -131,3 +131,9 @@ export function sharePhrase(share: {
   const cells = `${percent(share.share_of_cells)} of the places`;
   return share.share_of_value === null ? cells : `${cells}, ${percent(share.share_of_value)} of the value`;
 }
+
+/** The first line of a run or plan: the input, or the job file, as it was typed. */
+export function readingMessage([first, ...others]: readonly string[]): string {
+  const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other file')}`;
+  return `perilbook: reading ${first === undefined || first === '-' ? 'stdin' : `${first}${more}`}`;
+}

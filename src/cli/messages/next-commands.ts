@@ -2,31 +2,7 @@ import { periodLimit } from '../../run/plan/account-state.ts';
 import type { Plan } from '../../run/plan/planning.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
-
-/** The values of options, as they are parsed. */
-type OptionValues = Readonly<Record<string, string | number | boolean | undefined>>;
-
-/**
- * A command line from values, as a shell reads it. A value that begins with a dash is written behind `=`, because a parser takes it for
- * an option.
- *
- * @param words what follows the command's name
- * @param flags by the long names of options; a switch that is off is left out
- */
-export function commandLine(command: string, words: readonly string[], flags: OptionValues): string {
-  const options = Object.entries(flags).flatMap(([name, value]) => {
-    if (value === undefined || value === false) return [];
-    if (value === true) return [`--${name}`];
-    const text = quoted(String(value));
-    return /^-|^$/.test(String(value)) ? [`--${name}=${text}`] : [`--${name}`, text];
-  });
-  const files = words.map((word) => quoted(/^-./.test(word) ? `./${word}` : word));
-  return ['perilbook', command, ...files, ...options].join(' ');
-}
-
-function quoted(text: string): string {
-  return /^[\w./:=,@+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
+import { commandLine, type OptionValues } from './command-line.ts';
 
 /**
  * The command line that resumes a run. It names what is left of the budget, because the full budget could be spent twice, or what the

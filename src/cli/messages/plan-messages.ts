@@ -310,10 +310,17 @@ function verdict({ job, plan, summary }: Prepared): string {
 /** What to do about rows that cannot be read. */
 const WAYS_OUT = { line: 'Correct these lines', row: 'Correct these rows', feature: POINTS_HINT };
 
-/** Printed if more rows have no usable location than the job allows. */
+/** Printed if most rows lie outside the US, or more have no usable location than the job allows. */
 export function invalidRowsMessage(summary: PlanSummary): string[] {
-  if (!hasTooManyInvalid(summary)) return [];
   const { rows, located, findings, unit } = summary;
+  const box = summary.outside_us_box;
+  if (2 * summary.outside_us > rows && box !== null) {
+    const [south, west, north, east] = box.map((degrees) => Math.round(10 * degrees) / 10);
+    return [
+      `${grouped(summary.outside_us)} of ${counted(rows, 'row')} lie outside the US: latitude ${south} to ${north}, longitude ${west} to ${east}. Perilbook answers for the US alone; longitudes there are negative.`,
+    ];
+  }
+  if (!hasTooManyInvalid(summary)) return [];
   const unusable = unusableRows(summary);
   const counts = ({ finding }: PlanSummary['findings'][number]) =>
     !LOOKED_UP_FINDINGS.some((name) => name === finding) && (located === 0 || finding !== 'outside_us');

@@ -1,6 +1,6 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
-import type { LocationFinding } from '../../geo/parse-location.ts';
+import { LOCATION_NOTES, type LocationFinding } from '../../geo/parse-location.ts';
 import { openUnnamed } from '../../rows/files/temporary-files.ts';
 
 /** Rows without a usable location, of one kind: they get the same fields. */
@@ -43,6 +43,12 @@ export class RowPlaces implements Disposable {
   /** The findings, by the number that `placesFrom` gives above those of the cells. */
   get unlocated(): readonly Unlocated[] {
     return this.#unlocated;
+  }
+
+  /** Gives rows with one finding another, as the whole file decides. */
+  replaceFinding(finding: LocationFinding, by: LocationFinding): void {
+    const number = this.#unlocated.findIndex((unlocated) => unlocated.finding === finding);
+    if (number >= 0) this.#unlocated[number] = { ...this.#unlocated[number]!, finding: by, note: LOCATION_NOTES[by] };
   }
 
   addCell(cell: number): void {

@@ -1,6 +1,7 @@
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import { PerilbookError } from '../../errors.ts';
-import type { LocationFinding } from '../../geo/parse-location.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import { LOCATION_NOTES, type LocationFinding } from '../../geo/parse-location.ts';
 import { isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { LineReference, Row, RowFile, RowPiece } from '../../rows/port.ts';
 import { threadsOfMachine } from '../../threads/thread-pool.ts';
@@ -48,6 +49,8 @@ export interface Scan extends Disposable {
   readonly located: number;
   readonly invalid: number;
   readonly outsideUs: number;
+  /** The box of the rows whose numbers are a location outside the US; null without such a row. */
+  readonly elsewhere: DegreeBox | null;
   readonly findings: readonly Finding[];
   /** The currency code of the values in the file; null if there is none. */
   readonly currency: string | null;
@@ -96,6 +99,34 @@ function openAreas(job: Job, effects: Effects): OpenedAreas | null {
   );
 }
 
+/** By name, or by note for features that cannot be read. */
+type Findings = Map<string, { -readonly [Name in keyof Finding]: Finding[Name] }>;
+
+/** Degrees: least latitude, least longitude, greatest latitude, greatest longitude. */
+type DegreeBox = readonly [south: number, west: number, north: number, east: number];
+
+function boxWith(box: DegreeBox | null, { lat, lng }: Location): DegreeBox {
+  const [south, west, north, east] = box ?? [lat, lng, lat, lng];
+  return [Math.min(south, lat), Math.min(west, lng), Math.max(north, lat), Math.max(east, lng)];
+}
+
+/**
+ * A longitude without its sign is a guess that holds only in a file most of whose rows are in the US: with the other sign, most of China
+ * lies there, too. Elsewhere such rows are what they say, outside the US.
+ */
+function refuseLostSigns(findings: Findings, places: RowPlaces, located: number): void {
+  const [lost, outside] = [findings.get('sign_lost'), findings.get('outside_us')];
+  if (lost === undefined || located > lost.rows + (outside?.rows ?? 0)) return;
+  places.replaceFinding('sign_lost', 'outside_us');
+  findings.delete('sign_lost');
+  if (outside === undefined) {
+    findings.set('outside_us', { ...lost, finding: 'outside_us', note: LOCATION_NOTES.outside_us });
+  } else {
+    if (lost.firstLine < outside.firstLine) outside.firstLine = lost.firstLine;
+    outside.rows += lost.rows;
+  }
+}
+
 interface ScanOptions {
   /** Gets the number of rows so far, once a batch. */
   readonly onRows?: (rows: number) => void;
@@ -116,10 +147,11 @@ export async function scanRows(
   const areas = new AreaTable();
   using opened = new DisposableStack();
   const places = opened.use(new RowPlaces());
-  const findings = new Map<string, { -readonly [Name in keyof Finding]: Finding[Name] }>();
+  const findings: Findings = new Map();
   const partRows = new Map<string, number>();
   let rows = 0;
   let located = 0;
+  let elsewhere: DegreeBox | null = null;
   const addFinding = (finding: Finding['finding'], note: string, { line, part }: LineReference): void => {
     // A collection may hold several kinds of geometries; why lines cannot be read varies without end.
     const key = finding === 'unreadable' && rowFile.unit === 'feature' ? note : finding;
@@ -146,6 +178,7 @@ export async function scanRows(
     }
     rows++;
     places.addUnlocated(located.finding, located.note);
+    if (located.elsewhere !== undefined) elsewhere = boxWith(elsewhere, located.elsewhere);
     addFinding(located.finding, located.note, at);
     return -1;
   };
@@ -201,6 +234,7 @@ export async function scanRows(
     }
   }
   cells.roundValues();
+  refuseLostSigns(findings, places, located);
   const outsideUs = findings.get('outside_us')?.rows ?? 0;
   const areaCounts = find === undefined ? null : findAreas(cells, areas, find);
   const owned = opened.move();
@@ -209,6 +243,7 @@ export async function scanRows(
     rows,
     located,
     outsideUs,
+    elsewhere,
     invalid: rows - located - outsideUs,
     // In the order of their first rows.
     findings: [...findings.values()],

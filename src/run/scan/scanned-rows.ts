@@ -1,4 +1,4 @@
-import { type Cell, cellOf } from '../../geo/coordinates.ts';
+import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
 import type { DegreeBatch, PieceReader, Row, RowPiece } from '../../rows/port.ts';
@@ -12,7 +12,12 @@ import { parseValue } from './value.ts';
 export interface ScannedRow {
   readonly located:
     | { readonly ok: true; readonly cell: Cell; readonly isLenient: boolean }
-    | { readonly ok: false; readonly finding: LocationFinding | 'unreadable'; readonly note: string };
+    | {
+        readonly ok: false;
+        readonly finding: LocationFinding | 'unreadable';
+        readonly note: string;
+        readonly elsewhere?: Location;
+      };
   readonly value: number;
   /** False where a value is not a number. */
   readonly readable: boolean;

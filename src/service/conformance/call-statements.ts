@@ -3,6 +3,7 @@ import { CREDITS, pathOf } from '../../contract/credits.ts';
 import { bundleEnvelope, location as locationShape, singleEnvelope } from '../../contract/envelopes.ts';
 import { count, HEADERS, resetMs } from '../../contract/headers.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
+import { counted } from '../../format-numbers.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { type CheckContext, expect, expectShape, NotChecked, naming, type Statement } from './checked-statement.ts';
 import { type CheckedExchange, type CheckRequest, dataOf, metaOf } from './exchanges.ts';
@@ -36,7 +37,7 @@ export const CALL_STATEMENTS: readonly Statement[] = [
       expect(Number(before) === limit, `the limit is ${limit}, and was ${before} before`);
       expect(
         remaining! <= limit! - CREDITS[call.kind],
-        `${remaining} credits of ${limit} remain after a call of ${CREDITS[call.kind]}`,
+        `${counted(remaining!, 'credit')} of ${limit} remain after a call of ${CREDITS[call.kind]}`,
       );
       const reset = resetMs(headers[HEADERS.rateReset], at)!;
       expect(
@@ -163,7 +164,7 @@ function checkRemaining(context: CheckContext): void {
     comparable += 1;
     if (to < from) fallen += 1;
     const isBroken = to <= from && from - to < price - returned;
-    expect(!isBroken, `${nameOf(after)}: ${from} credits remain before and ${to} after a call of ${price}`);
+    expect(!isBroken, `${nameOf(after)}: ${counted(from, 'credit')} remain before and ${to} after a call of ${price}`);
   }
   if (comparable === 0) throw new NotChecked('the calls took so long that their credits may have come back');
   expect(fallen > 0, 'it never falls');
