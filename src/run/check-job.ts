@@ -102,8 +102,9 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
 }
 
 /** The single files that a run of the job writes. If a file has no column names, only the store knows whether a run wrote it. */
-function outputsOf({ output, metrics, parts, reading }: Job): Output[] {
-  const rows = rowsOutput(output, reading, async () => new Set());
+function outputsOf(job: Job): Output[] {
+  const { output, metrics, parts, reading } = job;
+  const rows = rowsOutput(output, job, async () => new Set());
   const isBare = reading.header === false;
   return [
     ...(parts === null ? [isBare ? { ...rows, isOwn: () => true } : rows] : []),

@@ -1,6 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 import type { OpenOptions } from '../rows/file-formats.ts';
 import { isSameFile, type ResolvedPath, resolvedPath } from '../rows/files/output-file.ts';
@@ -89,12 +88,18 @@ export async function inputFiles({ input, parts }: Pick<Job, 'input' | 'parts'>)
   return listed.map(({ path }) => path);
 }
 
-/** The outputs that the runs of a store have written: paths without links. Needed if a file's content does not show that Perilbook wrote it. */
+/** The outputs of the runs of a store, files and folders of parts: paths without links. Needed if a file's content does not show that Perilbook wrote it. */
 export type WrittenOutputs = () => Promise<ReadonlySet<string>>;
 
-/** An output of rows: recognized by Perilbook's columns, or as an output of a run in the store. */
-export function rowsOutput(path: string, reading: OpenOptions, written: WrittenOutputs): Output {
-  const isOwn = async (target: string) => (await isEnriched(target, reading)) || (await written()).has(target);
+/** An output of rows: recognized by Perilbook's columns, or as an output of a run in the store, or in such a folder of parts. */
+export function rowsOutput(
+  path: string,
+  { reading, parts, output }: Pick<Job, 'reading' | 'parts' | 'output'>,
+  written: WrittenOutputs,
+): Output {
+  const isOwn = async (target: string) =>
+    (await isEnriched(target, reading)) ||
+    (await written()).has(parts === null ? target : await pathWithoutLinks(output));
   return { path, what: 'the output', isOwn };
 }
 
@@ -107,16 +112,13 @@ export function recognizedOutput(path: string, what: string, start: RegExp): Out
   return { path, what, isOwn: (target) => start.test(headOf(target)) };
 }
 
-/** The path of each output that runs of the store have written, and of each part of the job's own. */
-export async function writtenOutputs(store: Store, { output, parts }: Job): Promise<ReadonlySet<string>> {
-  const ended = (await store.runs()).filter(({ summary }) => summary !== null);
-  const paths = new Set<string>();
-  for (const path of new Set(ended.map((run) => run.output))) paths.add(await realpath(path).catch(() => path));
-  if (parts === null) return paths;
-  const folder = await realpath(output).catch(() => output);
-  for (const { part, written } of await store.parts(folder)) if (written !== null) paths.add(join(folder, part));
-  return paths;
+/** The path of each output that runs of the store have written. A run that was killed may have written some parts of a folder. */
+export async function writtenOutputs(store: Store, { parts }: Pick<Job, 'parts'>): Promise<ReadonlySet<string>> {
+  const writers = (await store.runs()).filter(({ summary }) => summary !== null || parts !== null);
+  return new Set(await Promise.all([...new Set(writers.map(({ output }) => output))].map(pathWithoutLinks)));
 }
+
+const pathWithoutLinks = (path: string): Promise<string> => realpath(path).catch(() => path);
 
 async function isEnriched(path: string, reading: OpenOptions): Promise<boolean> {
   // Settings of the input, such as a sheet or no header line, may not suit an output in another format.

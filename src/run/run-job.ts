@@ -1,7 +1,6 @@
 import { PerilbookError } from '../errors.ts';
 import { createClient, requireSendable } from '../fetch/client.ts';
 import { Throttle } from '../fetch/throttle.ts';
-import { counted } from '../format-numbers.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { FinalState, Store } from '../store/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
@@ -14,7 +13,7 @@ import { type Prepared, prepare } from './prepare.ts';
 import { record } from './progress.ts';
 import type { RunContext } from './run-context.ts';
 import { RunTimes } from './run-times.ts';
-import { type Stop, stopFor, storeMovedStop } from './stop.ts';
+import { type Stop, storeMovedStop } from './stop.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { type Written, writeOutput } from './write/write-output.ts';
@@ -67,9 +66,9 @@ export async function run(
   try {
     const stopped = await getAnswers(prepared, plan, number);
     record(progress, 'phase', 'writing');
-    const written = await write(prepared, plan, number);
+    const written = await write(prepared, plan);
     const spent = await store.runSpending(number);
-    const stop = await storeMoved(store, stopped ?? partsLeftStop(written));
+    const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
     const result = runSummary({ planned, areas: plan.areas, job, run: number, spent, written, stop });
     const state = stateOf(stop, result);
@@ -195,16 +194,10 @@ export function allLocationsRejected({ ok, partial, deferred, failed, rejected }
 /** The user must correct something before running again. */
 const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
 
-async function write(context: RunContext, plan: Plan, run: number): Promise<Written> {
+async function write(context: RunContext, plan: Plan): Promise<Written> {
   const { rowFile } = plan.scan;
-  if (isPartFiles(rowFile)) return await writeParts(context, plan, rowFile, run);
+  if (isPartFiles(rowFile)) return await writeParts(context, plan, rowFile);
   return await writeOutput(context, plan, rowFile);
-}
-
-/** An interrupted run does not wait for the parts that other processes are writing. */
-function partsLeftStop({ parts }: Written): Stop | null {
-  if (!parts || parts.left === 0) return null;
-  return stopFor('interrupted', `${counted(parts.left, 'part')} not written yet.`);
 }
 
 /** A moved store comes before every other reason, because the next run may not find the bought answers. */

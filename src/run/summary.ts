@@ -30,7 +30,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
   const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
   return {
     rows: scan.rows,
-    /** The number of part files; null for one file. A run adds their results. */
+    /** The number of part files; null for one file. */
     parts: isPartFiles(rowFile) ? { total: rowFile.parts.length } : null,
     located: scan.located,
     invalid: scan.invalid,
@@ -133,7 +133,7 @@ interface RunSummaryParts {
   readonly job: Pick<Job, 'output' | 'tiers'>;
   readonly run: number;
   readonly spent: Spending;
-  readonly written: Pick<Written, 'status' | 'value' | 'tiers' | 'parts' | 'cellsComplete' | 'isComplete'>;
+  readonly written: Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'>;
   readonly stop: Stop | null;
 }
 
@@ -154,7 +154,6 @@ export function runSummary({ planned, areas, job, run, spent, written, stop }: R
     /** The plan's saving over all places. Added to its credits, it gives the price of each row on its own. */
     saved_by_plan: planned.saved,
     run,
-    parts: written.parts ?? null,
     credits_spent: spent.charged,
     credits_unknown: spent.unknown + spent.open,
     status,

@@ -21,7 +21,6 @@ import {
   prunePage,
   wantedCells,
 } from './stored-cells.ts';
-import { partStore } from './stored-parts.ts';
 import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './stored-runs.ts';
 import { TextTable } from './text-table.ts';
 
@@ -164,7 +163,6 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
       }
     },
     forgetRejections: () => change(() => forgetRejections(tables)),
-    ...partStore(tables, owner),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -6,7 +6,6 @@ import type { TopicSet } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import type { PerilbookError } from '../errors.ts';
 import type { Cell } from '../geo/coordinates.ts';
-import type { PartStore } from './part-store.ts';
 
 /*
  * Terms:
@@ -292,8 +291,8 @@ export interface Owner {
   isAlive(owner: string): boolean;
 }
 
-/** The data kept between runs: answers, ledger, runs, and the state of part files. */
-export interface Store extends PartStore, AsyncDisposable {
+/** The data kept between runs: answers, ledger and runs. */
+export interface Store extends AsyncDisposable {
   /** The number of a source; a new source gets one. */
   source(name: string): Promise<number>;
   /** The record of each cell, in the given order; null for a cell without a record. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,11 +12,13 @@ import { firstSeed, times } from '../tier.ts';
 import { assertBooksAgree, lastCharge, serviceSettled } from './kill-inputs.ts';
 
 const TRIALS = times({ long: 2, soak: 60 });
-/** Processes of one job that are killed, one after the other, each beside one that is not. */
+/** Each writes all parts, by one process or by a task a part, and one of its processes is killed. */
 const ROUNDS = 4;
 const SOCKETS = 3;
+/** Tasks that run at the same time. */
+const WORKERS = 2;
 
-test(`part files, with one of two processes killed ${TRIALS * ROUNDS} times: every part whole, nothing bought twice`, {
+test(`part files, with a process killed ${TRIALS * ROUNDS} times and repeated: every part whole, nothing bought twice`, {
   timeout: 1_800_000,
 }, async (t) => {
   const seed = firstSeed(1);
@@ -30,34 +32,47 @@ interface PartKillScene {
   readonly names: readonly string[];
   readonly price: number;
   readonly drawn: string;
-  start(env?: Readonly<Record<string, string>>): Bin;
+  /** Starts a run of the folder, or of one part. */
+  start(what: string, env?: Readonly<Record<string, string>>): Bin;
 }
 
-/** Draws part files, and kills one of two processes that write them together, again and again. The other must end as if
- * nothing had happened: every part whole, once, byte for byte that of an undisturbed run. */
+/** Draws part files, and enriches them again and again, by a run of the folder or by an engine that runs a task a part. A process that
+ * is killed is repeated. In the end every part must be that of an undisturbed run, byte for byte. */
 async function partKillTrial(t: TestContext, seed: number): Promise<void> {
   const scene = await setScene(t, seed);
-  const { harness, names, drawn } = scene;
+  const { harness, names, drawn, random } = scene;
   const out = join(harness.folder, 'out');
   const since = lastCharge(scene);
   const kills: string[] = [];
+  const runOnce = async (what: string, isDoomed: boolean): Promise<void> => {
+    const { where, bin } = isDoomed ? startDoomed(scene, what) : { where: '', bin: scene.start(what) };
+    const { code, signal, stderr } = await bin.ended;
+    if (code === 0) return;
+    assert.ok(isDoomed && signal === 'SIGKILL', `${drawn}, ${what} ${where}: ${stderr}`);
+    kills.push(`${what} ${where}`);
+    // What is there is whole.
+    assertParts(scene, what === 'in' ? names.filter((name) => existsSync(join(out, name))) : [], kills.at(-1)!);
+    await runOnce(what, false);
+  };
   for (let round = 0; round < ROUNDS; round++) {
-    const other = scene.start();
-    const { where, bin } = startDoomed(scene);
-    const doomed = await bin.ended;
-    assert.ok(doomed.code === 0 || doomed.signal === 'SIGKILL', `${drawn}, ${where}: ${doomed.stderr}`);
-    if (doomed.signal === 'SIGKILL') kills.push(where);
-    const { code, stderr } = await other.ended;
-    assert.equal(code, 0, `${drawn}, beside a kill at ${where}: ${stderr}`);
-    assertParts(scene, `${drawn}, after a kill at ${where}`);
     // As if the folder had been lost: everything is written again, and nothing is bought.
-    if (round + 1 < ROUNDS) for (const name of names) writeFileSync(join(out, name), 'lost');
+    for (const name of names) rmSync(join(out, name), { force: true });
+    if (round % 2 === 0) await runOnce('in', true);
+    else {
+      const doomed = pick(random, names);
+      const left = names.values();
+      const worker = async () => {
+        for (const name of left) await runOnce(name, name === doomed);
+      };
+      await Promise.all(Array.from({ length: WORKERS }, worker));
+    }
+    assertParts(scene, names, `${drawn}, after kills at ${kills.join(', ')}`);
   }
   await serviceSettled(scene);
   const paid = harness.charged();
-  const again = await scene.start().ended;
+  const again = await scene.start('in').ended;
   assert.deepEqual([again.code, harness.charged()], [0, paid], `${drawn}: ${again.stderr}`);
-  assertParts(scene, drawn);
+  assertParts(scene, names, drawn);
   assertBooksAgree(scene, since, kills.length * SOCKETS, drawn);
   assert.deepEqual(readdirSync(out).sort(), [...names].sort(), drawn);
   t.diagnostic(`${drawn}; killed at ${kills.join(', ')}`);
@@ -72,7 +87,7 @@ async function setScene(t: TestContext, seed: number): Promise<PartKillScene> {
     clock: { start: now, factor: 1e-9, origin: now },
   });
   const file = (...names: string[]) => join(harness.folder, ...names);
-  mkdirSync(file('in'));
+  for (const folder of ['in', 'out']) mkdirSync(file(folder));
   const spots = places(whole(random, 10, 40));
   const names = Array.from({ length: whole(random, 2, 6) }, (_, part) => `${part}${pick(random, ['.csv', '.csv.gz'])}`);
   for (const name of names) {
@@ -84,35 +99,41 @@ async function setScene(t: TestContext, seed: number): Promise<PartKillScene> {
   const subscription = { credits_per_month: 1_000_000, credits_per_minute: 1_000_000 };
   const topics = pick(random, [['hail'], ['wildfire', 'park'], ['natural']]);
   const job = {
-    ...{ name: 'killed', input: 'in', output: 'out', store: 'killed.db', topics, subscription },
+    ...{ name: 'killed', store: 'killed.db', topics, subscription },
     ...{ concurrency: SOCKETS, budget: 1_000_000 },
     service: { base_url: harness.url, api_keys: [{ env: 'THE_KEY' }] },
   };
-  writeFileSync(file('job.yaml'), JSON.stringify(job));
+  const files = [
+    ['in', 'in', 'out'],
+    ...names.map((name) => [name, join('in', name), join('out', name)] as const),
+  ] as const;
+  for (const [what, input, output] of files) {
+    writeFileSync(file(`${what}.yaml`), JSON.stringify({ ...job, input, output }));
+  }
   // Undisturbed, in this process and with another store.
   await harness.run({ input: 'in', output: 'calm', topics });
   const price = harness.charged();
   const NODE_OPTIONS = `--import ${join(import.meta.dirname, 'kill-at-step.ts')}`;
   return {
     ...{ harness, random, names, price, drawn: `seed ${seed}: ${names.join(', ')}, ${price} credits` },
-    start: (env = {}) =>
-      startBin(t, ['run', 'job.yaml', '--quiet'], harness.folder, { THE_KEY: secret, NODE_OPTIONS, ...env }),
+    start: (what, env = {}) =>
+      startBin(t, ['run', `${what}.yaml`, '--quiet'], harness.folder, { THE_KEY: secret, NODE_OPTIONS, ...env }),
   };
 }
 
 /** Starts a process that will be killed: after some time, at any step, or while it makes a part good. */
-function startDoomed(scene: PartKillScene): { where: string; bin: Bin } {
+function startDoomed(scene: PartKillScene, what: string): { where: string; bin: Bin } {
   const { random, names } = scene;
   const kind = pick(random, ['time', 'step', 'part', 'part'] as const);
   if (kind === 'time') {
     const ms = Math.round(between(random, 0, LONGEST_MS));
-    const bin = scene.start();
+    const bin = scene.start(what);
     void delay(ms).then(() => bin.kill('SIGKILL'));
     return { where: `${ms} ms`, bin };
   }
   const step =
     kind === 'step' ? String(whole(random, 1, STEPS)) : `${pick(random, PART_STEPS)} ${whole(random, 1, names.length)}`;
-  return { where: `step ${step}`, bin: scene.start({ KILL_AT_STEP: step }) };
+  return { where: `step ${step}`, bin: scene.start(what, { KILL_AT_STEP: step }) };
 }
 
 /** About as many as such a job has. */
@@ -120,7 +141,7 @@ const STEPS = 900;
 const LONGEST_MS = 2_000;
 const PART_STEPS = ['rename', 'rename', 'sync', 'writeFile'];
 
-function assertParts({ harness, names }: PartKillScene, where: string): void {
+function assertParts({ harness }: PartKillScene, names: readonly string[], where: string): void {
   for (const name of names) {
     const [out, calm] = ['out', 'calm'].map((folder) => readFileSync(join(harness.folder, folder, name)));
     assert.ok(out!.equals(calm!), `${where}: ${name} differs from that of an undisturbed run`);

@@ -58,7 +58,6 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill'), worker }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('correct'), worker, spent: fc.nat({ max: 200 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('forget'), worker, ms: fc.nat({ max: 60_000 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('part'), worker, version: fc.nat({ max: 3 }) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -133,13 +132,6 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
     }
     if (one.do === 'correct') told.push(await store.correct(account, PERIODS[0]!, one.spent));
     if (one.do === 'forget') told.push(await store.forgetRejections(), await store.prune(clock.now() - one.ms));
-    if (one.do === 'part') {
-      const claim = { folder: '/out', part: 'a', version: one.version, run, leaseMs: 60_000 };
-      if (one.version === 0) told.push(await store.startParts('/out', { job: 'job', parts: ['a', 'b'] }));
-      const ticket = await store.claimPart(claim);
-      told.push(ticket);
-      if (ticket !== null && one.version % 2 === 1) await store.releasePart(ticket);
-    }
     const cells = [0, 1, 2, 3, 4, 5].map(cellAt);
     const { store: reader } = workers[at]!;
     told.push(await reader.read(source, cells), await reader.spending('account', PERIODS[0]!));
@@ -147,7 +139,7 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
   }
   const { store } = workers[0]!;
   const { calls, credits, sources } = await store.stats();
-  told.push(calls, credits, sources, await store.runs(), await store.parts('/out'), await store.partFolders());
+  told.push(calls, credits, sources, await store.runs());
   for (const by of ['run', 'job', 'key', 'day', 'kind'] as const) told.push(await store.statement({ by }));
   told.push(await store.bundleContents(source), await store.refusedScopes(source, 'key'));
   told.push(await store.callTimes(source, 300_000));

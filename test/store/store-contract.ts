@@ -521,65 +521,9 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(await known(), [answered, [['drought', { reason, note, at }]]]);
     assert.equal(await store.forgetRejections(), 0);
   });
-  it('parts: one process at a time writes a part, and what it was made from is remembered', async (setup) => {
-    const { store, another, terms } = setup;
-    const other = await another('b');
-    const [{ run }, { run: otherRun }] = [await terms(), await terms(other)];
-    const first = await store.startParts('/out', { job: 'job', parts: ['a.csv', 'b.csv'] });
-    const second = await other.startParts('/out', { job: 'job', parts: ['a.csv', 'b.csv'] });
-    assert.deepEqual([first, second.reading > first.reading], [{ reading: first.reading, gone: [] }, true]);
-    assert.deepEqual(await store.parts('/out'), []);
-    const claim = { folder: '/out', part: 'a.csv', version: 0, leaseMs: LEASE_MS };
-    const ticket = await store.claimPart({ ...claim, run });
-    assert.deepEqual(ticket, { folder: '/out', part: 'a.csv', version: 1 });
-    assert.equal(await other.claimPart({ ...claim, run: otherRun }), null);
-    assert.equal(await other.claimPart({ ...claim, version: 1, run: otherRun }), null);
-    assert.deepEqual(await other.parts('/out', 'a.csv'), [{ part: 'a.csv', version: 1, isHeld: true, written: null }]);
-    const folder = { folder: '/out', job: 'job', parts: 2 };
-    assert.deepEqual(await other.partFolders({ job: 'job' }), [{ ...folder, written: 0, writing: 1 }]);
-    assert.equal(await store.finishPart(ticket!, WRITTEN), true);
-    assert.deepEqual(await other.parts('/out'), [{ part: 'a.csv', version: 1, isHeld: false, written: WRITTEN }]);
-    assert.deepEqual(await other.partFolders(), [{ ...folder, written: 1, writing: 0 }]);
-    assert.deepEqual(await other.partFolders({ job: 'another' }), []);
-    // Written since: a process that saw no version must look again.
-    assert.equal(await other.claimPart({ ...claim, run: otherRun }), null);
-    assert.deepEqual(await other.claimPart({ ...claim, version: 1, run: otherRun }), { ...ticket, version: 2 });
-    // A claim keeps what is known of the file that is still there.
-    assert.deepEqual((await store.parts('/out', 'a.csv'))[0]!.written, WRITTEN);
-    const { gone } = await store.startParts('/out', { job: 'job', parts: ['b.csv'] });
-    assert.deepEqual([gone, await store.parts('/out')], [['a.csv'], []]);
-  });
-
-  it('parts: a dead process loses its part at once, a silent one when its lease ends', async (setup) => {
-    const { store, another, terms, alive, clock } = setup;
-    const other = await another('b');
-    const [{ run }, { run: otherRun }] = [await terms(), await terms(other)];
-    await store.startParts('/out', { job: 'job', parts: ['a.csv'] });
-    const claim = { folder: '/out', part: 'a.csv', leaseMs: LEASE_MS };
-    const lost = await store.claimPart({ ...claim, version: 0, run });
-    alive.delete('a');
-    const taken = await other.claimPart({ ...claim, version: 1, run: otherRun });
-    assert.equal(taken!.version, 2);
-    for (const answer of [await store.renewPart(lost!, LEASE_MS), await store.finishPart(lost!, WRITTEN)]) {
-      assert.equal(answer, false);
-    }
-    await store.releasePart(lost!);
-    assert.equal((await store.parts('/out'))[0]!.isHeld, true);
-    clock.move(LEASE_MS - 1);
-    assert.equal(await other.renewPart(taken!, LEASE_MS), true);
-    clock.move(LEASE_MS - 1);
-    assert.equal(await store.claimPart({ ...claim, version: 2, run }), null);
-    clock.move(2);
-    const again = await store.claimPart({ ...claim, version: 2, run });
-    assert.equal(again!.version, 3);
-    await store.releasePart(again!);
-    assert.equal((await other.claimPart({ ...claim, version: 3, run: otherRun }))!.version, 4);
-  });
 }
 
 const RUN = { job: 'job', input: 'in', output: 'out', account: 'account', plannedCredits: 1, budget: 1_000 };
-const LEASE_MS = 60_000;
-const WRITTEN = { basis: 'input', fields: 'answers', reading: 1, size: 120, mtimeMs: 1_700_000_000_123, rows: 7 };
 
 interface StoreSetup {
   readonly store: Store;

@@ -71,7 +71,7 @@ async function outcomeOf(
     );
   }
   const check = async (store: Store) => {
-    const rows = rowsOutput(job.output, job.reading, () => writtenOutputs(store, job));
+    const rows = rowsOutput(job.output, job, () => writtenOutputs(store, job));
     const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
     await checkFiles(flags, job, outputs, job.parts === null ? plans : [...plans, ...(await outputsOf(job))]);
   };

@@ -1,16 +1,14 @@
-import { realpathSync } from 'node:fs';
 import { z } from 'zod';
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { dateTime, grouped } from '../../format-numbers.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
-import type { PartFolder } from '../../store/part-store.ts';
 import type { RunRecord, StatementRow } from '../../store/port.ts';
 import type { StatusFlags } from '../command-options.ts';
 import { type CliContext, lineWidth, print, printData, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, openStore } from '../job-of-options.ts';
-import { fittingTable, shownPath } from '../messages/format.ts';
+import { fittingTable } from '../messages/format.ts';
 
 const SHOWN = 20;
 
@@ -31,11 +29,10 @@ export async function statusCommand(
   const runs = await store.runs(which);
   const counts = new Map((await store.statement({ by: 'run', ...which })).map(({ name, calls }) => [name, calls]));
   const callsOf = ({ run }: RunRecord) => counts.get(run) ?? NO_CALLS;
-  const folders = await store.partFolders(which);
   if (flags.json) {
     sayJson(
       context,
-      runs.map((run) => asJson(run, callsOf(run), folders)),
+      runs.map((run) => asJson(run, callsOf(run))),
     );
   } else if (flags.csv) {
     printData(context, asCsv(runs, callsOf).trimEnd());
@@ -45,7 +42,6 @@ export async function statusCommand(
     const lines = [
       ...asTable(runs.slice(0, SHOWN), callsOf, lineWidth(context.stdout)),
       ...whenToResume(runs, context.clock.now()),
-      ...folders.map((folder) => partsLine(folder, context.workingFolder)),
     ];
     if (runs.length > SHOWN) lines.push(`and ${grouped(runs.length - SHOWN)} earlier runs (see --json)`);
     print(context, lines.join('\n'));
@@ -111,31 +107,6 @@ const storedReason = z
   .transform(({ stopped }) => stopped)
   .catch('');
 
-/** How far the parts of a folder are, by all processes that write them. */
-function partsLine({ job, folder, ...counts }: PartFolder, workingFolder: string): string {
-  const { parts, written, writing, left } = partsOf(counts);
-  const states = [
-    `${grouped(written)} written`,
-    writing > 0 ? `${grouped(writing)} being written` : '',
-    left > 0 ? `${grouped(left)} left` : '',
-  ];
-  const where = shownPath(folder, workingFolder);
-  return `${job}: ${counted(parts, 'part')} in ${where}: ${states.filter(Boolean).join(', ')}.`;
-}
-
-/** Part folders are known by their path without links. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
-
-function partsOf({ parts, written, writing }: Omit<PartFolder, 'job' | 'folder'>) {
-  return { parts, written, writing, left: parts - written - writing };
-}
-
 function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): string {
   const head = [
     ...['run', 'job', 'account', 'state', 'started_at', 'finished_at', 'resume_after', 'planned_credits', 'budget'],
@@ -153,9 +124,7 @@ function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): 
   return plainCsv(head, rows);
 }
 
-function asJson(run: RunRecord, calls: Calls, folders: readonly PartFolder[]): unknown {
-  const output = realPathOf(run.output);
-  const folder = folders.find((entry) => entry.folder === output);
+function asJson(run: RunRecord, calls: Calls): unknown {
   return {
     run: run.run,
     job: run.job,
@@ -163,8 +132,6 @@ function asJson(run: RunRecord, calls: Calls, folders: readonly PartFolder[]): u
     output: run.output,
     account: run.account,
     state: run.state,
-    /** How far the parts of the output folder are now; null for one file. */
-    parts: folder === undefined ? null : partsOf(folder),
     started_at: isoTime(run.startedAt),
     finished_at: isoTime(run.finishedAt),
     resume_after: isoTime(run.resumeAfter),

@@ -18,7 +18,7 @@ export function runMessages(
   const pairs: (readonly [string, string])[] = [
     [
       'wrote',
-      `${outputName(summary.output, folder)}: ${partsMessage(summary.parts)}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
+      `${outputName(summary.output, folder)}: ${summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
     ],
   ];
   const isLocal = summary.source.kind === 'local';
@@ -44,17 +44,6 @@ export function runMessages(
   if (summary.sample_data) facts.push('Sample data is made up: do not base decisions on it.');
   const next = [...invalidRowsMessage(summary), ...nextStep(stop, summary, again)];
   return { facts, next: next.map((line) => color('bold', line)) };
-}
-
-/** `10 parts (4 written, 6 up to date), `; '' for one file. */
-function partsMessage(parts: RunResult['summary']['parts']): string {
-  if (parts === null) return '';
-  const states = [
-    `${grouped(parts.written)} written`,
-    parts.up_to_date > 0 ? `${grouped(parts.up_to_date)} up to date` : '',
-    parts.left > 0 ? `${grouped(parts.left)} left to other processes` : '',
-  ];
-  return `${counted(parts.total, 'part')} (${states.filter(Boolean).join(', ')}), `;
 }
 
 function outputName(output: string, folder: string): string {

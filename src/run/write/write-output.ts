@@ -32,18 +32,6 @@ export interface Written extends WriteResult {
   readonly tiers: readonly TierReached[];
   /** The rows by their highest ratings, for the natural topics. */
   readonly ratings: readonly TopicRatings[];
-  /** The results of the part files; absent for one file. */
-  readonly parts?: PartCounts;
-}
-
-export interface PartCounts {
-  readonly total: number;
-  /** Written by this run. */
-  readonly written: number;
-  /** Already had this content, from an earlier run or from another process. */
-  readonly up_to_date: number;
-  /** Being written by another process when this run was interrupted. */
-  readonly left: number;
 }
 
 interface TierReached {
@@ -52,7 +40,7 @@ interface TierReached {
 }
 
 /** The added fields of rows, and the sums over all rows. */
-export interface OutputFields {
+interface OutputFields {
   readonly give: PlacedFields['give'];
   sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete' | 'ratings'>;
 }
@@ -66,16 +54,10 @@ export async function writeOutput(context: RunContext, plan: Plan, rowFile: RowF
   const { scan } = plan;
   const next = scan.places.placesFrom(scan.cells.size);
   await using pool = openWriteThreads(scan);
-  let fields: OutputFields | null = null;
+  const fields = fieldsOnDemand(context, plan);
   const placed: PlacedFields = {
     count: scan.cells.size + scan.places.unlocated.length,
-    give: async (sink, places) => {
-      if (fields === null) {
-        fields = await outputFields(context, plan, places === undefined ? sink : NO_SINK);
-        if (places === undefined) return;
-      }
-      await fields.give(sink, places);
-    },
+    give: fields.give,
     release: () => plan.complete.release(),
     next: (count) => {
       record(progress, 'rowsWritten', count);
@@ -85,8 +67,7 @@ export async function writeOutput(context: RunContext, plan: Plan, rowFile: RowF
   };
   const result = await rowFile.write({ output: job.output, ...addedTo(scan, job), placed });
   if (result.rows !== scan.rows) throw otherRows(job.input, result.rows, scan.rows);
-  fields ??= await outputFields(context, plan);
-  return { ...result, ...fields.sums() };
+  return { ...result, ...(await fields.sums()) };
 }
 
 /** The threads that write the pieces that threads have scanned; null for none. */
@@ -101,9 +82,29 @@ export function addedTo({ layout, kept, numbers, decimal }: Scan, job: Job) {
   return { dropFrom: layout.dropFrom, kept, numbers, types, decimal: job.decimal ?? decimal, added };
 }
 
+/** The fields of all rows, made when they are first needed: the pass that counts them gives them too. */
+export function fieldsOnDemand(context: RunContext, plan: Plan) {
+  let made: Promise<OutputFields> | null = null;
+  const give: PlacedFields['give'] = async (sink, places) => {
+    if (made === null) {
+      made = outputFields(context, plan, places === undefined ? sink : NO_SINK);
+      if (places === undefined) {
+        await made;
+        return;
+      }
+    }
+    await (await made).give(sink, places);
+  };
+  const sums = async () => {
+    made ??= outputFields(context, plan);
+    return (await made).sums();
+  };
+  return { give, sums };
+}
+
 /** Makes the fields of all rows; reads the cells that the plan has not read.
  * @param sink gets the fields of each cell and of each finding, in the order of their numbers */
-export async function outputFields(context: RunContext, plan: Plan, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
+async function outputFields(context: RunContext, plan: Plan, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
   const { job, freshness } = context;
   const { scan, complete: cache } = plan;
   const { cells, places } = scan;

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { JobFile } from '../../../src/run/settings/job-file.ts';
@@ -10,8 +10,6 @@ export interface PartScene extends Harness {
   /** Files and folders in `out/`, temporary files included. */
   outputs(): string[];
   out(name: string): string;
-  /** When a part was written. */
-  writtenAt(name: string): number;
   runParts(settings?: JobFile, options?: Parameters<Harness['run']>[1]): ReturnType<Harness['run']>;
 }
 
@@ -27,7 +25,6 @@ export async function openPartScene(t: TestContext, options: HarnessOptions = {}
     },
     outputs: () => readdirSync(path('out'), { recursive: true }).map(String).sort(),
     out: (name) => readFileSync(path('out', name), 'utf8'),
-    writtenAt: (name) => statSync(path('out', name)).mtimeMs,
     runParts: (settings = {}, runOptions = {}) =>
       harness.run({ input: 'in', output: 'out', topics: ['hail'], ...settings }, runOptions),
   };

@@ -14,6 +14,7 @@ import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { newProgress } from '../../../src/run/progress.ts';
 import { inputOf, nameOfInput } from '../../../src/run/settings/input-setting.ts';
+import type { Store } from '../../../src/store/port.ts';
 import { column, places } from '../harness.ts';
 import { openPartScene, partOf } from './part-scene.ts';
 
@@ -25,7 +26,7 @@ test('a place in two parts is bought once, and ten parts have the rows of one fi
   const { summary, state } = await scene.runParts({}, { progress });
   assert.equal(state, 'complete');
   assert.deepEqual([summary.rows, summary.cells, scene.charged()], [80, 44, 44]);
-  assert.deepEqual(summary.parts, { total: 10, written: 10, up_to_date: 0, left: 0 });
+  assert.deepEqual(summary.parts, { total: 10 });
   assert.deepEqual([progress.rows, summary.status.ok], [80, 80]);
   const names = Array.from({ length: 10 }, (_, part) => `part-${part}.csv`);
   assert.deepEqual(scene.outputs(), names);
@@ -56,7 +57,7 @@ test('threads read and write the same bytes as this one, of parts that are writt
   const here = await scene.runParts({ output: 'here' }, { rowThreads: 0 });
   const progress = newProgress();
   const { summary } = await scene.runParts({ output: 'threads' }, { rowThreads: 2, progress });
-  assert.deepEqual([progress.rows, summary.parts], [summary.rows, { total: 4, written: 4, up_to_date: 0, left: 0 }]);
+  assert.deepEqual([progress.rows, summary.parts], [summary.rows, { total: 4 }]);
   assert.deepEqual([summary.findings, summary.status], [here.summary.findings, here.summary.status]);
   for (const name of ['a.csv', 'b.csv', 'c.csv', 'd.csv']) {
     const [here, threads] = ['here', 'threads'].map((one) => readFileSync(join(scene.folder, one, name)));
@@ -65,52 +66,81 @@ test('threads read and write the same bytes as this one, of parts that are writt
   assert.equal(scene.charged(), 40);
 });
 
-test('only what changed is written again: an input, an output, the answers, the columns', async (t) => {
+test('every part is written again, as the inputs, the answers and the columns are now', async (t) => {
   const scene = await openPartScene(t);
   for (const name of ['a.csv', 'b.csv', 'deep/c.csv']) scene.write(name, partOf(0, 3));
-  const counts = async (settings = {}) => (await scene.runParts(settings)).summary.parts!;
-  assert.deepEqual(await counts(), { total: 3, written: 3, up_to_date: 0, left: 0 });
-  const before = scene.writtenAt('a.csv');
-  assert.deepEqual(await counts(), { total: 3, written: 0, up_to_date: 3, left: 0 });
-  assert.equal(scene.writtenAt('a.csv'), before);
+  await scene.runParts();
   scene.write('b.csv', partOf(0, 4));
-  assert.deepEqual(await counts(), { total: 3, written: 1, up_to_date: 2, left: 0 });
-  assert.deepEqual(column(scene.out('b.csv'), 'hazard_status'), ['ok', 'ok', 'ok', 'ok']);
-  // The same rows, exported again.
-  utimesSync(join(scene.folder, 'in/a.csv'), 1, 1);
-  assert.equal((await counts()).written, 1);
   rmSync(join(scene.folder, 'out/deep/c.csv'));
   writeFileSync(join(scene.folder, 'out/a.csv'), 'edited by hand\n');
-  assert.equal((await counts()).written, 2);
-  assert.equal((await counts({ topics: ['hail', 'wildfire'] })).written, 3);
-  assert.equal((await counts({ topics: ['hail', 'wildfire'], prefix: 'x_' })).written, 3);
+  await scene.runParts();
+  for (const [name, rows] of [
+    ['a.csv', 3],
+    ['b.csv', 4],
+    ['deep/c.csv', 3],
+  ] as const) {
+    assert.deepEqual(column(scene.out(name), 'hazard_status'), Array(rows).fill('ok'), name);
+  }
+  assert.deepEqual([scene.charged(), scene.notices], [4, []]);
   // A year later every answer is stale, bought anew, and in every part.
   scene.clock.moveTo('2027-06-15T12:00:00Z');
-  assert.equal((await counts({ topics: ['hail', 'wildfire'], prefix: 'x_' })).written, 3);
-  assert.match(column(scene.out('a.csv'), 'x_hazard_as_of')[0]!, /^2027-/);
   rmSync(join(scene.folder, 'in/b.csv'));
-  assert.deepEqual(await counts({ topics: ['hail', 'wildfire'], prefix: 'x_' }), {
-    total: 2,
-    written: 0,
-    up_to_date: 2,
-    left: 0,
-  });
-  assert.match(scene.notices.at(-1)!, /out\/b\.csv is of a part that is no longer in the input/);
+  await scene.runParts({ prefix: 'x_' });
+  assert.match(column(scene.out('a.csv'), 'x_hazard_as_of')[0]!, /^2027-/);
+  assert.match(
+    scene.notices.at(-1)!,
+    /out\/b\.csv belongs to no part of the input\. Delete it if you do not need it\.$/,
+  );
 });
 
-test('a run that stops at its budget writes every part whole, and the next one the parts that were not complete', async (t) => {
+test('part files without a header or any rows are written again by a later run, also after one that was killed', async (t) => {
+  const scene = await openPartScene(t);
+  scene.write('a.csv', partOf(0, 2).replace(/^.*\n/, ''));
+  scene.write('b.csv.gz', gzipSync(''));
+  const settings = { header: false, location: { lat: '2', lng: '3' } };
+  // A run that ends before the store knows: as if it had been killed.
+  const finishRun: Store['finishRun'] = async () => assert.fail('killed');
+  await assert.rejects(scene.runParts(settings, { store: { ...scene.store, finishRun } }), /killed/);
+  assert.deepEqual(scene.outputs(), ['a.csv', 'b.csv.gz']);
+  for (let again = 0; again < 2; again++) assert.equal((await scene.runParts(settings)).state, 'complete');
+  // In another folder, files like these are not known.
+  mkdirSync(join(scene.folder, 'other'));
+  writeFileSync(join(scene.folder, 'other/a.csv'), '1,2,3\n');
+  await assert.rejects(scene.runParts({ ...settings, output: 'other' }), { code: 'OUTPUT_EXISTS' });
+});
+
+test('a part that cannot be written ends the run: the others are whole or untouched', async (t) => {
+  for (const rowThreads of [0, 2]) {
+    const scene = await openPartScene(t);
+    for (const name of ['a.csv', 'b.csv']) scene.write(name, partOf(0, 2));
+    // After the scan and before the parts are written.
+    const startRun: Store['startRun'] = (...given) => {
+      utimesSync(join(scene.folder, 'in/b.csv'), 1, 1);
+      return scene.store.startRun(...given);
+    };
+    await assert.rejects(scene.runParts({}, { rowThreads, store: { ...scene.store, startRun } }), {
+      ...{ code: 'INPUT_UNREADABLE', message: /in\/b\.csv has changed since it was listed/ },
+    });
+    assert.deepEqual(
+      scene.outputs().filter((name) => name !== 'a.csv'),
+      [],
+    );
+    assert.equal((await scene.runParts({}, { rowThreads })).state, 'complete');
+    assert.equal(scene.charged(), 2);
+  }
+});
+
+test('a run that stops at its budget writes every part whole, and the next one completes them', async (t) => {
   const scene = await openPartScene(t);
   scene.write('a.csv', partOf(0, 5));
   scene.write('b.csv', partOf(5, 10));
   scene.write('c.csv', 'id,lat,lng\n');
   const first = await scene.runParts({ budget: 7 });
   assert.deepEqual([first.state, first.summary.status.deferred, scene.charged()], ['paused', 3, 7]);
-  assert.deepEqual(first.summary.parts, { total: 3, written: 3, up_to_date: 0, left: 0 });
   const statuses = column(scene.out('b.csv'), 'hazard_status');
   assert.deepEqual(statuses.filter((status) => status === 'deferred').length, 3);
   const second = await scene.runParts();
   assert.deepEqual([second.state, scene.charged()], ['complete', 10]);
-  assert.deepEqual(second.summary.parts, { total: 3, written: 1, up_to_date: 2, left: 0 });
   assert.deepEqual(column(scene.out('b.csv'), 'hazard_status'), Array(5).fill('ok'));
 });
 
