@@ -13,7 +13,7 @@ const sources = {
   },
 } as const;
 
-export const mirror = {
+const mirror = {
   mirror: {
     type: 'string',
     describe: 'a server to ask in place of all others (URL/host/path), or a copy of a downloads folder',

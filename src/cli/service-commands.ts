@@ -15,7 +15,7 @@ import {
 const START: Command = command({
   usage: 'service start',
   describe: 'answer requests until it is stopped',
-  examples: ['service start --port 8737', 'service start --update-every 1h --metrics 127.0.0.1:9464'],
+  examples: ['service start --port 8737', 'service start --metrics 127.0.0.1:9464'],
   options: START_OPTIONS,
   load: async () => (await import('./commands/service.ts')).serviceCommands.start,
 });

@@ -1,5 +1,4 @@
 import { type FlagsOf, json, log, port } from './command.ts';
-import { mirror } from './data-options.ts';
 import { jobOptions } from './job-options.ts';
 
 /* The options of `perilbook service` and its subcommands, and the types of their values. */
@@ -39,15 +38,6 @@ const key = { key: { type: 'number', demandOption: true, describe: 'number of a 
 export const START_OPTIONS = {
   port: { ...port, describe: 'port to listen on (default 8737)' },
   ...files,
-  'update-every': {
-    type: 'string',
-    describe: 'update the near real-time sources that are downloaded at this interval, e.g. 1h',
-  },
-  mirror: { type: 'string', describe: `--update-every: ${mirror.mirror.describe}` },
-  sources: {
-    type: 'string',
-    describe: '--update-every: file with other addresses of sources (default: sources.yaml in the data folder)',
-  },
   metrics: {
     type: 'string',
     describe: 'serve OpenMetrics under /metrics at this address of this machine, e.g. 127.0.0.1:9464 (default off)',

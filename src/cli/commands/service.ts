@@ -31,7 +31,6 @@ import {
   rotateKey,
 } from './service-accounts.ts';
 import { checkCommand } from './service-check.ts';
-import { keepUpdated, serviceUpdatesOf } from './service-updates.ts';
 
 const DEFAULT_PORT = 8737;
 
@@ -115,7 +114,6 @@ async function startCommand(context: CliContext, flags: StartFlags): Promise<num
   const port = flags.port ?? DEFAULT_PORT;
   const files = filesOf(context, flags);
   const metricsAt = flags.metrics === undefined ? null : metricsAddress(flags.metrics);
-  const updates = serviceUpdatesOf(context, flags);
   const descriptor = socketOfSystemd(context, process.pid) ?? undefined;
   const metrics = metricsAt && (await import('../../service/http/service-metrics.ts')).createServiceMetrics();
   await using accounts = await openAccountsOf(context, files);
@@ -147,7 +145,6 @@ async function startCommand(context: CliContext, flags: StartFlags): Promise<num
     say(context, `Answered without the records that are not loaded: ${lacking.join('; ')}`);
   }
   await notifySystemd(context, 'READY=1');
-  if (updates !== null) await keepUpdated(context, files.data, updates);
   if (!context.interrupt.aborted) {
     await new Promise((done) => context.interrupt.addEventListener('abort', done, { once: true }));
   }

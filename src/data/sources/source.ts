@@ -103,7 +103,7 @@ export interface Source {
   readonly oldAfterDays?: number;
   /** How often the agency publishes, in words. */
   readonly cadence: string;
-  /** Published hourly or more often: a service may update it while it runs. */
+  /** Published hourly or more often. */
   readonly isNearRealTime?: true;
   /** The vintage, if neither rows nor file name contain it; `edited` for the layer's edit date. */
   readonly vintage?: string | undefined;
