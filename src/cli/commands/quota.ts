@@ -9,8 +9,14 @@ import type { QuotaFlags } from '../command-options.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, openStore, settingsWithoutJobFile } from '../job-of-options.ts';
-import { type Quota, quotaJson, quotaMessages } from '../messages/quota-messages.ts';
-import { statementCsv, statementJson, statementMessages } from '../messages/statement-messages.ts';
+import {
+  type Quota,
+  quotaJson,
+  quotaMessages,
+  statementCsv,
+  statementJson,
+  statementMessages,
+} from '../messages/quota-messages.ts';
 
 /** `perilbook quota [JOB]`: prints the billing period by the ledger, as the service has no endpoint for it; with `--by` also a statement. */
 export const quotaCommand: RunCommand<QuotaFlags> = (context, flags, words) => showQuota(context, flags, words, false);

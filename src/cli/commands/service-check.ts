@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { sourceName } from '../../contract/service-address.ts';
 import { PerilbookError } from '../../errors.ts';
 import { type Client, createClient, requireSendable } from '../../fetch/client.ts';
+import type { Exchange } from '../../fetch/exchange.ts';
 import { cleanText, redactorOf } from '../../fetch/redact.ts';
 import { counted } from '../../format-numbers.ts';
 import { distanceMeters } from '../../geo/distance.ts';
@@ -10,6 +11,8 @@ import { type Key, readKeys } from '../../run/plan/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../run/plan/key-warnings.ts';
 import type { KeySource } from '../../run/settings/account-settings.ts';
 import type { Job } from '../../run/settings/settings.ts';
+import { Broken, NotChecked } from '../../service/conformance/checked-statement.ts';
+import type { Reply, Send } from '../../service/conformance/exchanges.ts';
 import {
   type CheckedStatement,
   type CheckResult,
@@ -20,7 +23,6 @@ import {
 import { STATEMENTS } from '../../service/conformance/statement-table.ts';
 import type { FinalState, Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-approval.ts';
-import { type CheckLimits, checkSender } from '../check-sender.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount, openStore } from '../job-of-options.ts';
@@ -219,4 +221,47 @@ function degreesOf(flags: CheckFlags, name: 'lat' | 'lng', otherwise: number, bo
     `--${name} ${text} is not a coordinate`,
     'Write decimal degrees, like --lat 39.7392.',
   );
+}
+
+/** The first limit that prevented a request. */
+interface CheckLimits {
+  reached: PerilbookError | null;
+}
+
+/** So many requests in a row without an answer mean that the service is down; each may have waited two minutes. */
+const DOWN_AFTER = 3;
+
+/** Sends the requests of a service check through the client. @throws SERVICE_DOWN */
+function checkSender(
+  send: (request: Parameters<Send>[0]) => Promise<Exchange>,
+  baseUrl: string,
+  limits: CheckLimits,
+): Send {
+  let unanswered = 0;
+  return async (request) => {
+    const exchange = await send(request).catch((error: unknown) => {
+      const isLimit = error instanceof PerilbookError && ['QUOTA_EXCEEDED', 'BUDGET_REACHED'].includes(error.code);
+      if (!isLimit) throw error;
+      limits.reached ??= error;
+      throw new NotChecked(error.message);
+    });
+    if (exchange.kind === 'response') {
+      unanswered = 0;
+      return replyOf(exchange);
+    }
+    unanswered++;
+    if (exchange.reached === 'never' || unanswered >= DOWN_AFTER) {
+      throw new PerilbookError(
+        'SERVICE_DOWN',
+        `Cannot reach the service at ${baseUrl}: ${exchange.message}`,
+        'Check the address, and whether the service is running.',
+      );
+    }
+    throw new Broken(exchange.message);
+  };
+}
+
+function replyOf({ status, headers, content }: Extract<Exchange, { kind: 'response' }>): Reply {
+  if (content.kind === 'unread') throw new Broken(`the answer is too large to read: ${content.why}`);
+  return { status, headers, body: content.kind === 'json' ? content.value : null };
 }
