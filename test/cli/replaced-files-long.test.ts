@@ -28,7 +28,7 @@ function scene(t: TestContext) {
 
 const digestOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
-/** The files of a job, all of which exist, and a job for a program and one for a webhook. */
+/** A job, and its files, all of which exist. */
 async function jobScene(t: TestContext) {
   const files = scene(t);
   const { path, write } = files;
