@@ -14,8 +14,27 @@ export interface AnswerStore extends AsyncDisposable {
   readonly address: string;
 }
 
+/** The run in the ledger that the single look-ups of a process share; null until one of them buys. */
+export interface SharedRun {
+  number: Promise<number> | null;
+  /** Credits that ended look-ups have spent, unknown ones included. */
+  spent: number;
+  /** The budgets of the look-ups in progress. */
+  reserved: number;
+  /** The last purchase at each place: the ledger keeps two runs from buying one place at one time, not two calls of a run. */
+  readonly purchases: Map<string, Promise<unknown>>;
+}
+
 /** Keeps the store of a handle private: its functions are not part of the library's interface. */
 const STORES = new WeakMap<AnswerStore, Store>();
+const RUNS = new WeakMap<AnswerStore, SharedRun>();
+
+/** The run of the look-ups with a store. It ends when the store is closed. */
+export function runOfStore(handle: AnswerStore): SharedRun {
+  const run = RUNS.get(handle) ?? { number: null, spent: 0, reserved: 0, purchases: new Map() };
+  RUNS.set(handle, run);
+  return run;
+}
 
 /** The folders if the program names none. The environment is not read: a program that uses `XDG_DATA_HOME` passes it. */
 export function defaultFolders(): JobFolders {
@@ -36,6 +55,8 @@ export async function openStore(address?: string): Promise<AnswerStore> {
     address: resolved,
     async [Symbol.asyncDispose]() {
       if (!STORES.delete(handle)) return;
+      const run = await RUNS.get(handle)?.number?.catch(() => null);
+      if (run != null) await store.finishRun(run, { state: 'complete', resumeAfter: null, summary: null });
       await store[Symbol.asyncDispose]();
     },
   };

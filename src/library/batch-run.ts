@@ -10,6 +10,7 @@ import { checkPurchase, getAnswers, startRun, stateOf } from '../run/run-job.ts'
 import type { Stop, StopReason } from '../run/stop.ts';
 import { writeOutput } from '../run/write/write-output.ts';
 import { NO_LIMIT } from './answer-source.ts';
+import type { SharedRun } from './answer-store.ts';
 import { type RunEvent, reportProgress } from './run-events.ts';
 
 /** A coordinate in decimal degrees: a number, or the text of one. Text in other notations needs `coordinates: 'lenient'`. */
@@ -63,10 +64,17 @@ export class BatchRun implements AsyncDisposable {
   #rows = 0;
   #spent = { creditsSpent: 0, creditsUnknown: 0, callsUnknown: 0, calls: 0 };
   #hasEnded = false;
+  readonly #shared: SharedRun | null;
+  readonly #reserved: number;
 
-  constructor(context: RunContext, onEvent: (event: RunEvent) => void) {
-    this.#context = context;
+  /** @param shared a run that others continue, and end; null: a run of its own */
+  constructor(context: RunContext, onEvent: (event: RunEvent) => void, shared: SharedRun | null) {
+    const { budget } = context.job;
+    this.#reserved = shared === null || budget === null || budget === NO_LIMIT ? 0 : budget;
+    this.#context = shared === null ? context : { ...context, otherBudgets: shared.spent + shared.reserved };
     this.#onEvent = onEvent;
+    this.#shared = shared;
+    if (shared !== null) shared.reserved += this.#reserved;
   }
 
   /** The fields of the rows of a batch, in their order. */
@@ -99,6 +107,11 @@ export class BatchRun implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#shared !== null) {
+      this.#shared.reserved -= this.#reserved;
+      this.#shared.spent += this.#spent.creditsSpent + this.#spent.creditsUnknown;
+      return;
+    }
     if (this.#run === null) return;
     const state = this.#hasEnded ? stateOf(this.#stop, { status: this.#status }) : 'interrupted';
     const summary = this.#stop === null ? null : { stopped: this.#stop.message };
@@ -116,11 +129,22 @@ export class BatchRun implements AsyncDisposable {
     checkPurchase(prepared);
     // More batches follow. Their price is unknown; only the budget limits it.
     const planned = job.budget === NO_LIMIT ? plan.price.credits : (job.budget ?? 0);
-    this.#run ??= await startRun(prepared, planned);
+    this.#run ??= await (this.#shared === null ? startRun(prepared, planned) : runIn(this.#shared, prepared, planned));
     const stop = await getAnswers(prepared, plan, this.#run);
     const { creditsSpent, creditsUnknown, callsUnknown, calls } = progress;
     this.#spent = { creditsSpent, creditsUnknown, callsUnknown, calls };
     if (stop !== null && stop.reason !== this.#stop?.reason) this.#onEvent({ type: 'stopped', ...stop });
     this.#stop = stop ?? this.#stop;
+  }
+}
+
+/** The number of a shared run, which begins with the first purchase. */
+async function runIn(shared: SharedRun, prepared: OpenedJob, planned: number): Promise<number> {
+  shared.number ??= startRun(prepared, planned);
+  try {
+    return await shared.number;
+  } catch (error) {
+    shared.number = null;
+    throw error;
   }
 }

@@ -9,7 +9,7 @@ import type { Job } from '../run/settings/settings.ts';
 import type { TopicName } from '../run/settings/topic-choice.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource, jobOfSource } from './answer-source.ts';
-import { type AnswerStore, defaultFolders, storeBehind } from './answer-store.ts';
+import { type AnswerStore, defaultFolders, type SharedRun, storeBehind } from './answer-store.ts';
 import { BatchRun, type Coordinate } from './batch-run.ts';
 import { checkOptions, isObject, requireType, typeName } from './checked-settings.ts';
 import type { RunEvent } from './run-events.ts';
@@ -79,6 +79,15 @@ export function enrich<Row>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   options: EnrichOptions<Row>,
 ): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
+  return enrichInRun(rows, options, null);
+}
+
+/** As `enrich`, in a run that others share. The budget counts what this call spends. */
+export function enrichInRun<Row>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  options: EnrichOptions<Row>,
+  shared: SharedRun | null,
+): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
   checkOptions(options);
   requireType('rows', rows, isIterable, 'Pass an array, or another iterable or async iterable of rows.');
   const { source, store: handle, signal = NEVER, onEvent = NOTHING, locate, batch, ...settings } = options;
@@ -93,7 +102,7 @@ export function enrich<Row>(
     );
   }
   const read = locationReader(locate ?? null);
-  return enriched({ rows, source, store, job, size, locate: read, signal, onEvent });
+  return enriched({ rows, source, store, job, size, locate: read, signal, onEvent, shared });
 }
 
 function isIterable(rows: unknown): boolean {
@@ -143,15 +152,16 @@ interface Enrichment<Row> {
   readonly locate: (row: Row) => Partial<Located>;
   readonly signal: AbortSignal;
   readonly onEvent: (event: RunEvent) => void;
+  readonly shared: SharedRun | null;
 }
 
 async function* enriched<Row>(asked: Enrichment<Row>): AsyncGenerator<EnrichedRow<Row>, void, undefined> {
-  const { rows, source, store, job, size, locate, onEvent, signal } = asked;
+  const { rows, source, store, job, size, locate, onEvent, signal, shared } = asked;
   const host = libraryHost(defaultFolders(), {}, onEvent);
   await using opened = await connectSource(source, job, host);
   const { connection } = opened;
   const ports = { connection, store, effects: effectsOf(host), interrupt: signal };
-  await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), onEvent);
+  await using run = new BatchRun(await openContext(job, { ...ports, isContinued: true }), onEvent, shared);
   const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
   for await (const batch of batchesOf(rows, size)) {
     const locations = batch.map((row) => {

@@ -1,10 +1,12 @@
+import { systemClock } from '../clock.ts';
 import { addedColumns } from '../columns/row.ts';
 import type { TopicName } from '../run/settings/topic-choice.ts';
 import { jobOfSource, localPlaces } from './answer-source.ts';
-import { type AnswerStore, defaultFolders } from './answer-store.ts';
+import { type AnswerStore, defaultFolders, runOfStore, storeBehind } from './answer-store.ts';
 import { checkOptions, isObject, requireType } from './checked-settings.ts';
-import { type AnswerSettings, type EnrichedRow, enrich, enrichedRow, type Located } from './enrich.ts';
+import { type AnswerSettings, type EnrichedRow, enrichedRow, enrichInRun, type Located } from './enrich.ts';
 import { libraryHost } from './run-host.ts';
+import { placeOf, storedFields, storedPlaces } from './stored-places.ts';
 
 export interface PlaceOptions extends AnswerSettings {
   /** Needed for all sources but local data, whose answers are not stored. */
@@ -26,13 +28,7 @@ export async function lookup<Place extends Located>(
   requireType('location', location, isObject, 'Pass { lat, lng } in decimal degrees.');
   const { source, store, signal, onEvent = () => {}, ...settings } = options;
   const places = localPlaces(source);
-  if (places === null) {
-    let enriched: EnrichedRow<Place> | undefined;
-    // Read to the end: leaving the loop early would record an interrupted run in the ledger.
-    const asked = enrich<Located>([location], { ...options, topics, store: store!, batch: 1 });
-    for await (const answered of asked) enriched = { ...answered, row: location };
-    return enriched!;
-  }
+  if (places === null) return await lookUpStored(location, topics, options);
   signal?.throwIfAborted();
   const job = jobOfSource(source, { ...settings, topics });
   const host = libraryHost(defaultFolders(), {}, onEvent);
@@ -42,4 +38,44 @@ export async function lookup<Place extends Located>(
     addedColumns(job.topics, '', job.counts).map(({ name }) => name),
     fields,
   );
+}
+
+/** The answers in the store by one read; else those that a run of this process buys, the same run for all look-ups with a store. */
+async function lookUpStored<Place extends Located>(
+  location: Place,
+  topics: TopicName | readonly TopicName[],
+  options: PlaceOptions,
+): Promise<EnrichedRow<Place>> {
+  const { source, store: handle, signal, onEvent = () => {}, budget, ...settings } = options;
+  const store = storeBehind(handle);
+  const places = await storedPlaces(handle!, source, JSON.stringify([topics, settings]), () => ({
+    job: jobOfSource(source, { ...settings, budget, topics }, handle!.address),
+    store,
+    host: libraryHost(defaultFolders(), {}, onEvent),
+  }));
+  signal?.throwIfAborted();
+  const fields = await storedFields(places, location, systemClock.now());
+  if (fields !== null) return enrichedRow(location, places.names, fields);
+  const run = runOfStore(handle!);
+  const place = placeOf(location, places.job);
+  const before = run.purchases.get(place);
+  const purchase = buy();
+  run.purchases.set(place, purchase);
+  try {
+    return await purchase;
+  } finally {
+    if (run.purchases.get(place) === purchase) run.purchases.delete(place);
+  }
+
+  async function buy(): Promise<EnrichedRow<Place>> {
+    await before?.catch(() => {});
+    const stored = before && (await storedFields(places, location, systemClock.now()));
+    if (stored) return enrichedRow(location, places.names, stored);
+    let enriched: EnrichedRow<Place> | undefined;
+    // Read to the end: leaving the loop early would record an interrupted run in the ledger.
+    const asked = enrichInRun<Located>([location], { ...options, topics, store: handle!, batch: 1 }, run);
+    for await (const answered of asked) enriched = { ...answered, row: location };
+    await places.sampleRows.refresh();
+    return enriched!;
+  }
 }

@@ -53,6 +53,8 @@ export interface RunContext {
   readonly approved: ApprovedPlan | null;
   /** The rows are a batch of a run that began earlier. Its failed calls are not tried again, since they may have been charged. */
   readonly isContinued: boolean;
+  /** What other calls of the same run have spent or may spend: the ledger adds up the credits of a run. 0 for a run of its own. */
+  readonly otherBudgets: number;
   /** Counts the work done and holds the phase. */
   readonly progress: Progress;
   /** When `max_minutes` ends the run, by the steady time; null: never. */
@@ -76,7 +78,19 @@ export async function openContext(job: Job, options: RunOptions): Promise<RunCon
   const { approved = null, isContinued = false } = options;
   const source = await store.source(connection.source);
   const deadline = deadlineOf(job, effects.clock);
-  const own = { job, connection, store, source, effects, approved, isContinued, progress, deadline, interrupt };
+  const own = {
+    job,
+    connection,
+    store,
+    source,
+    effects,
+    approved,
+    isContinued,
+    otherBudgets: 0,
+    progress,
+    deadline,
+    interrupt,
+  };
   const sampleRows = await SampleRows.open(connection, store, source);
   if (connection.kind === 'local') {
     const { data } = connection;

@@ -110,7 +110,19 @@ export async function getAnswers(context: RunContext, plan: Plan, run: number): 
 }
 
 async function buy(
-  { job: planned, store, source, apiKeys, freshness, approved, effects, progress, deadline, interrupt }: RunContext,
+  {
+    job: planned,
+    store,
+    source,
+    apiKeys,
+    freshness,
+    approved,
+    otherBudgets,
+    effects,
+    progress,
+    deadline,
+    interrupt,
+  }: RunContext,
   plan: Plan,
   connection: ServiceConnection,
   run: number,
@@ -155,7 +167,7 @@ async function buy(
       freshness,
       progress,
       deadline,
-      limits: { run, source, budget: plan.limit, ...(approval && { plan: approval }) },
+      limits: { run, source, budget: plan.limit + otherBudgets, ...(approval && { plan: approval }) },
       service: { client, throttles, apiKeys },
       effects: { clock, times, random, notice },
     },
