@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { PerilbookError } from '../errors.ts';
 import { createClient, requireSendable } from '../fetch/client.ts';
 import { Throttle } from '../fetch/throttle.ts';
@@ -6,17 +7,18 @@ import type { FinalState, Store } from '../store/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
 import { lookUp } from './look-up/look-up.ts';
-import { checkOutputs } from './parts/part-outputs.ts';
+import { checkOutputs, outputFiles } from './parts/part-outputs.ts';
 import { writeParts } from './parts/write-parts.ts';
 import type { Plan } from './plan/planning.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { record } from './progress.ts';
 import type { RunContext } from './run-context.ts';
 import { RunTimes } from './run-times.ts';
-import { type Stop, storeMovedStop } from './stop.ts';
+import { type Job, NO_OUTPUT } from './settings/settings.ts';
+import { type Stop, type StopReason, storeMovedStop } from './stop.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
-import { type Written, writeOutput } from './write/write-output.ts';
+import { fieldsOnDemand, type Written, writeOutput } from './write/write-output.ts';
 
 /** The result of a run, and the reason if it stopped early. */
 export interface RunResult {
@@ -53,7 +55,7 @@ export interface RunJobOptions {
 
 /**
  * Buys the missing answers of the plan within budget and quota, or looks them up in local data, and writes the output. The output has
- * all rows, also after a failure. An interrupt stops new calls and batches; calls and batches in progress end, and the output is still written.
+ * all rows, also after a failure; but where a failure left the run without an answer, an earlier output stays as it is. An interrupt stops new calls and batches; calls and batches in progress end, and the output is still written.
  */
 export async function run(
   prepared: Prepared,
@@ -65,12 +67,13 @@ export async function run(
   const number = await startRun(prepared);
   try {
     const stopped = await getAnswers(prepared, plan, number);
-    record(progress, 'phase', 'writing');
-    const written = await write(prepared, plan);
     const spent = await store.runSpending(number);
+    const isKept = stopped !== null && isFailure(stopped) && spent.charged === 0 && (await hasOutputs(job));
+    record(progress, 'phase', 'writing');
+    const written = isKept ? await fieldsOnDemand(prepared, plan).sums() : await write(prepared, plan);
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
-    const result = runSummary({ planned, areas: plan.areas, job, run: number, spent, written, stop });
+    const result = runSummary({ planned, areas: plan.areas, job, run: number, spent, written, isKept, stop });
     const state = stateOf(stop, result);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: result });
     return { summary: result, state, stop, ratings: written.ratings };
@@ -205,6 +208,19 @@ export function allLocationsRejected({ ok, partial, deferred, failed, rejected }
 
 /** The user must correct something before running again. */
 const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
+
+/** Failures that the user or the provider must end. A pause at a limit, and an interrupt, leave an output with all rows. */
+function isFailure({ reason }: Stop): boolean {
+  return FAILURES.has(reason);
+}
+
+const FAILURES: ReadonlySet<StopReason> = new Set(['keys', 'denied', 'misdirected', 'service_down']);
+
+/** Whether each output of a job is there from an earlier run. */
+async function hasOutputs(job: Job): Promise<boolean> {
+  if (job.output === '-' || job.output === NO_OUTPUT) return false;
+  return (await outputFiles(job)).every((file) => existsSync(file));
+}
 
 async function write(context: RunContext, plan: Plan): Promise<Written> {
   const { rowFile } = plan.scan;

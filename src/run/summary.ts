@@ -134,10 +134,12 @@ interface RunSummaryParts {
   readonly run: number;
   readonly spent: Spending;
   readonly written: Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'>;
+  /** The earlier output stays, because the run got no answer. */
+  readonly isKept: boolean;
   readonly stop: Stop | null;
 }
 
-export function runSummary({ planned, areas, job, run, spent, written, stop }: RunSummaryParts) {
+export function runSummary({ planned, areas, job, run, spent, written, isKept, stop }: RunSummaryParts) {
   const { status, value, tiers, cellsComplete, isComplete } = written;
   const located = locatedIn(status);
   // The price of one place, from the plan; an exact division.
@@ -169,6 +171,8 @@ export function runSummary({ planned, areas, job, run, spent, written, stop }: R
             value: shareOf(tier.value, locatedIn(value)),
           })),
     output: job.output,
+    /** The file is the earlier output, unchanged: the run got no answer. */
+    output_kept: isKept,
     stopped: stop?.message ?? null,
     resume_after: isoTime(stop?.resumeAfter ?? null),
   };

@@ -22,6 +22,8 @@ test('systemd-analyze finds nothing wrong with the unit files', { timeout, skip:
   assert.deepEqual(units.sort(), [
     'perilbook-nightly.service',
     'perilbook-nightly.timer',
+    'perilbook-update.service',
+    'perilbook-update.timer',
     'perilbook.service',
     'perilbook.socket',
   ]);

@@ -17,8 +17,10 @@ export function runMessages(
   const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
   const pairs: (readonly [string, string])[] = [
     [
-      'wrote',
-      `${outputName(summary.output, folder)}: ${summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
+      summary.output_kept ? 'kept' : 'wrote',
+      summary.output_kept
+        ? `${outputName(summary.output, folder)} as it was: this run got no answer`
+        : `${outputName(summary.output, folder)}: ${summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
     ],
   ];
   const isLocal = summary.source.kind === 'local';
