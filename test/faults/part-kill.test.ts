@@ -18,7 +18,7 @@ const SOCKETS = 3;
 /** Tasks that run at the same time. */
 const WORKERS = 2;
 
-test(`part files, with a process killed ${TRIALS * ROUNDS} times and repeated: every part whole, nothing bought twice`, {
+test(`part files, with a process to kill ${TRIALS * ROUNDS} times, and repeated: every part whole, nothing bought twice`, {
   timeout: 1_800_000,
 }, async (t) => {
   const seed = firstSeed(1);
