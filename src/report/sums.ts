@@ -37,11 +37,10 @@ const CLASSES = CLASS_LETTERS.length;
 /** Locations and value by class, in each of several layers: of a bin of the map, of a county, or of all locations. */
 export class LayerSums {
   /** Of each layer: the rows of its classes, then their value. */
-  readonly #sums: Float64Array | Float32Array;
+  readonly #sums: Float64Array;
 
-  /** @param numbers single precision finds the typical class as well, in half the memory; sums that are shown need the double */
-  constructor(layers: number, numbers: typeof Float64Array | typeof Float32Array = Float64Array) {
-    this.#sums = new numbers(layers * CLASSES * 2);
+  constructor(layers: number) {
+    this.#sums = new Float64Array(layers * CLASSES * 2);
   }
 
   /** @param classes the class in each layer */

@@ -6,7 +6,7 @@ import type { CellOfInput } from '../run/write/enriched-cells.ts';
 import { type CellClasses, type RatedTopic, ratedTopics } from './cell-classes.ts';
 import { Concentration } from './concentration.ts';
 import type { Facts, Missing } from './facts.ts';
-import { binningsOf } from './map/bins.ts';
+import { type Binning, binningsOf } from './map/bins.ts';
 import { drawnPoint, type Frame, project } from './map/frame.ts';
 import { MapBins, type MapFigures } from './map/map-bins.ts';
 import { type CellAtRisk, PlaceLists } from './place-lists.ts';
@@ -47,8 +47,9 @@ export class Tally {
   readonly #topics: readonly RatedTopic[];
   readonly #natural: readonly { readonly slug: TopicSlug; readonly layer: number }[];
   readonly #frame: Frame;
-  readonly #kind: 'point' | 'hexagon';
-  readonly #levels: readonly MapBins[];
+  /** From coarse to fine. */
+  readonly #binnings: readonly Binning[];
+  readonly #bins: MapBins;
   readonly #concentration: Concentration;
   readonly #lists: PlaceLists;
   readonly #units: Units;
@@ -71,9 +72,8 @@ export class Tally {
     this.#topics = ratedTopics({ topics, counts, units });
     this.#frame = frame;
     const scales = [HIGHEST, ...this.#topics.map(({ scale }) => scale)];
-    const binnings = binningsOf(cells);
-    this.#kind = binnings[0]!.kind;
-    this.#levels = binnings.map((binning) => new MapBins(binning, scales));
+    this.#binnings = binningsOf(cells);
+    this.#bins = new MapBins(this.#binnings.at(-1)!, scales);
     this.#natural = this.#topics
       .map(({ slug, natural }, index) => ({ slug, natural, layer: index + 1 }))
       .filter((topic) => topic.natural);
@@ -96,8 +96,7 @@ export class Tally {
       this.#notDrawn += rows;
       return;
     }
-    const at = drawnPoint(this.#frame, point);
-    for (const level of this.#levels) level.add(at, cell, county, this.#classes);
+    this.#bins.add(drawnPoint(this.#frame, point), cell, county, this.#classes);
   }
 
   /** The highest rating of a cell's natural topics; without a rating, the first reason for its absence. */
@@ -134,6 +133,7 @@ export class Tally {
 
   tallied(): Tallied {
     const slugs = this.#topics.map(({ slug }) => slug);
+    const levels = [...this.#binnings.slice(0, -1).map((binning) => this.#bins.inLarger(binning)), this.#bins];
     const { ok = 0, ...others } = Object.fromEntries(this.#status);
     const complete = ok + this.#rows - this.#counted;
     const sumOf = sumMaker(this.#decimals);
@@ -157,8 +157,8 @@ export class Tally {
       },
       map: {
         frame: this.#frame,
-        kind: this.#kind,
-        levels: this.#levels.map((level) => level.drawn(slugs, sumOf)),
+        kind: this.#binnings[0]!.kind,
+        levels: levels.map((level) => level.drawn(slugs, sumOf)),
         notDrawn: this.#notDrawn,
       },
       atRisk: this.#lists.places(),

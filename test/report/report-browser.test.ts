@@ -154,11 +154,11 @@ test('a click on a peril switches the map, a second one goes back; the map zooms
 });
 
 test(
-  'the map shows finer hexagons as one zooms, by wheel, button and two fingers; its legend follows',
+  'on a narrow screen the map shows finer hexagons as one zooms, by wheel, button and two fingers; its legend follows',
   options,
   async (t) => {
     const { facts, map } = largeFacts(10_000);
-    const { page } = await openPage(t, reportPage(facts, map), { viewport: { width: 1440, height: 900 } });
+    const { page } = await openPage(t, reportPage(facts, map), { viewport: { width: 400, height: 900 } });
     const drawing = page.locator('#map-drawing');
     const size = () =>
       page.evaluate(

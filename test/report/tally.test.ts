@@ -238,6 +238,40 @@ test('the locations at risk: of each peril the largest values, whatever other pe
   }
 });
 
+test('each level of hexagons has all rows, values and answers', () => {
+  const said = (number: number) => (number % 3 === 0 ? {} : { hail: ['Very High', 1, 1] });
+  const many = Array.from({ length: MOST_POINTS + 1 }, (_, number) =>
+    cell(
+      number,
+      { lat: 30 + (number % 47) / 5, lng: -100 + (number % 89) / 5 },
+      1 + (number % 4),
+      number,
+      said(number),
+    ),
+  );
+  const [coarse, fine] = figuresOf(many).map.levels.map(({ bins, layers }) => ({
+    bins: bins.length,
+    rows: bins.reduce((sum, { locations }) => sum + locations, 0),
+    value: bins.reduce((sum, { value }) => sum + value!, 0),
+    answered: layers.map(({ answered }) => answered.reduce((sum, rows) => sum + rows, 0)),
+  }));
+  const rowsOf = (cells: readonly EnrichedCell[]) => cells.reduce((sum, { rows }) => sum + rows, 0);
+  const answered = rowsOf(many.filter(({ number }) => number % 3 !== 0));
+  const sums = {
+    rows: rowsOf(many),
+    value: (MOST_POINTS * (MOST_POINTS + 1)) / 2,
+    answered: [answered, answered, 0, 0],
+  };
+  assert.ok(coarse!.bins > 10 && fine!.bins > 2 * coarse!.bins);
+  assert.deepEqual(
+    [coarse, fine],
+    [
+      { ...sums, bins: coarse!.bins },
+      { ...sums, bins: fine!.bins },
+    ],
+  );
+});
+
 test('distances in miles or in kilometers', () => {
   const classes = (units: 'miles' | 'kilometers') => {
     const scale = scaleOf('park', units);

@@ -12,9 +12,9 @@ export interface Binning {
 /** More distinct places are drawn as hexagons, because points would overlap. */
 export const MOST_POINTS = 2_000;
 
-/** From the center of a hexagon to its corners, in units of the drawing. The largest are for narrow screens; about 1,600 of the second
- * size cover the country: with 6.5 (3,000) the colored part of a hexagon was too small to see. The others are for higher zoom. */
-export const HEXAGON_RADII = [20, 9, 4.5, 2.25];
+/** From the center of a hexagon to its corners, in units of the drawing. The larger are for narrow screens; about 1,600 of the smaller
+ * cover the country: with 6.5 (3,000) the colored part of a hexagon was too small to see. */
+export const HEXAGON_RADII = [20, 9];
 
 const POINTS: Binning = {
   kind: 'point',

@@ -41,7 +41,6 @@ interface Bin {
   /** The county of its place with most value or rows, and that amount. */
   county: County | null;
   most: number;
-  /** In single precision: some 100 MB of small bins instead of 200. */
   readonly sums: LayerSums;
 }
 
@@ -63,17 +62,26 @@ export class MapBins {
     const { key, at } = this.#binning.binOf(point);
     const bin = this.#last?.key === key ? this.#last : this.#binAt(key, at, number);
     this.#last = bin;
-    bin.first = Math.min(bin.first, number);
-    bin.rows += rows;
-    bin.value += value;
-    if ((value || rows) > bin.most) [bin.county, bin.most] = [county, value || rows];
+    addTo(bin, { first: number, rows, value, county, most: value || rows });
     bin.sums.add(rows, value, classes);
+  }
+
+  /** The same in larger bins: each of these bins is in the one that its center is in. */
+  inLarger(binning: Binning): MapBins {
+    const larger = new MapBins(binning, this.#scales);
+    for (const bin of this.#bins.values()) {
+      const { key, at } = binning.binOf(bin.at);
+      const into = larger.#binAt(key, at, bin.first);
+      addTo(into, bin);
+      into.sums.addAll(bin.sums);
+    }
+    return larger;
   }
 
   #binAt(key: number, at: MapPoint, first: number): Bin {
     const bin = this.#bins.get(key);
     if (bin) return bin;
-    const sums = new LayerSums(this.#scales.length, Float32Array);
+    const sums = new LayerSums(this.#scales.length);
     const added = { key, at, first, rows: 0, value: 0, county: null, most: 0, sums };
     this.#bins.set(key, added);
     return added;
@@ -102,4 +110,11 @@ export class MapBins {
       }),
     };
   }
+}
+
+function addTo(bin: Bin, { first, rows, value, county, most }: Omit<Bin, 'key' | 'at' | 'sums'>): void {
+  bin.first = Math.min(bin.first, first);
+  bin.rows += rows;
+  bin.value += value;
+  if (most > bin.most) [bin.county, bin.most] = [county, most];
 }

@@ -17,7 +17,8 @@ export function setUpMap(root, state) {
   const sizes = [0, 1, 2].map((index) => byId(`size-${index}`));
   const perils = [...root.querySelectorAll('.perils tr[data-layer]')];
   const grouped = new Intl.NumberFormat('en-US');
-  const [WIDTH, HEIGHT, MOST_ZOOM] = [960, 600, 40];
+  const [WIDTH, HEIGHT] = [960, 600];
+  const mostZoom = data.kind === 'point' ? 40 : 8;
   state.view ??= { x: 0, y: 0, k: 1 };
   const { view } = state;
   let level;
@@ -152,7 +153,7 @@ export function setUpMap(root, state) {
 
   // Around a point of the drawing, which stays where it is.
   const zoom = (factor, x = WIDTH / 2, y = HEIGHT / 2) => {
-    const k = Math.min(MOST_ZOOM, Math.max(1, view.k * factor));
+    const k = Math.min(mostZoom, Math.max(1, view.k * factor));
     view.x = x - ((x - view.x) * k) / view.k;
     view.y = y - ((y - view.y) * k) / view.k;
     view.k = k;
