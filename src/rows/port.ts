@@ -89,12 +89,11 @@ export interface RowPiece {
   readonly lines: number;
 }
 
-/** Two columns of `count` rows. Valid until the next batch. */
-export interface DegreeBatch {
+/** Columns of `count` rows. Valid until the next batch. */
+export interface NumberBatch {
   readonly count: number;
-  /** NaN or null if a row has no plain number there; its texts are then read. */
-  readonly lats: ArrayLike<number | null>;
-  readonly lngs: ArrayLike<number | null>;
+  /** The numbers of each column: NaN or null if a row has no plain number there; its texts are then read. */
+  readonly numbers: readonly ArrayLike<number | null>[];
   /** A row with its texts. */
   readonly rowAt: (index: number) => Row;
 }
@@ -107,8 +106,8 @@ export interface PieceReader {
     columns: readonly number[],
     needed: number | undefined,
   ): AsyncGenerator<readonly Row[], RowPiece>;
-  /** Reads two columns of numbers without their texts; null if they are not stored as doubles. */
-  readonly readDegrees?: (piece: RowPiece, lat: number, lng: number) => AsyncGenerator<DegreeBatch, RowPiece> | null;
+  /** Reads columns of numbers without their texts; null if one of them is not stored as doubles. */
+  readonly readNumbers?: (piece: RowPiece, columns: readonly number[]) => AsyncGenerator<NumberBatch, RowPiece> | null;
 }
 
 /** An input in pieces, which threads read independently. */

@@ -19,23 +19,23 @@ async function readPiece(file: PieceReader, piece: RowPiece): Promise<{ piece: R
   for (;;) {
     const { done, value } = await batches.next();
     if (done) {
-      await sameDegrees(file, piece, found);
+      await sameNumbers(file, piece, found);
       return { piece: value, found };
     }
     found.push(...value);
   }
 }
 
-const PLAIN = /^-?(?:0|[1-9]\d{0,2})(?:\.\d{1,16})?$/;
+const PLAIN = /^(?:-?(?:0|[1-9]\d{0,2})(?:\.\d{1,16})?|(?=.{1,15}$)-?[1-9]\d{3,}(?:\.\d+)?)$/;
 
-/** Reads a piece as degrees: the same rows, and the numbers that `Number` reads. */
-async function sameDegrees(file: PieceReader, piece: RowPiece, rows: readonly Row[]): Promise<void> {
+/** Reads a piece as numbers: the same rows, and the numbers that `Number` reads. */
+async function sameNumbers(file: PieceReader, piece: RowPiece, rows: readonly Row[]): Promise<void> {
   const found: Row[] = [];
-  for await (const { count, lats, lngs, rowAt } of file.readDegrees!(piece, 0, 1)!) {
+  for await (const { count, numbers, rowAt } of file.readNumbers!(piece, [0, 1])!) {
     for (let index = 0; index < count; index++) {
       const row = rowAt(index);
       found.push(row);
-      for (const [at, value] of [lats[index]!, lngs[index]!].entries()) {
+      for (const [at, value] of numbers.map((column) => column[index]!).entries()) {
         const text = row.fields[at]!;
         if (!Number.isNaN(value)) assert.ok(Object.is(value, Number(text)) && PLAIN.test(text), text);
         else assert.ok(row.problem || !PLAIN.test(text) || text.length > 16, text);
@@ -71,7 +71,7 @@ async function straight(path: string): Promise<Row[]> {
 
 const field = fc.oneof(
   fc.stringMatching(/^[a-z0-9.]{0,6}$/),
-  fc.stringMatching(/^-?\d{1,4}(\.\d{0,17})?$/),
+  fc.stringMatching(/^-?(?:\d{1,4}(\.\d{0,17})?|\d{5,16}(\.\d{0,3})?)$/),
   fc.constantFrom('"a\nb"', '"1,2\r\n3"', '"say ""no"""', '""', '"\n\n\n"', 'a"b', '"open', '"a" b', '"x\ny" z', 'µ'),
 );
 const lineEnd = fc.constantFrom('\n', '\r\n', '\r', '\n\n');

@@ -1,7 +1,7 @@
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import type { PieceReader, Row, RowPiece, RowPieces } from '../port.ts';
 import type { Dialect } from './dialect.ts';
-import { readDegrees } from './read-degrees.ts';
+import { readNumbers } from './read-numbers.ts';
 import { csvBatches } from './record-batches.ts';
 
 /** A thread takes 0.15 s to start, which is the scan of 16 MB. */
@@ -29,7 +29,7 @@ export function csvPieces(
   }
   const reader: PieceReader = {
     read: (piece, columns, needed) => rowsOfPiece(input, dialect, piece, columns, needed),
-    readDegrees: (piece, lat, lng) => readDegrees(input, dialect, piece, lat, lng),
+    readNumbers: (piece, columns) => readNumbers(input, dialect, piece, columns),
   };
   return {
     inPieces: {

@@ -1,7 +1,7 @@
 import { type Cell, cellOf, type Location } from '../../geo/coordinates.ts';
 import type { LocationFinding } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
-import type { DegreeBatch, PieceReader, Row, RowPiece } from '../../rows/port.ts';
+import type { NumberBatch, PieceReader, Row, RowPiece } from '../../rows/port.ts';
 import { grown } from './cell-table.ts';
 import { type ColumnType, ColumnTypes } from './column-types.ts';
 import { FIRST_VALUE, type Layout } from './layout.ts';
@@ -71,9 +71,9 @@ export async function scanPiece(
 ): Promise<ScannedPiece> {
   const pieceRows = new PieceRows(settings, layout);
   const { columns } = pieceRows.types;
-  const hasDegreesOnly = columns.length === 2 && !layout.isPair;
-  const degrees = hasDegreesOnly ? (file.readDegrees?.(piece, columns[0]!, columns[1]!) ?? null) : null;
-  if (degrees !== null) return pieceRows.ended(await allOf(degrees, (batch) => pieceRows.addDegrees(batch)));
+  const hasNumbersOnly = columns.length === FIRST_VALUE + layout.values && !layout.isPair;
+  const numbers = hasNumbersOnly ? (file.readNumbers?.(piece, columns) ?? null) : null;
+  if (numbers !== null) return pieceRows.ended(await allOf(numbers, (batch) => pieceRows.addNumbers(batch)));
   return pieceRows.ended(await allOf(file.read(piece, columns, FIRST_VALUE), (batch) => pieceRows.addRows(batch)));
 }
 
@@ -85,8 +85,14 @@ async function allOf<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (bat
   }
 }
 
-/** Whether the text of a number is a plain decimal, so that the text is not needed. */
-const isPlain = (value: number): boolean => Math.abs(value) < 1_000 && Math.abs(value) >= 1e-6;
+/** Whether the text of a number is a plain decimal of which a double keeps all digits, so that the text is not needed: degrees, whole numbers,
+ * and amounts with cents. */
+const isPlain = (number: number): boolean =>
+  (Math.abs(number) < 1_000 && Math.abs(number) >= 1e-6) || (Math.abs(number) < 1e9 && Number.isInteger(number * 100));
+
+function plainOrNaN(number: number | null | undefined): number {
+  return number != null && isPlain(number) ? number : Number.NaN;
+}
 
 /** Gathers the rows of a piece. */
 class PieceRows {
@@ -110,18 +116,22 @@ class PieceRows {
     for (const row of batch) this.#addRow(row);
   }
 
-  addDegrees({ count, lats, lngs, rowAt }: DegreeBatch): void {
+  addNumbers({ count, numbers, rowAt }: NumberBatch): void {
     this.#makeRoom(count);
+    const [lats, lngs] = [numbers[0]!, numbers[1]!];
     for (let index = 0; index < count; index++) {
       const location = { lat: lats[index] ?? Number.NaN, lng: lngs[index] ?? Number.NaN };
-      // Neither is 0, so it is no missing location. Other rows are checked by their texts.
-      if (!(isPlain(location.lat) && isPlain(location.lng) && isCovered(location))) {
+      let value = 0;
+      for (let at = FIRST_VALUE; at < numbers.length; at++) value += plainOrNaN(numbers[at]![index]);
+      const isWhole = !Number.isNaN(value + plainOrNaN(location.lat) + plainOrNaN(location.lng));
+      // A place at 0, 0 is a missing one. Other rows are checked by their texts.
+      if (!(isWhole && location.lat !== 0 && isCovered(location))) {
         this.#addRow(rowAt(index));
         continue;
       }
-      this.types.noteDecimal(0, location.lat);
-      this.types.noteDecimal(1, location.lng);
+      for (let at = 0; at < numbers.length; at++) this.types.noteDecimal(at, numbers[at]![index]!);
       this.#addCell(cellOf(location, this.#settings.precision));
+      if (this.#layout.values > 0) this.#values[this.#rows] = value;
       this.#rows++;
     }
   }

@@ -1,19 +1,18 @@
 import { fieldEnd, type RecordSpan } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';
-import type { DegreeBatch, RowPiece } from '../port.ts';
+import type { NumberBatch, RowPiece } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { csvBatches, ROWS_A_BATCH } from './record-batches.ts';
 
-/** Reads two columns of a piece as numbers. Making texts of them first took a third of a scan's time. */
-export async function* readDegrees(
+/** Reads columns of a piece as numbers. Making texts of them first took a third of a scan's time. */
+export async function* readNumbers(
   input: InputFile,
   dialect: Dialect,
   piece: RowPiece,
-  lat: number,
-  lng: number,
-): AsyncGenerator<DegreeBatch, RowPiece> {
-  const [lats, lngs] = [new Float64Array(ROWS_A_BATCH), new Float64Array(ROWS_A_BATCH)];
-  const [starts, numbers, lines] = [0, 1, 2].map(() => new Uint32Array(ROWS_A_BATCH)) as [
+  columns: readonly number[],
+): AsyncGenerator<NumberBatch, RowPiece> {
+  const numbers = columns.map(() => new Float64Array(ROWS_A_BATCH));
+  const [starts, order, lines] = [0, 1, 2].map(() => new Uint32Array(ROWS_A_BATCH)) as [
     Uint32Array,
     Uint32Array,
     Uint32Array,
@@ -23,10 +22,11 @@ export async function* readDegrees(
   const onRecord = (bytes: Buffer, span: RecordSpan, position: { readonly number: number; readonly line: number }) => {
     // A row with too many fields has a problem, which reading its texts reports.
     const isWhole = span.fields <= width;
-    lats[next] = isWhole ? degreesIn(bytes, span, lat) : Number.NaN;
-    lngs[next] = isWhole ? degreesIn(bytes, span, lng) : Number.NaN;
+    for (let index = 0; index < columns.length; index++) {
+      numbers[index]![next] = isWhole ? numberIn(bytes, span, columns[index]!) : Number.NaN;
+    }
     starts[next] = span.start;
-    numbers[next] = position.number;
+    order[next] = position.number;
     lines[next] = position.line;
     next++;
   };
@@ -36,22 +36,23 @@ export async function* readDegrees(
     const { done, value } = await batches.next();
     if (done) return value;
     const rowAt = (index: number) =>
-      value.rowFrom(starts[index]!, { number: numbers[index]!, line: lines[index]! }, [lat, lng]);
-    if (value.count > 0) yield { count: value.count, lats, lngs, rowAt };
+      value.rowFrom(starts[index]!, { number: order[index]!, line: lines[index]! }, columns);
+    if (value.count > 0) yield { count: value.count, numbers, rowAt };
   }
 }
 
 const [MINUS, POINT, ZERO] = [45, 46, 48];
-/** Degrees have three digits before the point at most. */
-const MOST_WHOLE = 3;
+/** Degrees have three digits before the point at most. A longer number is plain up to so many characters, of which a double keeps all digits. */
+const [MOST_WHOLE, LONGEST] = [3, 15];
 const POWERS = Float64Array.from({ length: 17 }, (_, power) => 10 ** power);
 
 /** The number in a field: NaN unless it is a plain decimal of at most 16 digits. Digits below 2^53 and a power of ten are both exact,
  * so that their quotient is the double that `Number` reads. */
-function degreesIn(bytes: Buffer, span: RecordSpan, column: number): number {
+function numberIn(bytes: Buffer, span: RecordSpan, column: number): number {
   if (column >= span.fields) return Number.NaN;
   const to = fieldEnd(span, column);
-  let at = span.starts[column]!;
+  const from = span.starts[column]!;
+  let at = from;
   const isNegative = bytes[at] === MINUS;
   if (isNegative) at++;
   const first = at;
@@ -66,7 +67,8 @@ function degreesIn(bytes: Buffer, span: RecordSpan, column: number): number {
   const whole = (point < 0 ? to : point) - first;
   const decimals = point < 0 ? 0 : to - point - 1;
   // A text with leading zeros is a code, and one with a final point is no plain number.
-  if (whole < 1 || whole > MOST_WHOLE || (whole > 1 && bytes[first] === ZERO)) return Number.NaN;
+  if (whole < 1 || (whole > MOST_WHOLE && to - from > LONGEST) || (whole > 1 && bytes[first] === ZERO))
+    return Number.NaN;
   if ((point >= 0 && decimals === 0) || decimals >= POWERS.length || digits > Number.MAX_SAFE_INTEGER)
     return Number.NaN;
   return (isNegative ? -digits : digits) / POWERS[decimals]!;
