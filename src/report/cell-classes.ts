@@ -1,4 +1,4 @@
-import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
+import { addedColumns } from '../columns/row.ts';
 import type { Field } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { Job } from '../run/settings/settings.ts';
@@ -23,26 +23,16 @@ export function ratedTopics({ topics, counts, units }: Pick<Job, 'topics' | 'cou
   }));
 }
 
-/** The class of each topic in the fields of a cell, which begin at `start`. */
-function classesOf(
-  topics: readonly RatedTopic[],
-  fields: readonly Field[],
-  into: Uint8Array,
-  at: number,
-  start: number,
-): void {
-  for (let index = 0; index < topics.length; index++) {
-    const { scale, from } = topics[index]!;
-    into[at + index] = scale.classOf(fields, start + from);
-  }
-}
-
 /** The classes of cells, a byte for each topic. The report takes the complete cells while the plan reads them: reading them again from the
  * store took a quarter of its time. */
 export class CellClasses {
   readonly #topics: readonly RatedTopic[];
   readonly #classes: Uint8Array;
   readonly #isPut: Uint8Array;
+  /** The index of each topic's first field in a row of the output. */
+  readonly #inRow: readonly number[];
+  /** The same in the fields of `putComplete`. */
+  readonly #inComplete: readonly number[];
   #oldest = Number.POSITIVE_INFINITY;
   #newest = Number.NEGATIVE_INFINITY;
 
@@ -50,18 +40,32 @@ export class CellClasses {
     this.#topics = topics;
     this.#classes = new Uint8Array(cells * topics.length);
     this.#isPut = new Uint8Array(cells);
+    this.#inRow = topics.map(({ from }) => from);
+    let next = 0;
+    this.#inComplete = topics.map(({ scale: { fields } }) => {
+      next += fields;
+      return next - fields;
+    });
   }
 
-  put(cell: number, fields: readonly Field[], from = 0): void {
-    classesOf(this.#topics, fields, this.#classes, cell * this.#topics.length, from);
-    this.#isPut[cell] = 1;
+  /** Adds a cell by its fields in the output. */
+  put(cell: number, fields: readonly Field[]): void {
+    this.#put(cell, fields, this.#inRow);
   }
 
-  /** Adds a complete cell: the time of its oldest answer, and only the fields of its topics. */
+  /** Adds a complete cell: the time of its oldest answer, and the fields that decide on the classes of its topics (`Scale.fields`). */
   putComplete(cell: number, asOf: number, fields: readonly Field[]): void {
-    this.put(cell, fields, -LEADING_COLUMNS.length);
+    this.#put(cell, fields, this.#inComplete);
     if (asOf < this.#oldest) this.#oldest = asOf;
     if (asOf > this.#newest) this.#newest = asOf;
+  }
+
+  #put(cell: number, fields: readonly Field[], froms: readonly number[]): void {
+    const at = cell * this.#topics.length;
+    for (let index = 0; index < froms.length; index++) {
+      this.#classes[at + index] = this.#topics[index]!.scale.classOf(fields, froms[index]!);
+    }
+    this.#isPut[cell] = 1;
   }
 
   has(cell: CellOfInput['number']): boolean {

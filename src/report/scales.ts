@@ -17,6 +17,8 @@ export interface Scale {
   /** How many of the classes are ordered. */
   readonly ordered: number;
   readonly classes: readonly ScaleClass[];
+  /** How many of an answer's first fields decide on its class. */
+  readonly fields: number;
   /** The class of an answer's fields, which begin at `from`. */
   readonly classOf: (fields: readonly Field[], from: number) => number;
 }
@@ -39,6 +41,7 @@ const RATING: Scale = {
     ['Insufficient Data', 'sparse'],
     ['Not Applicable', 'void'],
   ),
+  fields: 1,
   classOf: (fields, from) => RATING_INDEX.get(fields[from]!) ?? RATINGS.length,
 };
 
@@ -77,6 +80,7 @@ function distanceScale(units: Units): Scale {
       ['None found', 'void'],
       ['Distance not given', 'sparse'],
     ),
+    fields: 2,
     classOf: (fields, from) => {
       const [count, meters] = [fields[from], fields[from + 1]];
       if (count === null || count === undefined) return 8;
@@ -112,6 +116,7 @@ function airScale(shown: number): Scale {
       'Other',
       'none',
     ]),
+    fields: shown + 1,
     classOf: (fields, from) => {
       const rated = fields[from + shown] ?? null;
       if (rated === null) return fields[from] === null ? 7 : 6;
@@ -126,6 +131,7 @@ const RADON: Scale = {
   id: 'radon',
   ordered: 3,
   classes: classes(['Zone 3', '1'], ['Zone 2', '3'], ['Zone 1', '5'], ['Other', 'none']),
+  fields: 1,
   classOf: (fields, from) => {
     const zone = fields[from] ?? null;
     if (zone === null) return 4;

@@ -1,13 +1,14 @@
 import { inBatches } from '../batches.ts';
 import type { TopicSet } from '../contract/topic-set.ts';
 import type { PerilbookError } from '../errors.ts';
+import type { Cell } from '../geo/coordinates.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import type { LedgerTime } from './account-locks.ts';
 import { cellReader, type WidthOf } from './cell-answers.ts';
 import { type ClaimTable, claimCalls } from './claim-calls.ts';
 import { periodSpendingOf } from './claim-usage.ts';
 import { CHARGE_SUMS, chargeStats, correctPeriod, latestCallTimes, readLedgerStatement } from './ledger-sums.ts';
-import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store } from './port.ts';
+import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store, WantedAnswer } from './port.ts';
 import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
 import { giveUpCalls, settleCalls } from './settle-calls.ts';
 import { countOlder, sourceStats } from './stored-ages.ts';
@@ -17,9 +18,11 @@ import {
   cellPage,
   cellRecords,
   forgetRejections,
+  highestCell,
   mergeCells,
   prunePage,
   wantedCells,
+  wantedPage,
 } from './stored-cells.ts';
 import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './stored-runs.ts';
 import { TextTable } from './text-table.ts';
@@ -91,6 +94,16 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     for (let rows = await page(0); rows.length > 0; rows = await page(rows.at(-1)!.id)) yield rows;
   }
 
+  async function* wantedPages(source: number, wanted: readonly WantedAnswer[], numberOf: (cell: Cell) => number) {
+    for (let after: number | null = 0; ; ) {
+      const from: number = after;
+      const page = await ask(() => wantedPage(tables, source, wanted, from, numberOf));
+      if (page.after === null) return;
+      yield page.cells;
+      after = page.after;
+    }
+  }
+
   return {
     async source(name) {
       const find = () => read(statement<{ id: number }>('SELECT id FROM sources WHERE name = $1', [name]));
@@ -107,6 +120,9 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     },
     async readWanted(source, cells, wanted) {
       return (await ask(() => readTogether(wantedCells(tables, source, cells, wanted))))[0];
+    },
+    async readAllWanted(source, wanted, numberOf, most) {
+      return (await ask(highestCell)) > most ? null : wantedPages(source, wanted, numberOf);
     },
     async readAreas(source, areas) {
       const [stored] = await ask(() => readTogether(areasOf(database, source, areas)));

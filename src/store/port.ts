@@ -304,6 +304,18 @@ export interface Store extends AsyncDisposable {
     cells: readonly Cell[],
     wanted: readonly WantedAnswer[],
   ): Promise<readonly (CompleteCell | CellRecord | null)[]>;
+  /**
+   * As `readWanted`, of all cells of a source, in pages, in any order; null if the store may have more than `most` cells. For many cells it takes a
+   * third of the time.
+   *
+   * @param numberOf the number by which the caller knows a cell; below 0 for one that it does not need
+   */
+  readAllWanted(
+    source: number,
+    wanted: readonly WantedAnswer[],
+    numberOf: (cell: Cell) => number,
+    most: number,
+  ): Promise<AsyncIterable<readonly { readonly number: number; readonly record: CompleteCell | CellRecord }[]> | null>;
   /** The stored answers of each area, in the given order; null for an area without a record. */
   readAreas(source: number, areas: readonly string[]): Promise<readonly (StoredArea | null)[]>;
   /** Decides on each request in order, in one transaction. Granted calls are in the ledger when this resolves.

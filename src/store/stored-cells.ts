@@ -11,7 +11,13 @@ import {
   statement,
   write,
 } from '../sql/sql-work.ts';
-import { type AnswerReader, mergedCell, type PackedCell, withoutRejections } from './cell-answers.ts';
+import {
+  type AnswerPicker,
+  type AnswerReader,
+  mergedCell,
+  type PackedCell,
+  withoutRejections,
+} from './cell-answers.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
 import { answersSince } from './stored-ages.ts';
 import type { TextTable } from './text-table.ts';
@@ -110,8 +116,56 @@ export function wantedCells(
 ): SqlReading<(CompleteCell | CellRecord | null)[]> {
   return readingCells<CompleteCell | CellRecord>(stored, source, cells, () => {
     const pick = stored.reader.picker(wanted);
-    return (cell) => (pick.has(cell.answers) ? pick.taken(cell.answers) : stored.reader.unpack(cell));
+    return (cell) => pickedOf(pick, cell, stored.reader);
   });
+}
+
+/** Cells of a page of all cells of a source, with what `wantedCells` returns of them. */
+export interface WantedPage {
+  /** Where the next page begins; null after the last one. */
+  readonly after: number | null;
+  readonly cells: readonly { readonly number: number; readonly record: CompleteCell | CellRecord }[];
+}
+
+/**
+ * The next cells of a source after a cell, in the order in which they were stored, which takes a third of the time of reading them by
+ * their keys.
+ *
+ * @param numberOf the number of a cell for the caller; below 0 for one that it does not need
+ */
+export function* wantedPage(
+  { texts, reader }: StoredCells,
+  source: number,
+  wanted: readonly WantedAnswer[],
+  after: number,
+  numberOf: (cell: Cell) => number,
+): SqlWork<WantedPage> {
+  const [rows, newer] = yield* read(
+    // Source + 0: without the index by source, whose rows would be sorted for each page.
+    statement<PackedCell & Cell & { readonly id: number }>(
+      `SELECT id, lat7, lng7, answers, failures FROM cells WHERE source + 0 = $1 AND id > $2 ORDER BY id LIMIT ${CELLS_A_PAGE}`,
+      [source, after],
+    ),
+    texts.newer(),
+  );
+  texts.take(newer);
+  const pick = reader.picker(wanted);
+  const cells: WantedPage['cells'][number][] = [];
+  for (const row of rows) {
+    const number = numberOf(row);
+    if (number >= 0) cells.push({ number, record: pickedOf(pick, row, reader) });
+  }
+  return { after: rows.at(-1)?.id ?? null, cells };
+}
+
+function pickedOf(pick: AnswerPicker, cell: PackedCell, { unpack }: AnswerReader): CompleteCell | CellRecord {
+  return pick.has(cell.answers) ? pick.taken(cell.answers) : unpack(cell);
+}
+
+/** The highest number of a stored cell; there are at most as many. */
+export function* highestCell(): SqlWork<number> {
+  const [[row]] = yield* read(statement<{ highest: number | null }>('SELECT max(id) AS highest FROM cells'));
+  return row?.highest ?? 0;
 }
 
 const keyOf = (source: number, { lat7, lng7 }: Cell) => `${source}/${lat7}/${lng7}`;

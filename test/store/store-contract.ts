@@ -50,6 +50,36 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(none, null);
   });
 
+  it('all cells of a source, in pages, are those that are read by their keys', async ({ store, source }) => {
+    const other = await store.source('another source');
+    const cells = Array.from({ length: 2_300 }, (_, number) => ({ lat7: number % 70, lng7: -number }));
+    const asOf = (number: number) => 1 + (number % 5);
+    const told = cells.map((cell, number) => ({
+      cell,
+      answers: [{ topic: 'hail' as const, asOf: asOf(number), fields: ['Very High', number, null] }],
+      failures: [],
+    }));
+    await store.putAnswers(source, told);
+    await store.putAnswers(other, told.slice(0, 9));
+    const wanted = [{ topic: 'hail' as const, freshSince: 3, fields: 2 }];
+    const shown = (record: Awaited<ReturnType<Store['readWanted']>>[number]) =>
+      record !== null && 'fields' in record ? { asOf: record.asOf, fields: record.fields() } : record;
+    const byKey = (await store.readWanted(source, cells, wanted)).map(shown);
+    // One cell in ten is not needed.
+    const numberOf = ({ lng7 }: Cell) => (-lng7 % 10 === 0 ? -1 : -lng7);
+    assert.equal(await store.readAllWanted(source, wanted, numberOf, 1), null, 'there are more');
+    const found = new Map<number, unknown>();
+    for await (const page of (await store.readAllWanted(source, wanted, numberOf, 1e9))!) {
+      for (const { number, record } of page) found.set(number, shown(record));
+    }
+    const needed = [...cells.keys()].filter((number) => number % 10 !== 0);
+    assert.deepEqual(
+      [...found.keys()].sort((a, b) => a - b),
+      needed,
+    );
+    for (const number of needed) assert.deepEqual(found.get(number), byKey[number]);
+  });
+
   it('a second run on the same cell waits, then finds it answered', async ({
     store,
     another,

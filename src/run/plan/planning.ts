@@ -10,6 +10,7 @@ import {
   TopicSets,
   topicsIn,
 } from '../../contract/topic-set.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
 import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from '../../plan/call-times.ts';
 import { cheapestCalls, type PriceList } from '../../plan/cheapest-calls.ts';
 import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
@@ -85,8 +86,10 @@ interface AreaSavings {
 export type Ways = Readonly<Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>>;
 
 export interface PlanOptions {
-  /** Gets each complete cell, instead of the last pass's cache. Null: the fields are not needed. */
+  /** Gets each complete cell, in any order, instead of the last pass's cache. Null: the fields are not needed. */
   readonly onComplete?: ((cell: number, complete: CompleteCell) => void) | null;
+  /** How many fields of each topic's answers `onComplete` gets; default: those of the output. */
+  readonly fieldsOf?: (topic: TopicSlug) => number;
   /** Default: made from the scan. */
   readonly origin?: OriginNotes | null;
 }
@@ -98,7 +101,8 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const { origin = originOf(context, scan) } = options;
   const complete = new CellCache(completeCellFields(job, sampleRows.has, origin));
   const { onComplete = (cell, answers) => complete.putComplete(cell, answers) } = options;
-  const unanswered = await findMissing(context, scan, onComplete);
+  const fieldsOf = onComplete === null ? () => 0 : options.fieldsOf;
+  const unanswered = await findMissing(context, scan, onComplete, fieldsOf);
   const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
   const assumedMs = connection.kind === 'service' && connection.sample ? EMBEDDED_CALL_MS : ASSUMED_CALL_MS;
   const times = callTimes(isLocal ? [] : await store.callTimes(source, LEASE_MS), assumedMs);
@@ -223,15 +227,21 @@ function countSets(missing: ReadonlyTopicSets): Map<TopicSet, number> {
   return counts;
 }
 
+/** A store with at most so many times the cells of the input is read whole. */
+const MOST_UNASKED = 2;
+
 async function findMissing(
   { job, store, source, freshness, isContinued }: RunContext,
   { cells }: Scan,
   onComplete: NonNullable<PlanOptions['onComplete']> | null,
+  fieldsOf: PlanOptions['fieldsOf'],
 ) {
   const missing = new TopicSets(cells.size);
   const hadNoData = new Map<number, TopicSet>();
-  const withFields = wantedAnswers(job, freshness);
-  const wanted = onComplete === null ? withFields.map((answer) => ({ ...answer, fields: 0 })) : withFields;
+  const wanted = wantedAnswers(job, freshness).map((answer) => ({
+    ...answer,
+    fields: fieldsOf?.(answer.topic) ?? answer.fields,
+  }));
   const complete = (cell: number, completeCell: CompleteCell) => {
     missing.set(cell, NO_TOPICS);
     onComplete?.(cell, completeCell);
@@ -246,13 +256,18 @@ async function findMissing(
   // The missing topics of a cell that is not in the store.
   const all = missingSet(null, job.topics, freshness);
   for (let cell = 0; cell < cells.size; cell++) missing.set(cell, all);
+  const put = (cell: number, record: CompleteCell | CellRecord) => {
+    if ('fields' in record) complete(cell, record);
+    else incomplete(cell, record);
+  };
+  const whole = await store.readAllWanted(source, wanted, (cell) => cells.numberOf(cell), MOST_UNASKED * cells.size);
+  if (whole !== null) {
+    for await (const page of whole) for (const { number, record } of page) put(number, record);
+    return { missing, hadNoData, lacking: countSets(missing) };
+  }
   for (let from = 0; from < cells.size; from += CELLS_PER_READ) {
     const records = await store.readWanted(source, cells.cells(from, from + CELLS_PER_READ), wanted);
-    for (const [index, record] of records.entries()) {
-      if (record === null) continue;
-      if ('fields' in record) complete(from + index, record);
-      else incomplete(from + index, record);
-    }
+    for (const [index, record] of records.entries()) if (record !== null) put(from + index, record);
   }
   return { missing, hadNoData, lacking: countSets(missing) };
 }
