@@ -28,7 +28,7 @@ const MOST_PAIRS = 300_000_000;
  * The circles with the most weight, without shared places: the heaviest circle around any place, then the heaviest among the
  * remaining places, and so on. Places are sorted into rows as high as the radius, from west to east. Running sums of three rows
  * give an upper bound for the circle around a place. Places are tried by descending bound, until no bound exceeds the heaviest circle.
- * Some 45 bytes a place.
+ * Some 40 bytes a place.
  *
  * @param radius in meters, 1,000 or more
  */
@@ -46,11 +46,18 @@ export function heaviestCircles(
     const { lat, lng } = cells.location(cell);
     return rowOf(lat) * COLUMNS + columnOf(lng);
   });
-  const lats = Float64Array.from(sorted, (cell) => cells.location(cell).lat);
-  const lngs = Float64Array.from(sorted, (cell) => cells.location(cell).lng);
-  const weights = Float64Array.from(sorted, weightOf);
+  const [lats, lngs] = [new Float64Array(size), new Float64Array(size)];
   const sums = new Float64Array(size + 1);
-  for (let at = 0; at < size; at++) sums[at + 1] = sums[at]! + Math.max(0, weights[at]!);
+  /** The first place of each row, and after the last row all of them. */
+  const starts = new Uint32Array(rowOf(90) + 3).fill(size);
+  for (let at = size - 1; at >= 0; at--) {
+    const { lat, lng } = cells.location(sorted[at]!);
+    lats[at] = lat;
+    lngs[at] = lng;
+    starts[rowOf(lat)] = at;
+  }
+  for (let row = starts.length - 2; row >= 0; row--) starts[row] = Math.min(starts[row]!, starts[row + 1]!);
+  for (let at = 0; at < size; at++) sums[at + 1] = sums[at]! + Math.max(0, weightOf(sorted[at]!));
   const isTaken = new Uint8Array(size);
 
   /** Calls `visit` with the ranges of sorted places that hold the circle around one of them. */
@@ -59,27 +66,31 @@ export function heaviestCircles(
     const [west, east] = [columnOf(lngs[at]! - width), columnOf(lngs[at]! + width)];
     const row = rowOf(lats[at]!);
     for (let near = Math.max(0, row - 1); near <= row + 1; near++) {
-      visit(firstFrom(keys, near * COLUMNS + west), firstFrom(keys, near * COLUMNS + east + 1));
+      const [first, last] = [starts[near]!, starts[near + 1]!];
+      const from = firstFrom(keys, near * COLUMNS + west, first, last);
+      visit(from, firstFrom(keys, near * COLUMNS + east + 1, from, last));
     }
   };
+  /** Returns with how many places it has compared the middle. */
   const eachWithin = (middle: number, visit: (at: number) => void) => {
+    let compared = 0;
     const [lat, lng] = [lats[middle]!, lngs[middle]!];
     const shrink = Math.cos((lat * Math.PI) / 180);
     eachRange(middle, (from, to) => {
+      compared += to - from;
       for (let at = from; at < to; at++) {
         const isNear = (lats[at]! - lat) ** 2 + ((lngs[at]! - lng) * shrink) ** 2 <= height ** 2;
         if (isNear && isTaken[at] === 0) visit(at);
       }
     });
+    return compared;
   };
 
   /** No circle around a place has more weight than its bound; taking places away only lowers the weight. */
   const bounds = new Float64Array(size);
-  const compared = new Uint32Array(size);
   for (let at = 0; at < size; at++) {
     eachRange(at, (from, to) => {
       bounds[at]! += sums[to]! - sums[from]!;
-      compared[at]! += to - from;
     });
   }
   const promising = sortedBy(size, (at) => bitsOf(bounds[at]!));
@@ -91,10 +102,9 @@ export function heaviestCircles(
       const at = promising.sorted[next]!;
       if (bounds[at]! <= heaviest || isTaken[at] === 1) continue;
       let weight = 0;
-      eachWithin(at, (near) => {
-        weight += weights[near]!;
+      pairs += eachWithin(at, (near) => {
+        weight += weightOf(sorted[near]!);
       });
-      pairs += compared[at]!;
       bounds[at] = weight;
       if (weight > heaviest) [middle, heaviest] = [at, weight];
     }
@@ -111,20 +121,24 @@ export function heaviestCircles(
   return circles;
 }
 
-/** The numbers below `size`, sorted by their keys of 32 bits, each packed into one number: a sort with a comparison takes ten times as long. */
+const HALF = 2 ** 16;
+
+/** The numbers below `size`, sorted by their keys of 32 bits, first by the low half of the key and then by the high half: a sort with a
+ * comparison takes ten times as long. */
 function sortedBy(size: number, keyOf: (number: number) => number): { sorted: Uint32Array; keys: Uint32Array } {
-  const pairs = new BigUint64Array(size);
-  // The processors that Node runs on have the low half of a number first.
-  const halves = new Uint32Array(pairs.buffer);
-  for (let number = 0; number < size; number++) {
-    halves[2 * number] = number;
-    halves[2 * number + 1] = keyOf(number);
+  const keys = new Uint32Array(size);
+  for (let number = 0; number < size; number++) keys[number] = keyOf(number);
+  let sorted = new Uint32Array(size).map((_, number) => number);
+  let next = new Uint32Array(size);
+  for (const shift of [0, 16]) {
+    const places = new Uint32Array(HALF + 1);
+    for (let at = 0; at < size; at++) places[((keys[at]! >>> shift) % HALF) + 1]!++;
+    for (let half = 0; half < HALF; half++) places[half + 1]! += places[half]!;
+    for (let at = 0; at < size; at++) next[places[(keys[sorted[at]!]! >>> shift) % HALF]!++] = sorted[at]!;
+    [sorted, next] = [next, sorted];
   }
-  pairs.sort();
-  return {
-    sorted: halves.filter((_, at) => at % 2 === 0),
-    keys: halves.filter((_, at) => at % 2 === 1),
-  };
+  for (let at = 0; at < size; at++) next[at] = keys[sorted[at]!]!;
+  return { sorted, keys: next };
 }
 
 const FLOAT = new Float32Array(1);
@@ -136,9 +150,9 @@ function bitsOf(number: number): number {
   return BITS[0]!;
 }
 
-/** The first index whose key is not below. */
-function firstFrom(keys: Uint32Array, key: number): number {
-  let [low, high] = [0, keys.length];
+/** The first index whose key is not below, among those from `low` to `high`. */
+function firstFrom(keys: Uint32Array, key: number, from: number, to: number): number {
+  let [low, high] = [from, to];
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (keys[middle]! < key) low = middle + 1;

@@ -1,6 +1,7 @@
-import type { Prepared } from '../run/prepare.ts';
 import type { ScannedCurrency } from '../run/scan/currency.ts';
+import type { Scan } from '../run/scan/scan-input.ts';
 import { wholeUnits } from '../run/scan/value.ts';
+import type { Job } from '../run/settings/settings.ts';
 import type { CountedSum } from './sums.ts';
 
 /** The currencies of a file's values. Values of different currencies are never added. */
@@ -14,13 +15,13 @@ export interface FileCurrencies {
 }
 
 /** From the scan, which has the values of each currency by cell. */
-export function currenciesOf({ job, plan }: Prepared): FileCurrencies {
-  const { cells, layout, located, currencies } = plan.scan;
+export function currenciesOf({ currency }: Pick<Job, 'currency'>, scan: Scan): FileCurrencies {
+  const { cells, layout, located, currencies } = scan;
   const whole = { valueOf: (cell: number) => cells.value(cell), total: cells.total() };
   if (layout.values === 0) return { shown: null, totals: [], valueOfCell: whole.valueOf };
   const byRows = [...currencies].sort((a, b) => b.rows - a.rows);
   const [most, ...others] = byRows.map(({ code }) => code);
-  const shown = job.currency ?? (most || others.find(Boolean)) ?? null;
+  const shown = currency ?? (most || others.find(Boolean)) ?? null;
   if (most === undefined) {
     return { shown, totals: [{ currency: shown, rows: located, value: whole.total }], valueOfCell: whole.valueOf };
   }

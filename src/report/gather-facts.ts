@@ -14,7 +14,7 @@ import type { Job } from '../run/settings/settings.ts';
 import { cellOfInput, enrichedCells, locationsOf } from '../run/write/enriched-cells.ts';
 import type { RunRecord, Store } from '../store/port.ts';
 import { CellClasses, ratedTopics } from './cell-classes.ts';
-import { heaviestCircles } from './circles.ts';
+import { type Circle, heaviestCircles } from './circles.ts';
 import type { Comparison } from './compare/comparison.ts';
 import { currenciesOf, type FileCurrencies } from './currencies.ts';
 import type { Credits, Facts, Missing, PlaceAtRisk, PlaceLabel } from './facts.ts';
@@ -58,32 +58,40 @@ export async function reportOfLatestRun(
   const alone = { ...effects, rowThreads: 0 };
   const context = await openContext(job, { connection, store, effects: alone, asOf: run?.startedAt ?? now });
   using scanned = await scanInput(context);
-  const complete = new CellClasses(ratedTopics(job), scanned.cells.size);
+  // Before the answers are read, whose memory then takes the place of what this needs.
+  const circles = circlesOf(job, scanned);
+  const topics = ratedTopics(job);
+  const complete = new CellClasses(topics, scanned.cells.size);
+  const fields = new Map(topics.map(({ slug, scale }) => [slug, scale.fields]));
   const prepared = await prepareScanned(context, scanned, {
+    fieldsOf: (topic) => fields.get(topic)!,
     onComplete: (cell, { asOf, fields }) => complete.putComplete(cell, asOf, fields()),
   });
-  return await gatherFacts(prepared, now, await compare?.(prepared, complete), complete);
+  return await gatherFacts(prepared, now, { circles, complete, comparison: await compare?.(prepared, complete) });
 }
 
-/**
- * The facts and the map of a run. Reads the store, the ledger and, once more, the input.
- *
- * @param complete the complete cells, if the plan has collected them
- */
-export async function gatherFacts(
-  prepared: Prepared,
-  now: number,
-  comparison: Comparison | null = null,
-  complete: CellClasses = new CellClasses(ratedTopics(prepared.job), prepared.plan.scan.cells.size),
-): Promise<Report> {
+/** What is known of a run before its facts are gathered. */
+interface Gathered {
+  readonly circles?: readonly Circle[];
+  /** The complete cells, if the plan has collected them. */
+  readonly complete?: CellClasses;
+  readonly comparison?: Comparison | undefined;
+}
+
+/** The facts and the map of a run. Reads the store, the ledger and, once more, the input. */
+export async function gatherFacts(prepared: Prepared, now: number, gathered: Gathered = {}): Promise<Report> {
   const { job, store, connection } = prepared;
   const { scan } = prepared.plan;
   const { rowFile } = scan;
   const valueColumns = scan.layout.columns.slice(2, 2 + scan.layout.values);
   const decimals = valueColumns.length === 0 ? null : scan.cells.decimals;
   const sumOf = sumMaker(decimals);
-  const currencies = currenciesOf(prepared);
-  const circles = circlesOf(prepared, currencies);
+  const currencies = currenciesOf(job, scan);
+  const {
+    circles = circlesOf(job, scan),
+    complete = new CellClasses(ratedTopics(job), scan.cells.size),
+    comparison = null,
+  } = gathered;
   const { figures, atRisk, map, status, reasons } = await tallied(prepared, currencies, decimals, complete);
   const shown = new Set([...atRisk, ...circles].map(({ cell }) => cell));
   const { labels, problems } = await namedRows(scan, shown);
@@ -205,8 +213,9 @@ const CIRCLES_SHOWN = 10;
 /** The radius of the circles, in meters. */
 const RADIUS: Readonly<Record<Units, number>> = { miles: METERS_PER_MILE, kilometers: 1000 };
 
-function circlesOf({ job, plan }: Prepared, { valueOfCell, totals }: FileCurrencies) {
-  const { cells } = plan.scan;
+function circlesOf(job: Job, scan: Scan): readonly Circle[] {
+  const { valueOfCell, totals } = currenciesOf(job, scan);
+  const { cells } = scan;
   const rows = (cell: number) => cells.rows(cell);
   const location = (cell: number) => locationOf(cells.cell(cell));
   const weightOf = totals.length === 0 ? rows : valueOfCell;

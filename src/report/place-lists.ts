@@ -27,6 +27,8 @@ export class PlaceLists {
   /** Indexes among the classes: 0 for the highest rating, then the natural topics. */
   readonly #layers: readonly number[];
   readonly #lists: Ranked[][];
+  /** No list takes a smaller value. */
+  #least = Number.NEGATIVE_INFINITY;
 
   /** @param natural the natural topics with their indexes among the classes that `add` gets */
   constructor(natural: readonly { readonly slug: TopicSlug; readonly layer: number }[]) {
@@ -36,6 +38,7 @@ export class PlaceLists {
   }
 
   add(cell: CellOfInput, classes: Uint8Array): void {
+    if (cell.value < this.#least) return;
     let made: CellAtRisk | undefined;
     for (let list = 0; list < this.#lists.length; list++) {
       const rank = classes[this.#layers[list]!]!;
@@ -49,6 +52,9 @@ export class PlaceLists {
       kept.splice(at < 0 ? kept.length : at, 0, { ...made, rank });
       if (kept.length > PLACES_KEPT) kept.pop();
     }
+    if (made === undefined) return;
+    const leastOf = (kept: readonly Ranked[]) => kept[PLACES_KEPT - 1]?.value ?? Number.NEGATIVE_INFINITY;
+    this.#least = Math.min(...this.#lists.map(leastOf));
   }
 
   /** The places of all lists, each once, the largest first. */

@@ -47,7 +47,7 @@ test('a report of several currencies reads the input once more, and has the sums
     const prepared = await preparedWith(currency === undefined ? {} : { currency });
     const { scan } = prepared.plan;
     const unit = 10 ** (scan.cells.decimals - 2);
-    const { totals, valueOfCell, shown: found } = currenciesOf(prepared);
+    const { totals, valueOfCell, shown: found } = currenciesOf(prepared.job, scan);
     assert.equal(found, shown);
     assert.deepEqual(
       new Map(totals.map((total) => [total.currency ?? '', total.value / unit])),

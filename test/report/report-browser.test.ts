@@ -166,13 +166,16 @@ test(
       );
     const full = () => page.locator('#size-0').textContent();
     const [before, least] = [await full(), await page.locator('#marks use').count()];
+    // Below the table of perils.
+    await page.evaluate("document.getElementById('map-drawing').scrollIntoView({ block: 'center' })");
+    const scrolled = (await page.evaluate('window.scrollY')) as number;
     const { x, y, width, height } = (await drawing.boundingBox())!;
     await page.mouse.move(x + width / 2, y + height / 2);
     await page.mouse.wheel(0, 100);
     // Where there is nothing to zoom out of, the wheel scrolls the page.
-    while (!(await page.evaluate('window.scrollY > 0'))) await nextFrames(page);
+    while (!(await page.evaluate(`window.scrollY > ${scrolled}`))) await nextFrames(page);
     assert.equal(await size(), 1);
-    await page.evaluate('window.scrollTo(0, 0)');
+    await page.evaluate(`window.scrollTo(0, ${scrolled})`);
     for (let turns = 0; turns < 100 && ((await size()) as number) <= 4; turns++) {
       await page.mouse.wheel(0, -100);
       await nextFrames(page);

@@ -53,7 +53,7 @@ export async function compareWithOutput(
   const topics = natural.filter((slug) => ratingColumn(slug) >= 0);
   const [idThen, idNow] = [idOf(output, layout), idOf(input, plan.scan.layout)];
   const isById = idThen !== null && idNow !== null && sameName(output.columns[idThen]!, input.columns[idNow]!);
-  const { shown } = currenciesOf(prepared);
+  const { shown } = currenciesOf(job, plan.scan);
   const { decimals } = plan.scan.cells;
 
   async function* earlierRows() {
