@@ -9,7 +9,7 @@ import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
 import type { InputFile } from './files/input-file.ts';
 import type { WriteNewFile } from './files/row-output.ts';
 import { geojsonRowFile, isGeojson } from './json/geojson-row-file.ts';
-import { isNdjson, ndjsonRowFile } from './json/ndjson-row-file.ts';
+import { isJsonArray, isNdjson, jsonArrayRowFile, ndjsonRowFile } from './json/ndjson-row-file.ts';
 import { writeNewGeojson, writeNewNdjson } from './json/new-json.ts';
 import type { RowFile } from './port.ts';
 import type { XlsxOptions } from './xlsx/xlsx-row-file.ts';
@@ -107,6 +107,13 @@ const FILE_FORMATS: readonly FileFormat[] = [
       hasDistinctNames: true,
       write: writeNewNdjson,
     },
+  },
+  {
+    name: 'json',
+    extensions: [],
+    ofCopies: ['.json'],
+    isOfObjects: true,
+    reading: { isIn: isJsonArray, open: async (input) => jsonArrayRowFile(input), withoutHeader: 'JSON' },
   },
   {
     name: 'geojson',

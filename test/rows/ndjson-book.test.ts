@@ -92,7 +92,7 @@ test('a file of many lines is read in windows', LONG, async () => {
 });
 
 test('JSON that is neither lines nor features is named for what it is', async () => {
-  for (const content of ['{\n  "lat": 1\n}\n', '[{"lat": 1}]', '{"type": "FeatureCollection"}']) {
+  for (const content of ['{\n  "lat": 1\n}\n', '[[1, 2]]', '{"type": "FeatureCollection"}']) {
     const file = join(folder, 'other.json');
     writeFileSync(file, content);
     await assert.rejects(openRowFile(file), { code: 'INPUT_UNREADABLE', message: /is JSON/ });

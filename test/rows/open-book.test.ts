@@ -46,7 +46,7 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
   ['SQLite format 3\0', /is an SQLite database/],
   ['  <!DOCTYPE html><html>', /is a web page/],
   ['{"type": "FeatureCollection"}', /is JSON/],
-  ['[{"lat": 1}]', /is JSON/],
+  ['[[1, 2]]', /is JSON/],
   [Buffer.from([1, 2, 3, 0, 5, 6]), /is binary data/],
 ];
 

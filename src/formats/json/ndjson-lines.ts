@@ -53,6 +53,6 @@ function takeLines({ bytes, from, to, atEnd }: ReadWindow, firstLine: number): L
 }
 
 function tooLong(source: ByteSource, line: number): PerilbookError {
-  const hint = 'Perilbook reads JSON with one object a line, or a GeoJSON FeatureCollection.';
+  const hint = 'Perilbook reads JSON with one object a line, an array of objects, or a GeoJSON FeatureCollection.';
   return source.refused(`has a line ${line} without an end`, hint);
 }

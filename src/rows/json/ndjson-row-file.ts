@@ -1,5 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
-import { memberTexts, type Piece, withMembers } from '../../formats/json/json-members.ts';
+import { elementBatches, elementsIn, startOfArray } from '../../formats/json/array-elements.ts';
+import { memberTexts, NotJson, type Piece, withMembers } from '../../formats/json/json-members.ts';
 import { type LineBatch, lineBatches } from '../../formats/json/ndjson-lines.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
@@ -26,36 +27,82 @@ export function isNdjson({ head, isWhole }: InputFile): boolean {
  * only in another format.
  */
 export function ndjsonRowFile(input: InputFile): RowFile {
-  const objects = linesOfHead(input.head, input.isWhole)
-    .map(parseObject)
-    .filter((object) => object !== null);
-  const columns = jsonColumns(objects);
-  const rowFile = rowFileOf(input, columns);
-  return input.isWhole
-    ? rowFile
-    : { ...rowFile, entire: async () => rowFileOf(input, await allColumns(input, columns)) };
+  return objectsFile(input, LINES, linesOfHead(input.head, input.isWhole));
 }
 
-function rowFileOf(input: InputFile, columns: readonly JsonColumn[]): RowFile {
+/** True for an array whose first element is an object. */
+export function isJsonArray({ head }: InputFile): boolean {
+  return startOfArray(head) >= 0;
+}
+
+/** Opens a JSON array of objects: as NDJSON, with an element in place of a line. What stands between the elements is copied. @throws INPUT_UNREADABLE */
+export function jsonArrayRowFile(input: InputFile): RowFile {
+  const { head } = input;
+  const { found } = elementsOfHead(input);
+  return objectsFile(
+    input,
+    ELEMENTS,
+    found.map(({ from, to }) => head.toString('utf8', from, to)),
+  );
+}
+
+function elementsOfHead(input: InputFile) {
+  try {
+    return elementsIn(input.head, startOfArray(input.head) + 1);
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw input.refused('is a JSON array that cannot be read', 'Check its commas and brackets.');
+  }
+}
+
+/** How the objects of a file are found in it. */
+interface ObjectFormat {
+  readonly format: 'ndjson' | 'json';
+  readonly unit?: 'row';
+  readonly batches: typeof lineBatches;
+  readonly problem: string;
+}
+
+const LINES: ObjectFormat = { format: 'ndjson', batches: lineBatches, problem: 'The line is not a JSON object.' };
+const ELEMENTS: ObjectFormat = {
+  ...{ format: 'json', unit: 'row', batches: elementBatches },
+  problem: 'The element is not a JSON object.',
+};
+
+function objectsFile(input: InputFile, objects: ObjectFormat, texts: readonly string[]): RowFile {
+  const columns = jsonColumns(texts.map(parseObject).filter((object) => object !== null));
+  const rowFile = rowFileOf(input, objects, columns);
+  return input.isWhole
+    ? rowFile
+    : { ...rowFile, entire: async () => rowFileOf(input, objects, await allColumns(input, objects, columns)) };
+}
+
+function rowFileOf(input: InputFile, objects: ObjectFormat, columns: readonly JsonColumn[]): RowFile {
   return {
-    format: 'ndjson',
+    format: objects.format,
+    ...(objects.unit === undefined ? {} : { unit: objects.unit }),
     hasTypes: true,
     columns: columns.map(({ name }) => name),
     wholeColumns: [...columns.keys()].filter((index) => columns[index]!.path.length === 1),
     read: (wanted) =>
       readRows(
         input,
+        objects,
         wanted.map((index) => columns[index]!),
       ),
-    write: (request) => writeNdjson(input, columns, request),
+    write: (request) => writeObjects(input, objects, columns, request),
   };
 }
 
 /** The first columns, and then the members that come only later in the file: in a table they need a column. */
-async function allColumns(input: InputFile, firstColumns: readonly JsonColumn[]): Promise<JsonColumn[]> {
+async function allColumns(
+  input: InputFile,
+  { batches }: ObjectFormat,
+  firstColumns: readonly JsonColumn[],
+): Promise<JsonColumn[]> {
   const names = new Set(firstColumns.filter(({ path }) => path.length === 1).map(({ path }) => path[0]!));
   const late: JsonColumn[] = [];
-  for await (const batch of lineBatches(input)) {
+  for await (const batch of batches(input)) {
     for (const { text } of textLines(batch)) {
       for (const name of Object.keys(parseObject(text) ?? {})) {
         if (names.has(name)) continue;
@@ -74,10 +121,14 @@ function linesOfHead(head: Buffer, isWhole: boolean): string[] {
   return lines.filter((line) => line.trim() !== '');
 }
 
-async function* readRows(input: InputFile, wanted: readonly JsonColumn[]): AsyncGenerator<readonly Row[]> {
+async function* readRows(
+  input: InputFile,
+  { batches, problem }: ObjectFormat,
+  wanted: readonly JsonColumn[],
+): AsyncGenerator<readonly Row[]> {
   let number = 0;
-  for await (const batch of lineBatches(input)) {
-    const rows = rowsOf(batch, wanted, number);
+  for await (const batch of batches(input)) {
+    const rows = rowsOf(batch, problem, wanted, number);
     number += rows.length;
     if (rows.length > 0) yield rows;
   }
@@ -92,17 +143,18 @@ function textLines({ bytes, lines, firstLine }: LineBatch): { text: string; from
 
 const withoutMark = (text: string): string => text.replace(/^\ufeff/, '');
 
-function rowsOf(batch: LineBatch, wanted: readonly JsonColumn[], before: number): Row[] {
+function rowsOf(batch: LineBatch, problem: string, wanted: readonly JsonColumn[], before: number): Row[] {
   return textLines(batch).map(({ text, line }, i) => {
     const object = parseObject(text);
     const values = wanted.map((column) => memberAt(object, column));
     const row = { number: before + i + 1, line, fields: values.map(jsonText), types: values.map(jsonType) };
-    return object ? row : { ...row, problem: 'The line is not a JSON object.' };
+    return object ? row : { ...row, problem };
   });
 }
 
-async function writeNdjson(
+async function writeObjects(
   input: InputFile,
+  { batches }: ObjectFormat,
   columns: readonly JsonColumn[],
   request: WriteRequest,
 ): Promise<WriteResult> {
@@ -112,7 +164,7 @@ async function writeNdjson(
   return await writeTextRows(request, input, async (gathered) => {
     const nextFields = rowFields(request);
     let count = 0;
-    for await (const batch of lineBatches(input, request.signal)) {
+    for await (const batch of batches(input, request.signal)) {
       const lines = textLines(batch);
       const fields = await nextFields(lines.length);
       let copied = batch.from;

@@ -60,7 +60,7 @@ export const listOf = (given: Given): string[] =>
 export const SETTINGS = {
   input: {
     group: 'Input',
-    help: 'CSV, Excel (.xlsx), Parquet, NDJSON or GeoJSON, by a path relative to this file; for part files a folder, a pattern (parts/*.csv) or a list',
+    help: 'CSV, Excel (.xlsx), Parquet, NDJSON, a JSON array or GeoJSON, by a path relative to this file; for part files a folder, a pattern (parts/*.csv) or a list',
     schema: ({ texts }) => texts,
   },
   sheet: {

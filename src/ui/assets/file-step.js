@@ -64,7 +64,7 @@ const NO_PATH = new Refusal({
   hint: 'For instance /folder/portfolio.csv.',
 });
 
-const FORMATS = { csv: 'CSV', parquet: 'Parquet', ndjson: 'NDJSON', geojson: 'GeoJSON' };
+const FORMATS = { csv: 'CSV', parquet: 'Parquet', ndjson: 'NDJSON', json: 'JSON', geojson: 'GeoJSON' };
 
 /** The first step: a file is dropped, chosen or named. @param whenOpened gets the file @param whenFailed called when there is none */
 export function FileStep({ whenOpened, whenFailed }) {
@@ -102,7 +102,7 @@ export function FileStep({ whenOpened, whenFailed }) {
       }} />
       <label class="button primary" for="file">${isOpen ? 'Choose another file' : 'Choose a file'}</label>
       ${' '}<button type="button" id="sample-file" class="button" onClick=${sendSample} ...${needsServer()}>Try it with a sample</button>
-      <p id="file-kinds" class="soft small">CSV, Excel, Parquet, NDJSON or GeoJSON. It stays on this machine; only coordinates are sent to the service.</p>
+      <p id="file-kinds" class="soft small">CSV, Excel, Parquet, NDJSON, JSON or GeoJSON. It stays on this machine; only coordinates are sent to the service.</p>
     </div>
     <form id="path-form" class="path" onSubmit=${(event) => {
       event.preventDefault();

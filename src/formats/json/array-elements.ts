@@ -1,0 +1,105 @@
+import type { PerilbookError } from '../../errors.ts';
+import { type ByteSource, type ReadWindow, readWindow } from '../bytes/byte-source.ts';
+import { endOfValue, NotJson, skipSpace } from './json-members.ts';
+import type { LineBatch } from './ndjson-lines.ts';
+
+const WINDOW_BYTES = 1024 * 1024;
+const ELEMENTS_A_BATCH = 4096;
+const LONGEST_ELEMENT = 64 * 1024 * 1024;
+const [COMMA, OPEN_LIST, CLOSE_LIST] = [0x2c, 0x5b, 0x5d];
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Where a JSON array of objects begins: at its bracket; -1 where the bytes are something else. A byte order mark may stand before it. */
+export function startOfArray(head: Buffer): number {
+  const at = skipSpace(head, head.subarray(0, 3).equals(MARK) ? 3 : 0);
+  if (head[at] !== OPEN_LIST) return -1;
+  return head[skipSpace(head, at + 1)] === 0x7b ? at : -1;
+}
+
+/** The elements that end in these bytes, from a bracket or from behind an element on. */
+export interface Elements {
+  readonly found: readonly { readonly from: number; readonly to: number }[];
+  /** Behind the last element and the comma after it, or behind the bracket that closes the array. */
+  readonly to: number;
+  readonly isClosed: boolean;
+}
+
+/** Finds at most `most` elements. @throws NotJson */
+export function elementsIn(bytes: Buffer, start: number, most = Number.POSITIVE_INFINITY): Elements {
+  const found: { from: number; to: number }[] = [];
+  let to = start;
+  while (found.length < most) {
+    const from = skipSpace(bytes, to);
+    if (bytes[from] === CLOSE_LIST) return { found, to: from + 1, isClosed: true };
+    const end = from < bytes.length ? endOfValue(bytes, from) : -1;
+    const next = end < 0 ? -1 : skipSpace(bytes, end);
+    // A number may go on in the bytes that follow, and so may the array.
+    if (next < 0 || next >= bytes.length) break;
+    if (bytes[next] !== COMMA && bytes[next] !== CLOSE_LIST) throw new NotJson();
+    found.push({ from, to: end });
+    to = bytes[next] === COMMA ? next + 1 : next;
+  }
+  return { found, to, isClosed: false };
+}
+
+/**
+ * Streams the elements of a JSON array as batches of "lines", whose number is that of the element. The bytes between them are in the
+ * batches, too, so that a copy keeps them. Memory is bounded by the window, which grows only for an element that is longer.
+ */
+export async function* elementBatches(source: ByteSource, signal?: AbortSignal): AsyncGenerator<LineBatch> {
+  await using pass = await source.startPass();
+  const window = readWindow(pass, Buffer.allocUnsafe(WINDOW_BYTES));
+  await window.refill();
+  let firstLine = 1;
+  let start = startOfArray(held(window)) + 1;
+  for (let isClosed = false; !isClosed; ) {
+    signal?.throwIfAborted();
+    const elements = takeElements(source, window, start, firstLine);
+    isClosed = elements.isClosed;
+    if (!isClosed && elements.found.length === 0) {
+      if (window.atEnd)
+        throw source.refused('is a JSON array that is not closed', 'It may have been cut off: get the file again.');
+      if (window.to - window.from > LONGEST_ELEMENT) throw tooLong(source, firstLine);
+      start -= window.from;
+      await window.refill();
+      continue;
+    }
+    yield { bytes: window.bytes, lines: elements.found, firstLine, from: window.from, to: elements.to };
+    firstLine += elements.found.length;
+    window.from = elements.to;
+    start = elements.to;
+  }
+  yield* restOf(source, window, firstLine);
+  await pass.assertSame();
+}
+
+const held = ({ bytes, to }: ReadWindow): Buffer => bytes.subarray(0, to);
+
+function takeElements(source: ByteSource, window: ReadWindow, start: number, firstLine: number): Elements {
+  try {
+    return elementsIn(held(window), start, ELEMENTS_A_BATCH);
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw source.refused(
+      `is a JSON array that cannot be read after element ${firstLine - 1}`,
+      'Check the commas and brackets there.',
+    );
+  }
+}
+
+/** What follows the array: white space alone. */
+async function* restOf(source: ByteSource, window: ReadWindow, firstLine: number): AsyncGenerator<LineBatch> {
+  for (;;) {
+    const { from, to } = window;
+    if (skipSpace(held(window), from) < to)
+      throw source.refused('has more after its JSON array', 'Leave one array of objects in it.');
+    if (to > from) yield { bytes: window.bytes, lines: [], firstLine, from, to };
+    window.from = to;
+    if (window.atEnd) return;
+    await window.refill();
+  }
+}
+
+function tooLong(source: ByteSource, element: number): PerilbookError {
+  return source.refused(`has an element ${element} without an end`, 'Perilbook reads a JSON array of objects.');
+}
