@@ -1,5 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
+import { perilbookColumns } from '../columns/row.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
 import type { OpenOptions } from '../rows/file-formats.ts';
 import { isSameFile, type ResolvedPath, resolvedPath } from '../rows/files/output-file.ts';
@@ -9,7 +11,7 @@ import { listParts } from '../rows/parts/list-parts.ts';
 import { isSqliteFile } from '../sql/open-sqlite.ts';
 import type { Store } from '../store/port.ts';
 import { filesOfStore } from '../store/store-address.ts';
-import type { Job } from './settings/settings.ts';
+import { type Job, NO_OUTPUT } from './settings/settings.ts';
 
 /** A file that a command reads or keeps, with a description: `holds an API key of the job`. No output may replace it. */
 export interface ProtectedFile {
@@ -130,6 +132,21 @@ async function isEnriched(path: string, reading: OpenOptions): Promise<boolean> 
     }
   }
   return false;
+}
+
+/** The topics whose columns an earlier output has and a job does not ask for; none where there is no such file. */
+export async function topicsOnlyBefore({ output, parts, prefix, topics }: Job): Promise<TopicSlug[]> {
+  if (output === '-' || output === NO_OUTPUT || parts !== null || !existsSync(output)) return [];
+  try {
+    const known = perilbookColumns(prefix);
+    const { columns } = await openRowFile(output);
+    const before = new Set(columns.map((name) => known.get(name)?.topic));
+    return TOPIC_SLUGS.filter((topic) => before.has(topic) && !topics.includes(topic));
+  } catch (error) {
+    // What is no table has no columns to lose; whether it may be replaced is checked elsewhere.
+    if (error instanceof PerilbookError) return [];
+    throw error;
+  }
 }
 
 const HEAD_BYTES = 8_192;

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { TopicSlug } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
 import { openRun } from '../../library/run-host.ts';
@@ -6,7 +7,7 @@ import { runFacts } from '../../run/estimate.ts';
 import { outputFiles } from '../../run/parts/part-outputs.ts';
 import { readPlan } from '../../run/plan/approved-plan.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
-import { type ProtectedFile, rowsOutput, writtenOutputs } from '../../run/protected-files.ts';
+import { type ProtectedFile, rowsOutput, topicsOnlyBefore, writtenOutputs } from '../../run/protected-files.ts';
 import { type RunResult, runJob } from '../../run/run-job.ts';
 import type { Job } from '../../run/settings/settings.ts';
 import { creditsNow } from '../../run/summary.ts';
@@ -19,6 +20,7 @@ import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
 import { jobOf } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
+import { commandLine } from '../messages/command-line.ts';
 import { readingMessage, shownPath } from '../messages/format.ts';
 import { costOfRest, reportCommand, resumeCommand } from '../messages/next-commands.ts';
 import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
@@ -77,6 +79,7 @@ async function outcomeOf(
   };
   // Imported here: its sources and the YAML reader are 80 modules, which a run without a terminal does not need.
   if (canAsk(messages)) await (await import('../offer-data.ts')).offerData(messages, flags, job);
+  const lost = await topicsOnlyBefore(job);
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   await using owned = new AsyncDisposableStack();
   const { prepared, result, progress } = await planAndRun();
@@ -114,7 +117,8 @@ async function outcomeOf(
       report === null && findings.length > 0 ? reportCommand(words, flags, job, Object.keys(REPORT_OPTIONS)) : null;
     const ofReport = reported === null ? [] : [`For the report: ${reported}`];
     const sample = result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
-    say(context, [...facts, ...findings, ...ofReport, ...next, ...sample].join('\n'));
+    const ofLost = result.summary.output_kept ? [] : lostMessage(words, flags, job, lost);
+    say(context, [...facts, ...ofLost, ...findings, ...ofReport, ...next, ...sample].join('\n'));
   }
   return outcome;
 
@@ -148,6 +152,13 @@ async function outcomeOf(
     });
     return { ...owned.use(done), progress };
   }
+}
+
+/** Says what an earlier version of the output had besides, and how to write both: the answers are still in the store. */
+function lostMessage(words: readonly string[], flags: RunFlags, job: Job, lost: readonly TopicSlug[]): string[] {
+  if (lost.length === 0) return [];
+  const both = commandLine('run', words, { ...flags, topics: [...job.topics, ...lost].join(',') });
+  return [`The output was replaced: it had ${lost.join(', ')} too. To write both: ${both}`];
 }
 
 /** The rows' outputs, which no other output of the run may replace. */
