@@ -69,7 +69,7 @@ test('nothing out of a file is markup on the page, and what turns the direction 
   const { page } = await handMadeBook(t, 'spread');
   const made = await page();
   const times = (text: string) => made.split(text).length - 1;
-  assert.deepEqual([times('<script'), times('</script')], [3, 3], 'the data of the map, its names, and the one script');
+  assert.deepEqual([times('<script'), times('</script')], [4, 4], 'the data of the map, its names, the ratings of the list, and the one script');
   for (const foreign of ['<img', '<b>Curious', 'used up <b>', 'service <b>', '</td></table>&']) {
     assert.equal(times(foreign), 0, foreign);
   }

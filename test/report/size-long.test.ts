@@ -4,7 +4,7 @@ import { reportPage } from '../../src/report/page/page.ts';
 import { largeFacts } from './large-facts.ts';
 
 /** 37 topics in two levels of hexagons, and 760 places with the longest names. */
-const MOST_BYTES = 2_500_000;
+const MOST_BYTES = 2_100_000;
 
 test('the page of a book all over the country, in all topics, stays below its bound', (t) => {
   const { facts, map } = largeFacts(15_000);

@@ -136,26 +136,35 @@ function linesPath(lines: readonly (readonly number[][])[], frame: Frame, closed
 }
 
 function linePath(line: readonly MapPoint[], frame: Frame, closed: boolean): string {
-  const points = line.map((point) => drawnPoint(frame, point));
-  if (!isSeen(points)) return '';
+  const drawn = line.map((point) => drawnPoint(frame, point));
+  if (SIDES.some((isBeyond) => drawn.every(isBeyond))) return '';
+  // Between two points beyond a side, further ones beyond it change nothing that is seen.
+  const points = drawn.filter((point, index) => {
+    const [before, after] = [drawn[index - 1], drawn[index + 1]];
+    return !before || !after || !SIDES.some((isBeyond) => isBeyond(before) && isBeyond(point) && isBeyond(after));
+  });
   let path = '';
   let [lastX, lastY] = [0, 0];
   for (const [index, [x, y]] of points.entries()) {
     const isEnd = index === 0 || index === points.length - 1;
     const [tenX, tenY] = [Math.round(x * 10), Math.round(y * 10)];
     if (!isEnd && Math.hypot(tenX - lastX, tenY - lastY) < FINEST * 10) continue;
-    if (index === 0) path = `M${tenX / 10} ${tenY / 10}`;
-    else if (tenX !== lastX || tenY !== lastY) path += `l${(tenX - lastX) / 10} ${(tenY - lastY) / 10}`;
+    if (index === 0) path = `M${tenX / 10} ${tenY / 10}l`;
+    else if (tenX !== lastX || tenY !== lastY) path += ` ${tenths(tenX - lastX)} ${tenths(tenY - lastY)}`;
     [lastX, lastY] = [tenX, tenY];
   }
-  return path.includes('l') ? path + (closed ? 'z' : '') : '';
+  return path.endsWith('l') ? '' : path.replaceAll('l ', 'l').replaceAll(' -', '-') + (closed ? 'z' : '');
 }
 
-/** Whether a line's bounding box touches the drawing. */
-function isSeen(points: readonly MapPoint[]): boolean {
-  const xs = points.map(([x]) => x);
-  const ys = points.map(([, y]) => y);
-  const [west, east] = [Math.min(...xs), Math.max(...xs)];
-  const [north, south] = [Math.min(...ys), Math.max(...ys)];
-  return west < WIDTH && east > 0 && north < HEIGHT && south > 0;
+/** Beyond each side of the drawing, with the width of a line. */
+const SIDES: readonly ((point: MapPoint) => boolean)[] = [
+  ([x]) => x < -2,
+  ([x]) => x > WIDTH + 2,
+  ([, y]) => y < -2,
+  ([, y]) => y > HEIGHT + 2,
+];
+
+/** A number of tenths as SVG reads it, without a zero before the point. */
+function tenths(number: number): string {
+  return String(number / 10).replace(/^(-?)0\./, '$1.');
 }

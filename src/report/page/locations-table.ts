@@ -1,11 +1,11 @@
 import { topicOf } from '../../contract/topics.ts';
 import { grouped } from '../../format-numbers.ts';
-import type { Facts, PlaceAtRisk } from '../facts.ts';
+import type { Facts, PlaceAtRisk, TopicFacts } from '../facts.ts';
 import { lineText, measureOf } from '../measure.ts';
 import { PLACES_KEPT } from '../place-lists.ts';
+import { HIGH, VERY_HIGH } from '../scales.ts';
 import { capital } from './accumulation.ts';
-import { swatch } from './bars.ts';
-import { type Html, html, quoted, scrolling, section } from './html.ts';
+import { type Html, html, jsonData, quoted, scrolling, section } from './html.ts';
 
 /**
  * The places of largest value at risk, for each peril and for all. The page shows the first places of all; the script selects
@@ -32,7 +32,7 @@ export function locationsSection(facts: Facts): Html | null {
     html`<p class="says">Rated Relatively High or Very High, ${valued ? 'largest value first' : 'most severe first'}: the first ${PLACES_KEPT} places for each peril. Locations at the same place are one line.${all}</p>
 <form class="controls scripted" id="list-controls" hidden>
 <label for="list-peril">Peril</label>
-<select id="list-peril"><option value="">All</option>${natural.map(({ topic, title }) => html`<option value="${topic}">${title}</option>`)}</select>
+<select id="list-peril"><option value="">All</option>${natural.map(({ title }, peril) => html`<option value="${peril}">${title}</option>`)}</select>
 <label for="list-filter">Filter</label>
 <input type="search" id="list-filter" autocomplete="off">
 <a id="list-csv" download="locations.csv" href="#locations">Download CSV</a>
@@ -46,8 +46,18 @@ ${scrolling(
 <tbody>
 ${locations.map((place, index) => lineOf(facts, place, index >= PLACES_KEPT))}</tbody>
 </table>`,
-)}`,
+)}<script type="application/json" id="list-ratings">${jsonData(locations.map(({ ratings }) => ratingsByPeril(ratings, natural)))}</script>
+`,
   );
+}
+
+/** By the number of the peril: class, score and frequency. */
+function ratingsByPeril(ratings: PlaceAtRisk['ratings'], natural: readonly TopicFacts[]): object {
+  const perils = ratings.map(({ topic, rating, score, frequency }) => [
+    natural.findIndex((peril) => peril.topic === topic),
+    [rating === 'Very High' ? VERY_HIGH : HIGH, score, frequency],
+  ]);
+  return Object.fromEntries(perils);
 }
 
 const TONES = [
@@ -61,11 +71,8 @@ function lineOf(facts: Facts, place: PlaceAtRisk, isHidden: boolean): Html {
     const topics = place.ratings.filter((rated) => rated.rating === rating);
     return { rating, tone, titles: topics.map(({ topic }) => topicOf(topic).title).join(', ') };
   }).filter(({ titles }) => titles !== '');
-  const rated = Object.fromEntries(
-    place.ratings.map(({ topic, rating, score, frequency }) => [topic, [rating, score, frequency]]),
-  );
-  return html`<tr data-rated="${JSON.stringify(rated)}" data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${lineText(place)}</td><td data-name="ID">${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td>${county}</td>${
+  return html`<tr data-at="${lat},${lng}"${isHidden && html` hidden`}><td class="n" data-name="${capital(facts.unit)}" data-v="${order}" data-csv="${part === undefined ? '' : `${part}:`}${line}">${lineText(place)}</td><td data-name="ID">${id !== '' && quoted(id)}</td><th scope="row">${name !== '' && html`${quoted(name)}<br>`}<small>${lat}, ${lng}</small></th><td>${county}</td>${
     value !== null && html`<td class="n" data-name="Value" data-v="${value}">${measureOf(facts).shown(value)}</td>`
-  }<td class="n" data-name="Locations" data-v="${locations}">${grouped(locations)}</td><td data-csv="${shown.map(({ rating, titles }) => `${rating}: ${titles}`).join('; ')}">${shown.map(({ tone, rating, titles }) => html`<p>${swatch(tone)}<b>${rating}</b> ${titles}</p>`)}</td></tr>
+  }<td class="n" data-name="Locations" data-v="${locations}">${grouped(locations)}</td><td>${shown.map(({ tone, rating, titles }) => html`<p class="rated-${tone}"><b>${rating}</b> ${titles}</p>`)}</td></tr>
 `;
 }

@@ -6,13 +6,10 @@ export function setUpLocations(root, state) {
   const limit = Number(table.dataset.limit);
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
+  // By peril: rating, score, frequency.
+  const ratings = JSON.parse(byId('list-ratings').textContent);
   // By value, as the page was made.
-  const rows = [...body.rows].map((row) => ({
-    row,
-    text: row.textContent.toLowerCase(),
-    // By topic: rating, score, frequency.
-    rated: JSON.parse(row.dataset.rated),
-  }));
+  const rows = [...body.rows].map((row, at) => ({ row, text: row.textContent.toLowerCase(), rated: ratings[at] }));
   const peril = byId('list-peril');
   const filter = byId('list-filter');
   const link = byId('list-csv');
@@ -27,14 +24,18 @@ export function setUpLocations(root, state) {
   const textOf = (cell) => (cell.querySelector('bdi') ?? cell).textContent;
   const exported = (cell) => cell.dataset.csv ?? cell.dataset.v ?? textOf(cell).trim().replaceAll(/\s+/g, ' ');
 
+  const highRatings = (cell) =>
+    [...cell.children].map((line) => line.textContent.replace(/^(Very|Relatively) High/, '$&:')).join('; ');
+  const ratingOf = ([rating, ...numbers]) => [rating === 4 ? 'Very High' : 'Relatively High', ...numbers];
+
   // The ratings of all perils are one text; those of a chosen one are numbers too.
   const csv = (shown) => {
     const ratings = peril.value === '' ? [heads.at(-1).textContent] : ['Rating', 'Score', 'Frequency'];
     const names = [...heads.slice(0, -1).map((head) => head.textContent), 'Latitude', 'Longitude', ...ratings];
     const lines = shown.map(({ row, rated }) => {
-      const cells = [...row.cells].map(exported);
-      const last = peril.value === '' ? cells.slice(-1) : rated[peril.value].map((value) => String(value ?? ''));
-      return [...cells.slice(0, -1), ...row.dataset.at.split(','), ...last];
+      const cells = [...row.cells].slice(0, -1).map(exported);
+      const last = peril.value === '' ? [highRatings(row.cells[cells.length])] : ratingOf(rated[peril.value]);
+      return [...cells, ...row.dataset.at.split(','), ...last.map((value) => String(value ?? ''))];
     });
     return [names, ...lines].map((line) => line.map(field).join(',')).join('\r\n');
   };
