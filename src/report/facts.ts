@@ -48,6 +48,8 @@ export interface Facts {
   readonly places: number;
   /** All locations. */
   readonly all: Sum;
+  /** The locations with an answer to each topic. */
+  readonly complete: Sum;
   /** By the highest of a location's natural ratings; null without natural topics. */
   readonly highest: Rated | null;
   readonly topics: readonly TopicFacts[];

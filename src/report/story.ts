@@ -4,7 +4,7 @@ import type { TopicRatings } from '../run/write/rating-counts.ts';
 import type { Facts, TopicFacts } from './facts.ts';
 import { type Measure, measureOf, percent } from './measure.ts';
 import { scaleOf, severeClasses, VERY_HIGH } from './scales.ts';
-import { type Sum, sumMaker } from './sums.ts';
+import { type Rated, type Sum, sumMaker } from './sums.ts';
 
 /** The answered sum of a natural topic, and its part with a high rating. */
 interface RatedPeril {
@@ -52,31 +52,72 @@ export function findingsOfRun(
   return { findings: ratingFindings(perils).slice(0, MOST_OF_RUN), currency: job.currency ?? scan.currency };
 }
 
-/** The first sentence of a report: the largest share, its main counties, and the unanswered share. */
+/** The peril of the first sentence; null without a high rating. */
+export function headlineOf(facts: Pick<Facts, 'topics'>): (RatingFinding & { readonly peril: TopicFacts }) | null {
+  const natural = facts.topics.filter(({ category }) => category === 'natural');
+  return (
+    ratingFindings(natural.map((topic) => ({ ...topic, veryHigh: topic.classes[VERY_HIGH]!, facts: topic }))).map(
+      (finding) => ({ ...finding, peril: finding.peril.facts }),
+    )[0] ?? null
+  );
+}
+
+/** The first sentences of a report: the topics without any answer, then the largest share, its main counties, and the unanswered share. */
 export function storyOf(facts: Omit<Facts, 'story'>): string {
   const { all, highest, topics, units } = facts;
   if (all.locations === 0) return 'No row has a location in the US.';
   // A column of zeros shows no risk.
   const measure = measureOf(all.value ? facts : { ...facts, valueName: null });
-  const natural = topics.filter(({ category }) => category === 'natural');
-  const perils = natural.map((topic) => ({ ...topic, veryHigh: topic.classes[VERY_HIGH]! }));
-  const [finding] = ratingFindings(perils);
-  const whole = finding?.peril ?? highest ?? topics[0]!;
-  if (whole.answered.locations === 0) return `Nothing of ${measure.words(all)} is answered yet.`;
+  const [answered, lacking] = [topics.filter(isAnswered), topics.filter((topic) => !isAnswered(topic))];
+  if (answered.length === 0) return `Nothing of ${measure.words(all)} is answered yet.`;
+  const finding = headlineOf(facts);
+  if (finding === null && highest !== null) return `${nothingHigh(facts, highest, measure)}.`;
+  const whole = finding?.peril ?? answered[0]!;
   const parts = finding
     ? [
         shareText(finding.rated, whole.answered, `rated ${finding.rating} for ${finding.title.toLowerCase()}`, measure),
         whereWords(finding.peril, facts, measure),
       ]
-    : [
-        highest === null
-          ? shareText(whole.severe, whole.answered, severeText(topics[0]!, units), measure)
-          : `None of the ${measure.words(whole.answered)} answered is rated Relatively High or Very High for a hazard`,
-      ];
-  if (measure.of(whole.notAnswered) > 0) {
-    parts.push(`${measure.words(whole.notAnswered)} ${isOrAre(whole.notAnswered, measure)} not answered`);
+    : [shareText(whole.severe, whole.answered, severeText(whole, units), measure)];
+  const first = lacking.length > 0 ? `${namesOf(lacking)}: not answered. ` : '';
+  return `${first}${[...parts, unansweredText(whole, measure)].filter(Boolean).join('; ')}.`;
+}
+
+const isAnswered = ({ answered }: Rated) => answered.locations > 0;
+
+function unansweredText({ notAnswered }: Rated, measure: Measure): string {
+  if (measure.of(notAnswered) === 0) return '';
+  return `${measure.words(notAnswered)} ${isOrAre(notAnswered, measure)} not answered`;
+}
+
+/** Where no rating is high. Only what is answered everywhere has none. */
+function nothingHigh({ topics, all }: Pick<Facts, 'topics' | 'all'>, highest: Rated, measure: Measure): string {
+  const natural = topics.filter(({ category }) => category === 'natural');
+  if (natural.every(({ notAnswered }) => notAnswered.locations === 0)) {
+    return `None of the ${measure.words(all)} is rated Relatively High or Very High for a hazard`;
   }
-  return `${parts.filter(Boolean).join('; ')}.`;
+  const [answered, lacking] = [natural.filter(isAnswered), natural.filter((topic) => !isAnswered(topic))];
+  const of = (topic: Rated) => measure.of(topic.answered);
+  const isSame = answered.every((topic) => of(topic) === of(answered[0]!));
+  const where =
+    isSame && answered.length > 0 ? `the ${measure.words(answered[0]!.answered)} answered` : 'what is answered';
+  return [
+    answered.length > 0 && `${namesOf(answered)}: nothing high in ${where}`,
+    lacking.length > 0
+      ? `${answered.length > 0 ? namesOf(lacking).toLowerCase() : namesOf(lacking)} not answered`
+      : unansweredText(highest, measure),
+  ]
+    .filter(Boolean)
+    .join('; ');
+}
+
+const MOST_NAMES = 3;
+
+/** `Hail, wildfire and earthquake`; `15 topics`. */
+function namesOf(topics: readonly TopicFacts[]): string {
+  if (topics.length > MOST_NAMES) return `${topics.length} topics`;
+  const names = topics.map(({ title }, index) => (index === 0 ? title : title.toLowerCase()));
+  return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 function shareText(part: Sum, answered: Sum, words: string, measure: Measure): string {

@@ -28,7 +28,10 @@ export interface TallyOf {
 
 /** The results of a count: facts, the map, and the places to name. */
 export interface Tallied {
-  readonly figures: Pick<Facts, 'places' | 'all' | 'highest' | 'topics' | 'counties' | 'states' | 'oldest' | 'newest'>;
+  readonly figures: Pick<
+    Facts,
+    'places' | 'all' | 'complete' | 'highest' | 'topics' | 'counties' | 'states' | 'oldest' | 'newest'
+  >;
   readonly map: MapFigures;
   readonly atRisk: readonly CellAtRisk[];
   /** Locations by `hazard_status`. */
@@ -58,6 +61,8 @@ export class Tally {
   readonly #status = new Map<string, number>();
   /** The added cell's highest rating, then its rating for each topic. */
   readonly #classes: Uint8Array;
+  /** Of the cells that have an answer to each topic. */
+  readonly #complete = { rows: 0, value: 0 };
   #notDrawn = 0;
   #rows = 0;
   /** Rows of the cells whose fields were counted. */
@@ -89,6 +94,10 @@ export class Tally {
     this.#rows += rows;
     classes.copy(cell.number, this.#classes, 1);
     this.#classes[0] = this.#highestClass();
+    if (this.#topics.every(({ scale }, index) => this.#classes[index + 1] !== unansweredClass(scale))) {
+      this.#complete.rows += rows;
+      this.#complete.value += value;
+    }
     this.#concentration.add(county, rows, value, this.#classes);
     this.#lists.add(cell, this.#classes);
     const point = project(cell.location);
@@ -142,6 +151,7 @@ export class Tally {
       figures: {
         places: this.#cells,
         all: sumOf(all.all),
+        complete: sumOf(this.#complete),
         highest: this.#natural.length > 0 ? all.sums.rated(0, HIGHEST, this.#units, sumOf) : null,
         topics: this.#topics.map(({ slug, scale, natural }, index) => ({
           topic: slug,

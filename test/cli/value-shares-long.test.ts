@@ -27,6 +27,6 @@ test('plan, run, report and terminal give a complete file 100 % of its value, wh
   assert.equal(ran.code, 0, ran.stderr);
   assert.deepEqual(JSON.parse(ran.stdout).complete, { rows: 1, value: 1 });
   const page = readFileSync(join(folder, 'page.html'), 'utf8');
-  assert.ok(page.includes('<dt>Value answered</dt><dd>100 %'), /<dt>Value answered.*/.exec(page)?.[0]);
+  assert.ok(page.includes('<small>of locations, 100 % of value'), /<dt>Answered.*/.exec(page)?.[0]);
   assert.equal(page.search(/[<>&;]99\.9 %/), -1, 'no share is a little less than all');
 });

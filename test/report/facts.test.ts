@@ -105,7 +105,7 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
   assert.ok(facts.story.startsWith(story), `${facts.story}, not ${story}`);
   assert.ok(facts.story.endsWith(`; ${amount(top!.not_answered.value!, 'USD')} is not answered.`), facts.story);
   assert.ok(page.includes(`<p class="story">${facts.story}</p>`));
-  assert.ok(page.includes(`A whole bar is ${amount(value!, 'USD')}.`));
+  assert.ok(page.includes(`Bars of all value: ${amount(value!, 'USD')}</label>`));
 });
 
 /** Facts as `--json` prints them. */

@@ -143,12 +143,14 @@ test('a click on a peril switches the map, a second one goes back; the map zooms
   assert.equal(await shows.textContent(), 'Shown: Highest rating of all hazards, by value.');
   const world = () => page.locator('#map-world').getAttribute('transform');
   await page.locator('#zoom-in').click();
+  await nextFrames(page);
   assert.match((await world())!, /scale\(1\.6\)/);
   const zoomed = await world();
   await page.locator('#map-drawing').press('ArrowLeft');
   await nextFrames(page);
   assert.notEqual(await world(), zoomed);
   await page.locator('#zoom-reset').click();
+  await nextFrames(page);
   assert.match((await world())!, /translate\(0 0\)scale\(1\)/);
   assert.deepEqual(complaints, []);
 });

@@ -56,20 +56,109 @@ test('the first sentence where there are no hazards, nothing is high, or nothing
   const topics = spread.topics.map((topic) => ({ ...topic, ...quiet(topic) }));
   assert.equal(
     storyOf({ ...spread, topics, highest: quiet(spread.highest!) }),
-    'None of the 11.3 m answered is rated Relatively High or Very High for a hazard; 600 k is not answered.',
+    'Earthquake, hail and wildfire: nothing high in what is answered; 600 k is not answered.',
   );
   assert.equal(
-    storyOf({ ...spread, topics, highest: { ...quiet(spread.highest!), answered: none } }),
+    storyOf({ ...spread, topics: topics.map((topic) => ({ ...topic, answered: none })) }),
     'Nothing of 11.8 m is answered yet.',
   );
   assert.equal(storyOf({ ...spread, all: none }), 'No row has a location in the US.');
+});
+
+test('a partly answered book in two currencies: each figure is a sum of what is said of it', async (t) => {
+  const book = await handMadeBook(t, 'partly');
+  const [facts, page] = [await book.facts(), await book.page()];
+  // In millions of USD by hand. Houston, in CAD, is a location without a value.
+  const book$ = { losAngeles: 1, miami: 2, newYork: 4, denver: 8, houston: 0 };
+  const sum = (...places: (keyof typeof book$)[]) => ({
+    locations: places.length,
+    value: places.reduce((all, place) => all + book$[place] * 1e6, 0),
+  });
+  assert.deepEqual(facts.all, sum('losAngeles', 'miami', 'newYork', 'denver', 'houston'));
+  assert.deepEqual(facts.complete, sum('miami', 'houston'));
+  const perils = facts.topics.map(({ topic, answered, notAnswered, severe, classes }) => [
+    topic,
+    { answered, notAnswered, severe, veryHigh: { locations: classes[4]!.locations, value: classes[4]!.value } },
+  ]);
+  assert.deepEqual(Object.fromEntries(perils), {
+    coastalFlood: {
+      answered: sum('losAngeles', 'miami', 'newYork', 'houston'),
+      ...{ notAnswered: sum('denver'), severe: sum(), veryHigh: sum() },
+    },
+    hurricane: {
+      ...{ answered: sum('miami', 'houston'), notAnswered: sum('losAngeles', 'newYork', 'denver') },
+      ...{ severe: sum('miami', 'houston'), veryHigh: sum('miami') },
+    },
+    wildfire: {
+      ...{ answered: sum('losAngeles', 'miami', 'houston'), notAnswered: sum('newYork', 'denver') },
+      ...{ severe: sum('losAngeles'), veryHigh: sum('losAngeles') },
+    },
+  });
+  assert.equal(
+    facts.story,
+    '100 % of the $2.00 m answered is rated Very High for hurricane; Miami-Dade, Florida holds 100 % of it; $13.0 m is not answered.',
+  );
+  assert.ok(page.includes('<dt>Answered</dt><dd>40.0 %<small>of locations, 13.3 % of value, in all 3 topics</small>'));
+  // The title names what is in the report, and the map and the table show the peril of the first sentence.
+  assert.ok(page.includes('<h1><bdi>FL insurance</bdi>: 5 locations</h1>'));
+  assert.match(page, /<option value="2" selected>Hurricane<\/option>/);
+  assert.match(page, /<tr data-layer="2" class="chosen"><th scope="row">Hurricane</);
+  assert.ok(page.includes('Shown: Hurricane, by value.'));
+  // Values of two currencies are never added, and no line of the page says so.
+  assert.ok(page.includes('$15.0 m (4 locations), CAD 16.0 m (1 location). They are not added'));
+  assert.doesNotMatch(page, /add the numbers/);
+  assert.deepEqual(
+    facts.currencies.map(({ currency, value }) => [currency, value]),
+    [
+      ['USD', 15_000_000],
+      ['CAD', 16_000_000],
+    ],
+  );
+});
+
+test('none is rated high only where every asked topic is answered', async (t) => {
+  const facts = await (await handMadeBook(t, 'partly')).facts();
+  const none = { locations: 0, value: 0 };
+  const [flood, hurricane, wildfire] = facts.topics;
+  const unanswered = (topic: (typeof facts.topics)[number]) => ({
+    ...topic,
+    ...{ answered: none, notAnswered: facts.all, severe: none },
+    classes: topic.classes.map(({ name }) => ({ name, ...none })),
+  });
+  const whole = (topic: (typeof facts.topics)[number]) => ({
+    ...unanswered(topic),
+    answered: facts.all,
+    notAnswered: none,
+  });
+  const story = (...topics: (typeof facts.topics)[number][]) => storyOf({ ...facts, topics });
+  assert.equal(
+    story(flood!, unanswered(hurricane!), unanswered(wildfire!)),
+    `${flood!.title}: nothing high in the $7.00 m answered; hurricane and wildfire not answered.`,
+  );
+  assert.equal(
+    story(whole(flood!), whole(hurricane!), unanswered(wildfire!)),
+    `${flood!.title} and hurricane: nothing high in the $15.0 m answered; wildfire not answered.`,
+  );
+  assert.equal(
+    story(whole(flood!), whole(hurricane!), whole(wildfire!)),
+    'None of the $15.0 m is rated Relatively High or Very High for a hazard.',
+  );
+  // What was never asked of any place is said first.
+  assert.equal(
+    story(unanswered(flood!), hurricane!, wildfire!),
+    `${flood!.title}: not answered. 100 % of the $2.00 m answered is rated Very High for hurricane; Miami-Dade, Florida holds 100 % of it; $13.0 m is not answered.`,
+  );
 });
 
 test('nothing out of a file is markup on the page, and what turns the direction of writing is named', async (t) => {
   const { page } = await handMadeBook(t, 'spread');
   const made = await page();
   const times = (text: string) => made.split(text).length - 1;
-  assert.deepEqual([times('<script'), times('</script')], [4, 4], 'the data of the map, its names, the ratings of the list, and the one script');
+  assert.deepEqual(
+    [times('<script'), times('</script')],
+    [4, 4],
+    'the data of the map, its names, the ratings of the list, and the one script',
+  );
   for (const foreign of ['<img', '<b>Curious', 'used up <b>', 'service <b>', '</td></table>&']) {
     assert.equal(times(foreign), 0, foreign);
   }
@@ -98,7 +187,6 @@ test('the share answered is by value where the shares are of value', async (t) =
   // Sums of book.csv by hand: 11,850,000 in the US; Denver (600,000) was not bought, wildfire fails for Phoenix (400,000).
   const all = 11_850_000;
   const share = (value: number) => `${((value / all) * 100).toFixed(1)} %`;
-  assert.ok(page.includes(`<dt>Value answered</dt><dd>${share(all - 600_000)}<small>1 location not answered</small>`));
   const lineOf = (topic: string) => new RegExp(`<tr data-layer[^>]*><th scope="row">${topic}<.*`).exec(page)![0];
   assert.ok(lineOf('Earthquake').endsWith(`<td class="n">${share(all - 600_000)}</td></tr>`), lineOf('Earthquake'));
   assert.ok(lineOf('Wildfire').endsWith(`<td class="n">${share(all - 1_000_000)}</td></tr>`), lineOf('Wildfire'));

@@ -40,7 +40,7 @@ export interface TopicChanges {
   readonly title: string;
   /** The bridge of the value rated Relatively High or Very High. */
   readonly bridge: Bridge;
-  /** Rows in both files with different ratings, at the same place or not, most rows first. With the present value. */
+  /** Rows in both files, at the same place, with different ratings, most rows first. With the present value. */
   readonly moved: readonly RatingMove[];
   readonly answeredThen: CountedSum;
   readonly answeredNow: CountedSum;
@@ -50,6 +50,4 @@ export interface RatingMove extends CountedSum {
   readonly from: string;
   readonly to: string;
   readonly isWorse: boolean;
-  /** From or to Relatively High or Very High. */
-  readonly isHigh: boolean;
 }

@@ -203,8 +203,8 @@ class TopicSums {
   add(then: RowState | null, now: RowState | null, hasMoved: boolean, example: () => RowExample): void {
     this.#atRisk.add(then, now, hasMoved, example);
     this.#answered.add(then, now, hasMoved, example);
-    // A missing answer is no rating, so these rows have no changed rating.
-    if (then === null || now === null || then.rating === now.rating) return;
+    // A missing answer is no rating, and a row that moved has the rating of another place, as in the bridge.
+    if (hasMoved || then === null || now === null || then.rating === now.rating) return;
     if (then.rating === UNANSWERED || now.rating === UNANSWERED) return;
     const key = then.rating * HIGHEST.classes.length + now.rating;
     const sum = this.#moved.get(key) ?? { rows: 0, value: 0 };
@@ -223,7 +223,6 @@ class TopicSums {
         rows,
         value: valueOfUnits(value, this.#decimals),
         isWorse: severity(to) > severity(from),
-        isHigh: isAtRisk(from) || isAtRisk(to),
       };
     });
     return {

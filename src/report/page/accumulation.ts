@@ -2,7 +2,6 @@ import { topicOf } from '../../contract/topics.ts';
 import { counted, grouped } from '../../format-numbers.ts';
 import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../facts.ts';
 import { lineText, measureOf, percent } from '../measure.ts';
-import { answeredName } from './at-risk.ts';
 import { heatCell } from './bars.ts';
 import { block, type Html, html, quoted, section } from './html.ts';
 
@@ -14,44 +13,83 @@ export function accumulationSection(facts: Facts): Html {
   return section(
     'accumulation',
     'Accumulation',
-    html`${areaTable(facts, 'County', facts.counties)}
+    html`${areaTables(facts, 'County', facts.counties)}
 ${circles(facts)}
-${facts.states.count > 1 && areaTable(facts, 'State', facts.states)}`,
+${facts.states.count > 1 && areaTables(facts, 'State', facts.states)}`,
   );
 }
 
-/** A matrix of areas and perils; the rest and the sum at its end. */
-function areaTable(facts: Facts, head: 'County' | 'State', { count, largest, others, all }: AreaList): Html {
+/** The largest areas, then their perils; the rest and the sum at the end of both tables. */
+function areaTables(facts: Facts, head: 'County' | 'State', list: AreaList): Html {
   const measure = measureOf(facts);
   const { of } = measure;
   const atRisk = (area: AreaFacts, peril: number) => of(area.perils[peril]!.severe);
+  const { largest, all } = list;
   const perils = [...all.perils.keys()]
     .filter((peril) => atRisk(all, peril) > 0)
     .sort((a, b) => atRisk(all, b) - atRisk(all, a));
   const most = Math.max(0, ...largest.flatMap((area) => perils.map((peril) => atRisk(area, peril))));
   const rated = facts.highest !== null;
-  const line = (area: AreaFacts, isHot: boolean) =>
-    html`<th scope="row">${area.name}</th><td class="n">${grouped(area.locations)}</td>${
+  const sums = (area: AreaFacts) =>
+    html`<td class="n">${grouped(area.locations)}</td>${
       measure.by === 'value' && html`<td class="n">${measure.shown(of(area))}</td>`
     }<td class="n">${percent(of(area), of(all))}</td>${
       rated &&
       html`<td class="n">${percent(of(area.answered), of(area))}</td><td class="n">${percent(of(area.veryHigh), of(area.answered))}</td>`
-    }${perils.map((peril, at) => heatCell(area.perils[peril]!.answered.locations === 0 ? '–' : atRisk(area, peril) === 0 ? '·' : measure.shown(atRisk(area, peril)), isHot ? atRisk(area, peril) / most : 0, at >= PERILS_PRINTED))}`;
-  const title = `By ${head.toLowerCase()}${perils.length > 0 ? ' and peril' : ''}`;
-  return block(
-    title,
-    html`${
+    }`;
+  const heads = html`<th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share</th>${
+    rated && html`<th scope="col" class="n">Any answered</th><th scope="col" class="n">Any Very High</th>`
+  }`;
+  const cells = (area: AreaFacts, isHot: boolean) =>
+    perils.map((peril, at) => {
+      const [value, { answered }] = [atRisk(area, peril), area.perils[peril]!];
+      const text = answered.locations === 0 ? '–' : value === 0 ? '·' : measure.shown(value);
+      return heatCell(text, isHot ? value / most : 0, at >= PERILS_PRINTED);
+    });
+  const perilHeads = perils.map(
+    (peril, at) =>
+      html`<th scope="col" class="tall${at >= PERILS_PRINTED && ' unprinted'}"><span>${topicOf(all.perils[peril]!.topic).title}</span></th>`,
+  );
+  const by = `By ${head.toLowerCase()}`;
+  return html`${block(
+    by,
+    html`The ${head.toLowerCase()} is the one whose outline contains the location.${
       rated &&
-      html`Perils: ${measure.by} rated Relatively High or Very High. Very High: the share of what was answered that is Very High for at least one hazard. A dot (·) is none, a dash (–) not answered. `
-    }The ${head.toLowerCase()} is the one whose outline contains the location.${
-      perils.length > PERILS_PRINTED &&
-      html`<span class="printed"> Printed: the ${PERILS_PRINTED} perils with most at risk, of ${perils.length}.</span>`
+      ' Any answered: for at least one hazard; Any Very High: the part of it that is Very High for at least one.'
     }`,
-    html`<table class="matrix">
+    areaTable(by, head, list, 'areas', heads, sums),
+  )}${
+    perils.length > 0 &&
+    block(
+      `At risk ${by.toLowerCase()} and peril`,
+      html`The ${measure.by} rated Relatively High or Very High. A dot (·) is none of what was answered, a dash (–) not answered.${
+        perils.length > PERILS_PRINTED &&
+        html`<span class="printed"> Printed: the ${PERILS_PRINTED} perils with most at risk, of ${perils.length}.</span>`
+      }`,
+      areaTable(
+        `At risk ${by.toLowerCase()} and peril`,
+        head,
+        list,
+        'matrix',
+        html`${perilHeads}`,
+        (area, isHot) => html`${cells(area, isHot)}`,
+      ),
+    )
+  }`;
+}
+
+function areaTable(
+  title: string,
+  head: 'County' | 'State',
+  { count, largest, others, all }: AreaList,
+  style: 'areas' | 'matrix',
+  heads: Html,
+  cells: (area: AreaFacts, isHot: boolean) => Html,
+): Html {
+  const line = (area: AreaFacts, isHot: boolean) => html`<th scope="row">${area.name}</th>${cells(area, isHot)}`;
+  return html`<table class="${style}">
 <caption class="unseen">${title}: ${counted(count, head === 'State' ? 'state' : 'county', head === 'State' ? 'states' : 'counties')}</caption>
-<thead><tr><th scope="col">${head}</th><th scope="col" class="n">Locations</th>${measure.by === 'value' && html`<th scope="col" class="n">${measure.name}</th>`}<th scope="col" class="n">Share</th>${
-      rated && html`<th scope="col" class="n">${answeredName(facts)}</th><th scope="col" class="n">Very High</th>`
-    }${perils.map((peril, at) => html`<th scope="col" class="tall${at >= PERILS_PRINTED && ' unprinted'}"><span>${topicOf(all.perils[peril]!.topic).title}</span></th>`)}</tr></thead>
+<thead><tr><th scope="col">${head}</th>${heads}</tr></thead>
 <tbody>
 ${largest.map(
   (area) => html`<tr>${line(area, true)}</tr>
@@ -62,8 +100,7 @@ ${largest.map(
 `
 }</tbody>
 <tfoot><tr>${line(all, false)}</tr></tfoot>
-</table>`,
-  );
+</table>`;
 }
 
 function circles(facts: Facts): Html | false {

@@ -1,17 +1,18 @@
+import { counted } from '../../format-numbers.ts';
 import type { Facts, TopicFacts } from '../facts.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { measureOf, percent } from '../measure.ts';
 import { HIGH, VERY_HIGH } from '../scales.ts';
 import { stackedBar, swatch } from './bars.ts';
 import { type Html, html } from './html.ts';
-import { layerOf, mapFigure } from './map-figure.ts';
+import { firstLayer, layerOf, mapFigure } from './map-figure.ts';
 
 /** The first screen: value (or locations) at risk by peril, the largest first, beside the map. */
 export function riskSection(facts: Facts, map: MapFigures): Html {
   const title = facts.highest === null ? 'Map of the locations' : atRiskTitle(facts);
   return html`<section id="risk" aria-labelledby="risk-title">
 <h2 id="risk-title">${title}</h2>
-<div class="first${facts.highest === null && ' alone'}">
+<div class="first${facts.highest === null ? ' alone' : atRiskPerils(facts).length <= FEW && ' few'}">
 ${facts.highest !== null && perilsTable(facts)}
 ${mapFigure(facts, map)}
 </div>
@@ -31,53 +32,68 @@ function sharedAnswered(perils: readonly TopicFacts[], facts: Facts): string | n
   return isShared ? percent(of(first), of(facts.all)) : null;
 }
 
+/** With so few perils the legend of the map is below them, and not below the map. */
+const FEW = 8;
+
+function atRiskPerils({ topics }: Facts): TopicFacts[] {
+  return topics.filter(({ category, severe }) => category === 'natural' && severe.locations > 0);
+}
+
 function perilsTable(facts: Facts): Html {
   const measure = measureOf(facts);
   const { of, shown } = measure;
   const perils = facts.topics.filter(({ category }) => category === 'natural');
-  const lines = perils
-    .filter(({ severe }) => of(severe) > 0 || severe.locations > 0)
-    .sort((a, b) => of(b.severe) - of(a.severe) || of(b.classes[VERY_HIGH]!) - of(a.classes[VERY_HIGH]!));
+  const lines = atRiskPerils(facts).sort(
+    (a, b) => of(b.severe) - of(a.severe) || of(b.classes[VERY_HIGH]!) - of(a.classes[VERY_HIGH]!),
+  );
   const answered = sharedAnswered(perils, facts);
   const of_ = measure.by === 'value' ? 'of the value' : 'of the locations';
+  const first = firstLayer(facts);
+  const isPartly = lines.some(({ notAnswered }) => of(notAnswered) > 0);
   return html`<div class="perils">
-<p class="says">Rated Very High or Relatively High, most first. Shares are of what was answered${
+<p class="says">At risk: rated Relatively High or Very High, most first. Shares are of what was answered${
     answered === null ? '' : `: ${answered} ${of_}`
   }. <span class="scripted" hidden>Choose a peril to see it on the map.</span></p>
 ${
   lines.length > 0 &&
   html`<table>
 <caption class="unseen">${atRiskTitle(facts)}, the largest first</caption>
-<thead><tr><th scope="col">Peril</th><td class="long"></td><th scope="col" class="n">At risk</th><th scope="col" class="n">Of answered</th>${answered === null && html`<th scope="col" class="n">${answeredName(facts)}</th>`}</tr></thead>
+<thead><tr><th scope="col">Peril</th><td class="long"></td><th scope="col" class="n">Very High</th><th scope="col" class="n">At risk</th><th scope="col" class="n">Of answered</th>${answered === null && html`<th scope="col" class="n">${answeredName(facts)}</th>`}</tr></thead>
 <tbody>
 ${lines.map((peril) => {
+  const veryHigh = of(peril.classes[VERY_HIGH]!);
   const parts = [
-    { tone: '5', part: of(peril.classes[VERY_HIGH]!) },
+    { tone: '5', part: veryHigh },
     { tone: '4', part: of(peril.classes[HIGH]!) },
     { tone: 'rest', part: of(peril.answered) - of(peril.severe) },
-    { tone: 'unanswered', part: of(peril.notAnswered) },
   ] as const;
-  return html`<tr data-layer="${layerOf(facts, peril.topic)}"><th scope="row">${peril.title}</th><td class="long">${stackedBar(parts)}</td><td class="n"><b>${shown(of(peril.severe))}</b></td><td class="n">${percent(of(peril.severe), of(peril.answered))}</td>${answered === null && html`<td class="n">${percent(of(peril.answered), of(facts.all))}</td>`}</tr>
+  const whole = [...parts, { tone: 'unanswered', part: of(peril.notAnswered) }] as const;
+  const layer = layerOf(facts, peril.topic);
+  return html`<tr data-layer="${layer}"${layer === first && html` class="chosen"`}><th scope="row">${peril.title}</th><td class="long"><div class="of-answered">${stackedBar(parts)}</div>${isPartly && html`<div class="of-all">${stackedBar(whole)}</div>`}</td><td class="n">${percent(veryHigh, of(peril.answered))}</td><td class="n"><b>${shown(of(peril.severe))}</b></td><td class="n">${percent(of(peril.severe), of(peril.answered))}</td>${answered === null && html`<td class="n">${percent(of(peril.answered), of(facts.all))}</td>`}</tr>
 `;
 })}</tbody>
 </table>`
 }
 ${without(perils, lines)}
-${lines.length > 0 && html`<p class="says key-of-bars"><span class="item">${swatch('5')}Very High</span> <span class="item">${swatch('4')}Relatively High</span> <span class="item">${swatch('rest')}other answers</span> <span class="item">${swatch('unanswered')}not answered</span> <span class="item">A whole bar is ${measure.words(facts.all)}.</span></p>`}
+${lines.length > 0 && html`<p class="says key-of-bars"><span class="item">${swatch('5')}Very High</span> <span class="item">${swatch('4')}Relatively High</span> <span class="item">${swatch('rest')}other answers</span> ${isPartly ? html`<span class="item of-all">${swatch('unanswered')}not answered</span> <label class="item"><input type="checkbox" id="bars-of-all"> Bars of all ${measure.by}: ${measure.words(facts.all)}</label>` : html`<span class="item">A whole bar is ${measure.words(facts.all)}.</span>`}</p>`}
 </div>`;
 }
 
-/** The perils with nothing at risk: one line for answered ones, one for unanswered ones. */
+/** The perils with nothing at risk: one line for answered ones, one for those that are answered in part, one for unanswered ones. */
 function without(perils: readonly TopicFacts[], shown: readonly TopicFacts[]): Html[] {
-  const others = perils.filter((peril) => !shown.includes(peril));
-  const { true: answered = [], false: unanswered = [] } = Object.groupBy(
-    others,
-    ({ answered: sum }) => String(sum.locations > 0) as 'true' | 'false',
+  const others = Map.groupBy(
+    perils.filter((peril) => !shown.includes(peril)),
+    ({ answered, notAnswered }) =>
+      answered.locations === 0
+        ? 'not answered'
+        : notAnswered.locations === 0
+          ? 'nothing high'
+          : 'nothing high in what is answered',
   );
-  const line = (list: readonly TopicFacts[], says: string) =>
-    list.length > 0 &&
-    html`<p class="without"><b>${list.length === 1 ? '1 peril' : `${list.length} perils`}: ${says}.</b> <small>${list.map(({ title }) => title).join(', ')}</small></p>`;
-  return [line(answered, 'nothing High'), line(unanswered, 'not answered')].filter((part) => part !== false);
+  return [...others].map(
+    ([says, list]) =>
+      html`<p class="without"><b>${counted(list.length, 'peril')}: ${says}.</b> <small>${list.map(({ title }) => title).join(', ')}</small></p>`,
+  );
 }
 
 /** The head of the column with the answered share, by the same measure as the other shares. */

@@ -4,10 +4,9 @@ import type { Bridge, StepName } from '../compare/bridge.ts';
 import type { ComparedSum, RatingMove } from '../compare/comparison.ts';
 import type { Facts } from '../facts.ts';
 import { lineText } from '../measure.ts';
+import { HIGHEST, reading } from '../scales.ts';
 import type { CountedSum } from '../sums.ts';
 import { block, type Html, html, quoted, scrolling, section } from './html.ts';
-
-const MOVES_SHOWN = 40;
 
 const STEP_NAMES: Readonly<Record<StepName, string>> = {
   gone: 'Gone',
@@ -33,7 +32,7 @@ export function changesSection(facts: Facts): Html | null {
   return section(
     'changes',
     'Changes',
-    html`<p class="says">Since ${quoted(earlier)}. Rows are matched by ${matchedBy === 'place' ? 'place and order' : html`the column ${quoted(matchedBy)}`}.</p>
+    html`<p class="says">Since ${quoted(earlier)}. Rows are matched by ${matchedBy === 'place' ? 'place and order' : html`the column ${quoted(matchedBy)}`}.${facts.rows > facts.all.locations && ` All rows are compared, also the ${grouped(facts.rows - facts.all.locations)} of now without a location in the US, which the figures above leave out.`}</p>
 <ul class="plain">
 <li><b>Then</b> ${sizeOf(before, facts)}; <b>now</b> ${sizeOf(now, facts)}.</li>
 <li><b>New</b> ${sizeOf(changes.new, facts)}; <b>gone</b> ${sizeOf(changes.gone, facts)}.</li>
@@ -114,39 +113,41 @@ ${lines.map(
 `;
 }
 
-/** Changed ratings of rows in both files: worse ones, better ones and, folded, the ones below Relatively High. */
+/** Changed ratings as a matrix for each peril, folded. */
 function movesTables(facts: Facts): Html {
-  const moves = facts
-    .changes!.topics.flatMap(({ title, moved }) => moved.map((move) => ({ title, ...move })))
-    .sort((a, b) => b.value - a.value || b.rows - a.rows);
-  if (moves.length === 0) return html`<p>No rating of a row in both files changed.</p>`;
-  const high = moves.filter(({ isHigh }) => isHigh);
-  const low = moves.filter(({ isHigh }) => !isHigh);
-  const part = (title: string, list: typeof moves) =>
-    list.length > 0 && block(title, false, movesTable(facts, title, list), more(list));
-  return html`${part(
-    'Ratings that got worse',
-    high.filter(({ isWorse }) => isWorse),
-  )}${part(
-    'Ratings that got better',
-    high.filter(({ isWorse }) => !isWorse),
-  )}${low.length > 0 && html`<details class="numbers"><summary>${counted(low.length, 'change')} below Relatively High</summary>${scrolling('Changes below Relatively High', movesTable(facts, 'Changes below Relatively High', low))}${more(low)}</details>`}`;
+  const perils = facts.changes!.topics.filter(({ moved }) => moved.length > 0);
+  if (perils.length === 0) return html`<p>No rating of a row at the same place in both files changed.</p>`;
+  return html`<details class="numbers"><summary>Changed ratings of each peril</summary>
+<p class="says">Rows at the same place in both files, by their rating then (line) and now (column)${
+    facts.valueName !== null && ', with the present value'
+  }. Rows that moved, and rows without an answer then or now, are in the table above alone.</p>
+${perils.map(({ title, moved }) => movesTable(facts, title, moved))}</details>
+`;
 }
 
-function more(list: readonly unknown[]): Html | false {
-  return list.length > MOVES_SHOWN && html`<p>and ${counted(list.length - MOVES_SHOWN, 'smaller change')}</p>`;
-}
-
-function movesTable(facts: Facts, title: string, moves: readonly (RatingMove & { readonly title: string })[]): Html {
-  const valued = facts.valueName !== null;
-  return html`<table class="moves">
-<caption class="unseen">${title}</caption>
-<thead><tr><th scope="col">Peril</th><th scope="col">From</th><th scope="col">To</th><th scope="col" class="n">Rows</th>${valued && html`<th scope="col" class="n">Value</th>`}</tr></thead>
+function movesTable(facts: Facts, title: string, moved: readonly RatingMove[]): Html {
+  const used = reading(HIGHEST)
+    .filter(
+      ({ index, of: { name } }) =>
+        index < HIGHEST.ordered || moved.some(({ from, to }) => from === name || to === name),
+    )
+    .map(({ of: { name } }) => name);
+  const cell = (from: string, to: string) => {
+    const move = moved.find((one) => one.from === from && one.to === to);
+    if (move === undefined) return html`<td class="n">${from === to ? '–' : '·'}</td>`;
+    const value = facts.valueName !== null && html`<br><small>${amount(move.value, facts.currency)}</small>`;
+    return html`<td class="n ${move.isWorse ? 'worse' : 'better'}">${grouped(move.rows)}${value}</td>`;
+  };
+  return scrolling(
+    `${title}: changed ratings`,
+    html`<table class="moves">
+<caption>${title}</caption>
+<thead><tr><th scope="col">From</th>${used.map((name) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
 <tbody>
-${moves.slice(0, MOVES_SHOWN).map(
-  ({ title: peril, from, to, rows, value }) =>
-    html`<tr><th scope="row">${peril}</th><td>${from}</td><td>${to}</td><td class="n">${grouped(rows)}</td>${valued && html`<td class="n">${amount(value, facts.currency)}</td>`}</tr>
+${used.map(
+  (from) => html`<tr><th scope="row">${from}</th>${used.map((to) => cell(from, to))}</tr>
 `,
 )}</tbody>
-</table>`;
+</table>`,
+  );
 }

@@ -15,17 +15,17 @@ export function locationsSection(facts: Facts): Html | null {
   const { highest, locations, topics, valueName, unit, output } = facts;
   if (highest === null) return null;
   const all = output !== null && html` All rows are in ${quoted(output)}.`;
+  const natural = topics.filter(({ category }) => category === 'natural');
   if (locations.length === 0) {
     return section(
       'locations',
       'Locations at risk',
-      html`<p>No location is rated Relatively High or Very High for any hazard.${all}</p>`,
+      html`<p>No ${natural.every(({ notAnswered }) => notAnswered.locations === 0) ? 'location' : 'answer'} is rated Relatively High or Very High for any hazard.${all}</p>`,
     );
   }
   const valued = valueName !== null;
   const column = (name: string, kind: 'number' | 'text') =>
     html`<th scope="col"${kind === 'number' && html` class="n"`} data-kind="${kind}">${name}</th>`;
-  const natural = topics.filter(({ category }) => category === 'natural');
   return section(
     'locations',
     'Locations at risk',

@@ -6,6 +6,7 @@ import type { MapFigures, MapLevel } from '../map/map-bins.ts';
 import { type MapName, outlinesOf } from '../map/outlines.ts';
 import { measureOf, percent } from '../measure.ts';
 import { CLASS_LETTERS, HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../scales.ts';
+import { headlineOf } from '../story.ts';
 import type { Rated } from '../sums.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, jsonData } from './html.ts';
@@ -22,7 +23,7 @@ export function mapFigure(facts: Facts, map: MapFigures): Html {
   const measure = measureOf(facts);
   const layers = layersOf(facts);
   const scales = [...new Map(layers.map(({ scale }) => [scale.id, scale])).values()];
-  const first = mostVaried(layers, facts);
+  const first = layers[firstLayer(facts)]!;
   const levels = map.levels.map((level) => levelData(map.kind, level, layers, facts));
   const by = measure.by === 'value' ? 'value' : 'rows';
   // The second level of hexagons fits a wide screen.
@@ -51,6 +52,12 @@ ${scales.map((scale) => legend(scale, scale.id === first.scale.id))}
 `;
 }
 
+/** The index of the layer that the map shows first: the peril of the first sentence. */
+export function firstLayer(facts: Facts): number {
+  const headline = headlineOf(facts);
+  return headline === null ? 0 : layerOf(facts, headline.peril.topic);
+}
+
 /** The index of a topic among the layers of the map. */
 export function layerOf(facts: Facts, slug: TopicSlug): number {
   return layersOf(facts).findIndex((layer) => layer.slug === slug);
@@ -65,24 +72,6 @@ function layersOf({ topics, units, highest }: Facts): NamedLayer[] {
   }));
   if (highest === null) return all;
   return [{ slug: null, name: 'Highest rating of all hazards', scale: HIGHEST, rated: highest }, ...all];
-}
-
-/** The layer that differs most between places: the largest variance of its classes. The highest rating of all is often the same everywhere. */
-function mostVaried(layers: readonly NamedLayer[], facts: Facts): NamedLayer {
-  const { of } = measureOf(facts);
-  const variance = ({ scale, rated }: NamedLayer) => {
-    const classes = rated.classes.map((sum, index) => ({
-      weight: of(sum),
-      // Classes without an order are as low as the lowest: a peril of few places differs little.
-      level: index < scale.ordered ? index / (scale.ordered - 1) : 0,
-    }));
-    const whole = classes.reduce((sum, { weight }) => sum + weight, 0) || 1;
-    const mean = classes.reduce((sum, { weight, level }) => sum + weight * level, 0) / whole;
-    return classes.reduce((sum, { weight, level }) => sum + weight * (level - mean) ** 2, 0) / whole;
-  };
-  const hasHazards = facts.highest !== null;
-  const candidates = layers.filter(({ slug, scale }) => slug !== null && (!hasHazards || scale === HIGHEST));
-  return candidates.reduce((best, layer) => (variance(layer) > variance(best) ? layer : best), layers[0]!);
 }
 
 /** Sizes of marks in the legend: of the full amount, of a quarter of it, of next to nothing. */

@@ -41,7 +41,7 @@ export function reportPage(facts: Facts, map: MapFigures): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="Perilbook">
-<title>${facts.job}: hazard report</title>
+<title>${titleOf(facts)}: hazard report</title>
 <style>${markup(style)}</style>
 </head>
 <body class="report">
@@ -49,7 +49,7 @@ ${PATTERNS}
 <a class="skip" href="#content">Skip to the report</a>
 <header class="opening">
 ${contents(facts)}
-<h1>${quoted(facts.job)}</h1>
+<h1>${quoted(titleOf(facts))}: ${counted(facts.all.locations, 'location')}</h1>
 ${opening(facts)}</header>
 <main id="content" class="sections">
 ${sections(facts, map)}</main>
@@ -132,8 +132,13 @@ function dated(oldest: string, newest: string): string {
   return from === to ? `of ${to}` : `of ${from} to ${to}`;
 }
 
+/** The name of the job, which is often that of a file, as words. */
+function titleOf({ job }: Facts): string {
+  return job.replaceAll('_', ' ');
+}
+
 function keyFigures(facts: Facts): (readonly [string, string, string])[] {
-  const { all, places, rows, valueName, currency, currencies, highest, missing, credits } = facts;
+  const { all, places, rows, valueName, currency, currencies, complete, topics, credits } = facts;
   const measure = measureOf(facts);
   const list: (readonly [string, string, string])[] = [
     ['Locations', grouped(all.locations), `of ${counted(rows, 'row')}, at ${counted(places, 'place')}`],
@@ -143,15 +148,9 @@ function keyFigures(facts: Facts): (readonly [string, string, string])[] {
     const unknown = currency === null ? '; the file names no currency' : '';
     list.push(['Value', measure.words(all), `${valueName}${unknown}${others}`]);
   }
-  if (highest !== null) {
-    const { locations } = highest.notAnswered;
-    const note = locations === 0 ? 'for some hazard' : `${counted(locations, 'location')} not answered`;
-    const name = measure.by === 'value' ? 'Value answered' : 'Answered';
-    list.push([name, percent(measure.of(highest.answered), measure.of(all)), note]);
-  }
-  const complete = missing.status.find(({ status }) => status === 'ok')?.rows ?? 0;
-  const incomplete = `of locations; ${grouped(all.locations - complete)} incomplete`;
-  list.push(['Complete', percent(complete, all.locations), incomplete]);
+  const ofValue = measure.by === 'value' ? `, ${percent(measure.of(complete), measure.of(all))} of value` : '';
+  const inTopics = topics.length > 1 ? `, in all ${counted(topics.length, 'topic')}` : '';
+  list.push(['Answered', percent(complete.locations, all.locations), `of locations${ofValue}${inTopics}`]);
   if (credits) list.push(['Credits spent', grouped(credits.charged), `of ${grouped(credits.planned)} planned`]);
   return list;
 }

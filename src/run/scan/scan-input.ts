@@ -273,6 +273,6 @@ const AREA_UNREADABLE = 'The tract or county code cannot be read, so the place i
 const TRACT_ALONE =
   'The tract code lacks state and county (11 digits in all), so the place is bought on its own. Name three columns: --tract STATE,COUNTY,TRACT.';
 const CURRENCY =
-  'The value is in another currency than the first. Order and shares of value add the numbers without conversion.';
+  'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
 const LENIENT =
   'Read as degrees, minutes and seconds, with compass letters or with decimal commas (--coordinates lenient).';
