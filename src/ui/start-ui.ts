@@ -98,7 +98,7 @@ async function end(app: FastifyInstance, api: UiApi, closing: AbortController): 
 const HTML = 'text/html; charset=utf-8';
 
 const ENTRY =
-  '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>Perilbook</title>\n';
+  '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><link rel="icon" href="/assets/icon.svg" type="image/svg+xml"><title>Perilbook</title>\n';
 
 const USED_UP = { status: 401, code: 'TOKEN', message: 'This address was already used' } as const;
 

@@ -10,7 +10,7 @@ const CELLS = 20;
 const isOff = (page: Page, id: string) => page.locator(`#${id}[aria-disabled="true"]`).waitFor();
 
 test(
-  'a server that is stopped, or killed in the middle of a run: the page says so, and goes on when it is back',
+  'a server that is stopped, or killed in the middle of a run: the page says so; the run goes on at the new address',
   options,
   async (t) => {
     const now = Date.now();
@@ -56,6 +56,12 @@ test(
     );
     isHeld = false;
     const second = await start('--port', new URL(address).port);
+    // A session ends with its process: this page belonged to the killed one.
+    await page.locator('#gone', { hasText: 'This browser has no session here' }).waitFor();
+    const opened = page.url();
+    await page.goto(/http:\S+/.exec(second.text())![0]);
+    await page.locator('html[data-ready="yes"]').waitFor();
+    await page.goto(opened);
     await title(page, 'Cut off');
     await page.locator('#gone').waitFor({ state: 'hidden' });
     await page.click('#go-on');

@@ -72,8 +72,9 @@ export const price = (page: Page, credits: string) =>
 export const isFocused = (page: Page, selector: string) =>
   page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`);
 
-/** Presses Tab until the element has the focus. */
+/** Waits for an element, and presses Tab until it has the focus. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
+  await page.locator(selector).waitFor();
   for (let presses = 0; presses < 40; presses++) {
     if (await isFocused(page, selector)) return;
     await page.keyboard.press('Tab');

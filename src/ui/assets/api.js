@@ -10,7 +10,7 @@ export class Refusal extends Error {
 const GONE = {
   code: 'GONE',
   message: 'Perilbook does not respond',
-  hint: 'Start perilbook ui again in the terminal; with the same --port this page goes on by itself. Bought answers are kept.',
+  hint: 'Start perilbook ui again in the terminal, and open the address that it prints. Bought answers are kept.',
 };
 
 async function ask(path, options, read = (response) => response.json()) {
