@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { perilbookColumns } from '../columns/row.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
@@ -11,7 +11,7 @@ import { listParts } from '../rows/parts/list-parts.ts';
 import { isSqliteFile } from '../sql/open-sqlite.ts';
 import type { Store } from '../store/port.ts';
 import { filesOfStore } from '../store/store-address.ts';
-import { type Job, NO_OUTPUT } from './settings/settings.ts';
+import type { Job } from './settings/settings.ts';
 
 /** A file that a command reads or keeps, with a description: `holds an API key of the job`. No output may replace it. */
 export interface ProtectedFile {
@@ -134,9 +134,14 @@ async function isEnriched(path: string, reading: OpenOptions): Promise<boolean> 
   return false;
 }
 
+/** Whether an output is a file from before; a pipe or a device has nothing to keep, and to open it would wait. */
+export function isEarlierFile(output: string): boolean {
+  return output !== '-' && statSync(output, { throwIfNoEntry: false })?.isFile() === true;
+}
+
 /** The topics whose columns an earlier output has and a job does not ask for; none where there is no such file. */
 export async function topicsOnlyBefore({ output, parts, prefix, topics }: Job): Promise<TopicSlug[]> {
-  if (output === '-' || output === NO_OUTPUT || parts !== null || !existsSync(output)) return [];
+  if (parts !== null || !isEarlierFile(output)) return [];
   try {
     const known = perilbookColumns(prefix);
     const { columns } = await openRowFile(output);

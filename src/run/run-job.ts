@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { PerilbookError } from '../errors.ts';
 import { createClient, requireSendable } from '../fetch/client.ts';
 import { Throttle } from '../fetch/throttle.ts';
@@ -12,9 +11,10 @@ import { writeParts } from './parts/write-parts.ts';
 import type { Plan } from './plan/planning.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { record } from './progress.ts';
+import { isEarlierFile } from './protected-files.ts';
 import type { RunContext } from './run-context.ts';
 import { RunTimes } from './run-times.ts';
-import { type Job, NO_OUTPUT } from './settings/settings.ts';
+import type { Job } from './settings/settings.ts';
 import { type Stop, type StopReason, storeMovedStop } from './stop.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
@@ -218,8 +218,7 @@ const FAILURES: ReadonlySet<StopReason> = new Set(['keys', 'denied', 'misdirecte
 
 /** Whether each output of a job is there from an earlier run. */
 async function hasOutputs(job: Job): Promise<boolean> {
-  if (job.output === '-' || job.output === NO_OUTPUT) return false;
-  return (await outputFiles(job)).every((file) => existsSync(file));
+  return (await outputFiles(job)).every(isEarlierFile);
 }
 
 async function write(context: RunContext, plan: Plan): Promise<Written> {
