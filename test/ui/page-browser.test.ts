@@ -138,7 +138,7 @@ test(
     await title(page, 'Paused');
     await page.locator('#report-step').waitFor();
     await isOnTop();
-    assert.equal(await page.locator('#list-peril').inputValue(), 'wildfire');
+    assert.equal(await page.locator('#list-peril option:checked').textContent(), 'Wildfire');
     await open(second!);
     await page.locator('#columns-fold > summary:focus').waitFor();
     assert.ok((await page.locator('#run-step').isHidden()) && (await page.locator('#report-step').isHidden()));
@@ -146,7 +146,7 @@ test(
     await title(page, 'Paused');
     await page.locator('#file-chosen', { hasText: 'first.csv' }).waitFor();
     await page.locator('#report-step').waitFor();
-    assert.equal(await page.locator('#list-peril').inputValue(), 'wildfire');
+    assert.equal(await page.locator('#list-peril option:checked').textContent(), 'Wildfire');
     const other = await context.newPage();
     await other.goto(page.url());
     await title(other, 'Paused');

@@ -74,7 +74,7 @@ export const isFocused = (page: Page, selector: string) =>
 
 /** Waits for an element, and presses Tab until it has the focus. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
-  await page.locator(selector).waitFor();
+  await page.locator(selector).first().waitFor();
   for (let presses = 0; presses < 40; presses++) {
     if (await isFocused(page, selector)) return;
     await page.keyboard.press('Tab');

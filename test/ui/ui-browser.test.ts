@@ -169,7 +169,7 @@ test(
     await fits('runs');
     await page.click('#budget-plan');
     await page.click('#start');
-    assert.equal(await page.locator('#confirm-title').textContent(), 'Spend nothing?');
+    await page.locator('#confirm-title', { hasText: /^Spend nothing\?$/ }).waitFor();
     await page.click('#confirm-yes');
     // So short that it may end between two looks at it.
     await page.locator('#runs tr').nth(1).waitFor();
