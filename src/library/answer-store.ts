@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { PerilbookError } from '../errors.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
-import { type JobFolders, makeJob } from '../run/settings/settings.ts';
+import { type Job, type JobFolders, makeJob } from '../run/settings/settings.ts';
 import { processOwner } from '../running-processes.ts';
 import type { Store } from '../store/port.ts';
 import { isText, requireType } from './checked-settings.ts';
@@ -14,8 +14,9 @@ export interface AnswerStore extends AsyncDisposable {
   readonly address: string;
 }
 
-/** The run in the ledger that the single look-ups of a process share; null until one of them buys. */
+/** A run in the ledger that the single look-ups of a process share. */
 export interface SharedRun {
+  /** Null until one of them buys. */
   number: Promise<number> | null;
   /** Credits that ended look-ups have spent, unknown ones included. */
   spent: number;
@@ -27,12 +28,20 @@ export interface SharedRun {
 
 /** Keeps the store of a handle private: its functions are not part of the library's interface. */
 const STORES = new WeakMap<AnswerStore, Store>();
-const RUNS = new WeakMap<AnswerStore, SharedRun>();
+const RUNS = new WeakMap<AnswerStore, Map<string, SharedRun>>();
 
-/** The run of the look-ups with a store. It ends when the store is closed. */
-export function runOfStore(handle: AnswerStore): SharedRun {
-  const run = RUNS.get(handle) ?? { number: null, spent: 0, reserved: 0, purchases: new Map() };
-  RUNS.set(handle, run);
+/**
+ * The run of the look-ups with a store, one for each service, account and name of a job: a run has one of each in the ledger. It ends when
+ * the store is closed.
+ *
+ * @param source the number of the service in the store
+ */
+export function runOfStore(handle: AnswerStore, source: number, { account, name }: Job): SharedRun {
+  const runs = RUNS.get(handle) ?? new Map<string, SharedRun>();
+  RUNS.set(handle, runs);
+  const key = JSON.stringify([source, account.name, name]);
+  const run = runs.get(key) ?? { number: null, spent: 0, reserved: 0, purchases: new Map() };
+  runs.set(key, run);
   return run;
 }
 
@@ -55,8 +64,10 @@ export async function openStore(address?: string): Promise<AnswerStore> {
     address: resolved,
     async [Symbol.asyncDispose]() {
       if (!STORES.delete(handle)) return;
-      const run = await RUNS.get(handle)?.number?.catch(() => null);
-      if (run != null) await store.finishRun(run, { state: 'complete', resumeAfter: null, summary: null });
+      for (const { number } of RUNS.get(handle)?.values() ?? []) {
+        const run = await number?.catch(() => null);
+        if (run != null) await store.finishRun(run, { state: 'complete', resumeAfter: null, summary: null });
+      }
       await store[Symbol.asyncDispose]();
     },
   };

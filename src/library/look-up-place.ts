@@ -40,7 +40,7 @@ export async function lookup<Place extends Located>(
   );
 }
 
-/** The answers in the store by one read; else those that a run of this process buys, the same run for all look-ups with a store. */
+/** The answers in the store by one read; else those that a run of this process buys, which later look-ups continue. */
 async function lookUpStored<Place extends Located>(
   location: Place,
   topics: TopicName | readonly TopicName[],
@@ -56,7 +56,7 @@ async function lookUpStored<Place extends Located>(
   signal?.throwIfAborted();
   const fields = await storedFields(places, location, systemClock.now());
   if (fields !== null) return enrichedRow(location, places.names, fields);
-  const run = runOfStore(handle!);
+  const run = runOfStore(handle!, places.source, places.job);
   const place = placeOf(location, places.job);
   const before = run.purchases.get(place);
   const purchase = buy();

@@ -8,8 +8,8 @@ import type { Job } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource } from './answer-source.ts';
 import type { AnswerStore } from './answer-store.ts';
-import type { Coordinate } from './batch-run.ts';
 import type { ConnectionContext } from './connection.ts';
+import type { Located } from './enrich.ts';
 
 /** The answers that a store has of single places, for the look-ups of one source with equal settings. */
 export interface StoredPlaces {
@@ -58,24 +58,22 @@ async function openPlaces(
 }
 
 /** The place of a location, the same for all that round to it; '' for no usable location. */
-export function placeOf(location: { readonly lat?: Coordinate; readonly lng?: Coordinate }, job: Job): string {
+export function placeOf(location: Partial<Located>, job: Job): string {
   const located = locatedIn(location, job);
   return located.ok ? `${located.cell.lat7} ${located.cell.lng7}` : '';
 }
 
-function locatedIn({ lat, lng }: { readonly lat?: Coordinate; readonly lng?: Coordinate }, job: Job) {
+function locatedIn({ lat, lng }: Partial<Located>, job: Job) {
   return locate({ number: 1, line: 1, fields: [String(lat ?? ''), String(lng ?? '')] }, job, { isPair: false });
 }
 
 /** The fields of a place by one read of the store; null where an answer is missing or stale. */
 export async function storedFields(
   { job, source, store, sampleRows }: StoredPlaces,
-  { lat, lng }: { readonly lat?: Coordinate; readonly lng?: Coordinate },
+  location: Partial<Located>,
   now: number,
 ): Promise<readonly Field[] | null> {
-  const located = locate({ number: 1, line: 1, fields: [String(lat ?? ''), String(lng ?? '')] }, job, {
-    isPair: false,
-  });
+  const located = locatedIn(location, job);
   if (!located.ok) return null;
   const [record] = await store.read(source, [located.cell]);
   if (record == null) return null;

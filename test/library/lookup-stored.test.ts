@@ -24,3 +24,17 @@ test('look-ups of a process are one run, each within its own budget; stored answ
     [['library', 12]],
   );
 });
+
+test('look-ups with another account are another run', async (t) => {
+  const { client, store } = await openScene(t);
+  const [first, second] = rowsOf(places(2));
+  for (const [row, account] of [
+    [first!, 'north'],
+    [second!, 'south'],
+  ] as const) {
+    await lookup(row, 'wildfire', { source: client({ account }), store, budget: 1 });
+  }
+  const statement = await storeBehind(store).statement({ by: 'run' });
+  const accounts = (await storeBehind(store).ledgerAccounts()).map(({ name }) => name);
+  assert.deepEqual([statement.length, accounts.sort()], [2, ['north', 'south']]);
+});
