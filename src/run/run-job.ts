@@ -55,7 +55,8 @@ export interface RunJobOptions {
 
 /**
  * Buys the missing answers of the plan within budget and quota, or looks them up in local data, and writes the output. The output has
- * all rows, also after a failure; but where a failure left the run without an answer, an earlier output stays as it is. An interrupt stops new calls and batches; calls and batches in progress end, and the output is still written.
+ * all rows, also after a failure; but where a failure left the run without an answer, an earlier output stays as it is. An interrupt
+ * stops new calls and batches; calls and batches in progress end, and the output is still written.
  */
 export async function run(
   prepared: Prepared,
@@ -68,7 +69,7 @@ export async function run(
   try {
     const stopped = await getAnswers(prepared, plan, number);
     const spent = await store.runSpending(number);
-    const isKept = stopped !== null && isFailure(stopped) && spent.charged === 0 && (await hasOutputs(job));
+    const isKept = stopped !== null && FAILURES.has(stopped.reason) && spent.charged === 0 && (await hasOutputs(job));
     record(progress, 'phase', 'writing');
     const written = isKept ? await fieldsOnDemand(prepared, plan).sums() : await write(prepared, plan);
     const stop = await storeMoved(store, stopped);
@@ -210,10 +211,6 @@ export function allLocationsRejected({ ok, partial, deferred, failed, rejected }
 const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
 
 /** Failures that the user or the provider must end. A pause at a limit, and an interrupt, leave an output with all rows. */
-function isFailure({ reason }: Stop): boolean {
-  return FAILURES.has(reason);
-}
-
 const FAILURES: ReadonlySet<StopReason> = new Set(['keys', 'denied', 'misdirected', 'service_down']);
 
 /** Whether each output of a job is there from an earlier run. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { REPORT_OPTIONS } from '../../src/cli/command-options.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { commandLine } from '../../src/cli/messages/command-line.ts';
 import { costOfRest, reportCommand, resumeCommand } from '../../src/cli/messages/next-commands.ts';
@@ -44,9 +43,8 @@ test('after the end of a budget the next one is what the rest costs, as far as a
 test('the command of the report leaves out what belongs to a run', () => {
   const job = { input: '/a.csv', output: '/b.csv' };
   const flags = { yes: true, budget: 5, debug: true, quiet: true, output: 'b.csv', force: true };
-  const options = Object.keys(REPORT_OPTIONS);
-  assert.equal(reportCommand(['a.csv'], flags, job, options), 'perilbook report a.csv --output b.csv');
-  assert.equal(reportCommand(['-'], flags, { ...job, input: '-' }, options), null);
+  assert.equal(reportCommand(['a.csv'], flags, job), 'perilbook report a.csv --output b.csv');
+  assert.equal(reportCommand(['-'], flags, { ...job, input: '-' }), null);
 });
 
 /** The words of a command line as a shell splits them, without the program's name. */

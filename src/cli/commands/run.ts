@@ -13,7 +13,7 @@ import type { Job } from '../../run/settings/settings.ts';
 import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { askToSpend, canAsk } from '../ask-approval.ts';
-import { REPORT_OPTIONS, type RunFlags } from '../command-options.ts';
+import type { RunFlags } from '../command-options.ts';
 import { type CliContext, lineWidth, runHost, say, sayJson } from '../context.ts';
 import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
 import { openFinish } from '../finish/finish.ts';
@@ -79,7 +79,8 @@ async function outcomeOf(
   };
   // Imported here: its sources and the YAML reader are 80 modules, which a run without a terminal does not need.
   if (canAsk(messages)) await (await import('../offer-data.ts')).offerData(messages, flags, job);
-  const lost = await topicsOnlyBefore(job);
+  // Read before the run replaces it, and only where it is printed.
+  const lost = flags.quiet || context.log !== undefined ? [] : await topicsOnlyBefore(job);
   const style = { width: lineWidth(context.stderr), color: messageColor(context) };
   await using owned = new AsyncDisposableStack();
   const { prepared, result, progress } = await planAndRun();
@@ -113,8 +114,7 @@ async function outcomeOf(
     const { findingsOfRun } = await import('../../report/story.ts');
     const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
     const findings = findingMessages(rowFindings, currency, style.width);
-    const reported =
-      report === null && findings.length > 0 ? reportCommand(words, flags, job, Object.keys(REPORT_OPTIONS)) : null;
+    const reported = report === null && findings.length > 0 ? reportCommand(words, flags, job) : null;
     const ofReport = reported === null ? [] : [`For the report: ${reported}`];
     const sample = result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
     const ofLost = result.summary.output_kept ? [] : lostMessage(words, flags, job, lost);

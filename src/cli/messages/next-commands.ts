@@ -2,6 +2,7 @@ import { periodLimit } from '../../run/plan/account-state.ts';
 import type { Plan } from '../../run/plan/planning.ts';
 import type { RunResult } from '../../run/run-job.ts';
 import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
+import { REPORT_OPTIONS } from '../command-options.ts';
 import { commandLine, type OptionValues } from './command-line.ts';
 
 /**
@@ -25,19 +26,14 @@ export function resumeCommand(
 /** Options of a report that a run has too, and that concern the run alone. */
 const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'metrics', 'on-finish', 'report'];
 
-/**
- * The command line that writes the report of a run; null where its rows were not written to a file.
- *
- * @param options the names of the report's options
- */
+/** The command line that writes the report of a run; null where its rows were not written to a file. */
 export function reportCommand(
   words: readonly string[],
   flags: OptionValues,
   { input, output }: Pick<Job, 'input' | 'output'>,
-  options: readonly string[],
 ): string | null {
   if (input === '-' || output === '-' || output === NO_OUTPUT) return null;
-  const shared = Object.entries(flags).filter(([name]) => options.includes(name) && !OF_RUN.includes(name));
+  const shared = Object.entries(flags).filter(([name]) => name in REPORT_OPTIONS && !OF_RUN.includes(name));
   return commandLine('report', words, Object.fromEntries(shared));
 }
 

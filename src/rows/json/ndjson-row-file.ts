@@ -65,7 +65,9 @@ interface ObjectFormat {
 
 const LINES: ObjectFormat = { format: 'ndjson', batches: lineBatches, problem: 'The line is not a JSON object.' };
 const ELEMENTS: ObjectFormat = {
-  ...{ format: 'json', unit: 'row', batches: elementBatches },
+  format: 'json',
+  unit: 'row',
+  batches: elementBatches,
   problem: 'The element is not a JSON object.',
 };
 
