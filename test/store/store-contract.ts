@@ -142,6 +142,10 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     // At a cell that has no answer of its own, and at the very time from which an answer is fresh.
     const [third, stale] = await other.claim(ofOther, [forArea(BOSTON), forArea(BOSTON, 'wildfire', clock.now() + 1)]);
     assert.deepEqual([third!.outcome, stale!.outcome], ['answered', 'granted']);
+    // With one of two topics answered, the run that asks takes it and plans the rest anew.
+    const both = [...propose(DENVER, 'single').wanted, { topic: 'hail' as const, freshSince: clock.now() }];
+    const [partly] = await other.claim(ofOther, [{ ...propose(DENVER, 'standard'), areas: [{ area, wanted: both }] }]);
+    assert.equal(partly!.outcome, 'answered');
   });
 
   it('an area that was answered in two ways serves nobody for a year, whatever it is answered', async (setup) => {
@@ -282,13 +286,19 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     const after = billingPeriod(5, before.end);
     const ahead = { ...(await terms(store, limit)), period: after };
     const [claim] = await store.claim({ ...ahead, countedSince: before.start }, [propose(LA, 'standard')]);
-    await store.settle([{ ...charged(claim!, clock, 15), period: after }]);
-    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'quota');
+    const inEarlier = async () => (await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome;
+    const settled = { ...charged(claim!, clock, 15), period: after };
+    // As an open call, as one whose charge is unknown, and as a charged one.
+    assert.equal(await inEarlier(), 'quota');
+    await store.settle([{ ...settled, charge: 'unknown', answers: [] }]);
+    assert.equal(await inEarlier(), 'quota');
+    await store.settle([settled]);
+    assert.equal(await inEarlier(), 'quota');
     const both = { ...ahead, countedSince: before.start };
     assert.equal((await store.claim(both, [propose(NY, 'standard')]))[0]!.outcome, 'quota');
     // The provider's page counts none of it in the earlier period.
     await store.correct('account', before, 0);
-    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'standard')]))[0]!.outcome, 'granted');
+    assert.equal(await inEarlier(), 'granted');
   });
 
   it('another anniversary day forgets no credits that were spent since the period began', async (setup) => {
