@@ -24,10 +24,5 @@ export function customSubscription(
   return { name: 'custom', creditsPerMonth, creditsPerMinute, overageRate };
 }
 
-/** Credits a minute, of all accounts together. */
-export function creditsPerMinuteOf(accounts: readonly { readonly subscription: Subscription }[]): number {
-  return accounts.reduce((sum, { subscription }) => sum + subscription.creditsPerMinute, 0);
-}
-
 /** The window of the rate limit. */
 export const RATE_WINDOW_MS = 60_000;

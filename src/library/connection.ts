@@ -40,10 +40,10 @@ export async function unopenedConnection(context: ConnectionContext, job: Job): 
       read.push(...(await readKeys([key], context.env, context.streams?.interrupt)));
     } catch (error) {
       if (!(error instanceof PerilbookError && error.code === 'KEY_MISSING')) throw error;
-      const { scopes, account = null } = key;
+      const { scopes } = key;
       const assumed = scopes === null ? 'all scopes' : 'the scopes in the job';
       context.notice(`${error.message}; the plan assumes a key with ${assumed}.`);
-      read.push({ ...anyKey, scopes: scopes && new Set(scopes), account });
+      read.push({ ...anyKey, scopes: scopes && new Set(scopes) });
     }
   }
   const secrets = read.map(({ secret }) => secret);

@@ -1,4 +1,4 @@
-import { type CallKind, CREDITS, type Scope, scopeOf } from '../contract/credits.ts';
+import { type CallKind, CREDITS } from '../contract/credits.ts';
 import { NO_TOPICS, type TopicSet, topicsIn } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { cheapestCalls, mostRetries, type PriceList, type Purchase } from './cheapest-calls.ts';
@@ -10,8 +10,6 @@ export type Lacking = ReadonlyMap<TopicSet, number>;
 export interface Price {
   readonly calls: Readonly<Record<CallKind, number>>;
   readonly credits: number;
-  /** The same credits by the scope of their calls. */
-  readonly demand: ReadonlyMap<Scope, number>;
   /** Most credits that retries of topics reported unavailable may add. */
   readonly retryCredits: number;
   /** Topics that no key may buy, with the number of cells that lack them. */
@@ -22,21 +20,17 @@ export interface Price {
 export function priceCheapest(lacking: Lacking, priceList: PriceList): Price {
   const calls = { single: 0, standard: 0, enterprise: 0 };
   const unobtainable = new Map<TopicSlug, number>();
-  const demand = new Map<Scope, number>();
   let credits = 0;
   let retryCredits = 0;
   for (const [set, cells] of lacking) {
     const missing = topicsIn(set);
     const purchase = cheapestCalls(missing, priceList);
-    for (const call of purchase.calls) {
-      calls[call.kind] += cells;
-      demand.set(scopeOf(call), (demand.get(scopeOf(call)) ?? 0) + CREDITS[call.kind] * cells);
-    }
+    for (const call of purchase.calls) calls[call.kind] += cells;
     credits += purchase.credits * cells;
     retryCredits += mostRetries(missing, purchase, priceList) * cells;
     for (const topic of purchase.unobtainable) unobtainable.set(topic, (unobtainable.get(topic) ?? 0) + cells);
   }
-  return { calls, credits, demand, retryCredits, unobtainable };
+  return { calls, credits, retryCredits, unobtainable };
 }
 
 /** Prices one bundle for every cell that lacks anything, for comparison. */
@@ -45,7 +39,6 @@ export function priceBundle(kind: 'standard' | 'enterprise', lacking: Lacking): 
   return {
     calls: { single: 0, standard: 0, enterprise: 0, [kind]: cells },
     credits: cells * CREDITS[kind],
-    demand: new Map([['bundle', cells * CREDITS[kind]]]),
     retryCredits: 0,
     unobtainable: new Map(),
   };

@@ -156,13 +156,13 @@ export interface Missing {
   /** Why the last run stopped early, or null. */
   readonly stopped: string | null;
   readonly resumeAfter: string | null;
-  /** The credits left of each account in its period, and the time of the reset. */
-  readonly accounts: readonly {
-    readonly account: string;
+  /** The credits left of the account in its period, and the time of the reset; null for local data. */
+  readonly account: {
+    readonly name: string;
     readonly allowance: number;
     readonly left: number;
     readonly resetsAt: string;
-  }[];
+  } | null;
 }
 
 export interface Credits {

@@ -308,25 +308,20 @@ async function leftOver(
   run: RunRecord | null,
   now: number,
 ): Promise<Omit<Missing, 'status' | 'reasons'>> {
-  const payers = plan.accounts.map(({ account }) => account);
-  const states = await Promise.all(payers.map((account) => accountState(account, store, now)));
+  const state = plan.account && (await accountState(plan.account.account, store, now));
   const isPaused = run !== null && run.resumeAfter !== null && run.resumeAfter > now;
-  const isUsedUp = states.length > 0 && states.every(({ available }) => available === 0);
-  const resumeAfter = isPaused
-    ? run.resumeAfter
-    : isUsedUp
-      ? Math.min(...states.map(({ period }) => period.end))
-      : null;
+  const isUsedUp = state !== null && state.available === 0;
+  const resumeAfter = isPaused ? run.resumeAfter : isUsedUp ? state.period.end : null;
   return {
     credits: plan.price.credits,
     places: plan.order.length,
     stopped: storedSummary.parse(run?.summary ?? null)?.stopped ?? null,
     resumeAfter: resumeAfter === null ? null : timeOf(resumeAfter),
-    accounts: states.map(({ account, available, period }) => ({
-      account: isSampleAccount(account.name) ? 'Sample account' : account.name,
-      allowance: account.subscription.creditsPerMonth,
-      left: available,
-      resetsAt: timeOf(period.end),
-    })),
+    account: state && {
+      name: isSampleAccount(state.account.name) ? 'Sample account' : state.account.name,
+      allowance: state.account.subscription.creditsPerMonth,
+      left: state.available,
+      resetsAt: timeOf(state.period.end),
+    },
   };
 }

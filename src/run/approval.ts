@@ -23,7 +23,7 @@ function settingsOf({ job, connection }: RunContext): Record<string, unknown> {
     counts: job.counts,
     areas: job.areas,
     order_by: job.orderBy,
-    accounts: job.accounts.map(({ name }) => name),
+    accounts: [job.account.name],
     service: connection.source,
   };
 }

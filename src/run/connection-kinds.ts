@@ -1,7 +1,6 @@
 import { CREDITS } from '../contract/credits.ts';
 import type { LocalData } from './look-up/local-data.ts';
 import type { Key } from './plan/api-keys.ts';
-import type { JobAccount } from './settings/account-settings.ts';
 import type { Job } from './settings/settings.ts';
 
 /** Where a run's answers come from. Only planning and the step that gets answers know the kind. */
@@ -38,11 +37,11 @@ export const SAMPLE_CREDITS_PER_MINUTE = 1_000_000_000;
  */
 export function purchaseJob(job: Job, { sample }: Pick<Connection, 'sample'>): Job {
   if (!sample) return job;
-  const accountOf = (account: JobAccount): JobAccount => {
-    const { subscription } = account;
-    if (subscription.creditsPerMinute < CREDITS.enterprise) return account;
-    return { ...account, subscription: { ...subscription, creditsPerMinute: SAMPLE_CREDITS_PER_MINUTE } };
-  };
+  const { subscription } = job.account;
+  const isLimited = subscription.creditsPerMinute < CREDITS.enterprise;
+  const account = isLimited
+    ? job.account
+    : { ...job.account, subscription: { ...subscription, creditsPerMinute: SAMPLE_CREDITS_PER_MINUTE } };
   const concurrency = Math.max(job.concurrency, SAMPLE_CALLS_AT_ONCE);
-  return { ...job, concurrency, account: accountOf(job.account), accounts: job.accounts.map(accountOf) };
+  return { ...job, concurrency, account };
 }

@@ -1,7 +1,7 @@
 import { type Clock, steadyTime } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
-import { creditsPerMinuteOf, RATE_WINDOW_MS } from '../contract/subscriptions.ts';
+import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 import { purchaseJob, SAMPLE_CREDITS_PER_MINUTE } from './connection-kinds.ts';
 import type { Reach } from './plan/reach.ts';
 import type { Prepared } from './prepare.ts';
@@ -29,17 +29,17 @@ export interface RunFacts {
   readonly value: number;
   /** Null: none was set. */
   readonly budget: number | null;
-  /** Credits a billing period, of all accounts together. */
+  /** Credits a billing period. */
   readonly allowance: number;
-  /** Credits a minute, of all accounts together; Infinity for the sample, which has no minute limit. */
+  /** Credits a minute; Infinity for the sample, which has no minute limit. */
   readonly creditsPerMinute: number;
-  readonly anniversaryDays: readonly number[];
+  readonly anniversaryDay: number;
   /** When `max_minutes` ends the buying, on the monotonic clock; null: never. */
   readonly deadline: number | null;
 }
 
 export function runFacts({ job, plan, summary, deadline, connection, effects: { clock } }: Prepared): RunFacts {
-  const perMinute = creditsPerMinuteOf(purchaseJob(job, connection).accounts);
+  const perMinute = purchaseJob(job, connection).account.subscription.creditsPerMinute;
   return {
     startedAt: steadyTime(clock),
     rows: summary.rows,
@@ -47,9 +47,9 @@ export function runFacts({ job, plan, summary, deadline, connection, effects: { 
     reach: plan.reach,
     value: plan.scan.cells.total(),
     budget: job.budget,
-    allowance: plan.accounts.reduce((sum, { account }) => sum + account.subscription.creditsPerMonth, 0),
+    allowance: plan.account?.account.subscription.creditsPerMonth ?? 0,
     creditsPerMinute: perMinute < SAMPLE_CREDITS_PER_MINUTE ? perMinute : Number.POSITIVE_INFINITY,
-    anniversaryDays: job.accounts.map(({ anniversaryDay }) => anniversaryDay),
+    anniversaryDay: job.account.anniversaryDay,
     deadline,
   };
 }
@@ -110,7 +110,7 @@ export function estimate(progress: Progress, facts: RunFacts, last: LastMinute, 
   const ofBudget = facts.budget === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.budget - spent);
   const ofQuota = quotaLeft(progress) ?? Number.POSITIVE_INFINITY;
   const credits = Math.min(toBuy, ofBudget, ofQuota);
-  const resets = Math.min(...facts.anniversaryDays.map((day) => billingPeriod(day, at.now).end));
+  const resets = billingPeriod(facts.anniversaryDay, at.now).end;
   const endedBy = credits === toBuy ? 'done' : credits === ofQuota ? 'quota' : 'budget';
   const pauseMs = Math.max(0, progress.slowedUntil - at.steady);
   const minutes = minutesFor(credits, limitNow(progress, facts, last), last, pauseMs);

@@ -94,10 +94,9 @@ export async function startRun(
     job: job.name,
     input: job.input,
     output: job.output,
-    account: connection.kind === 'local' ? '' : job.account.name,
+    ...(connection.kind === 'local' ? { account: '' } : { account: job.account.name, terms: job.account }),
     plannedCredits,
     budget: plan.limit,
-    accounts: connection.kind === 'local' ? [] : job.accounts,
     plan: approved?.id,
   });
 }
@@ -148,17 +147,13 @@ async function buy(
       trace,
     }),
   );
-  const throttles = new Map(
-    job.accounts.map(({ name, subscription: { creditsPerMinute } }) => [
-      name,
-      opened.use(new Throttle({ creditsPerMinute, sockets: job.concurrency, clock })),
-    ]),
-  );
+  const { creditsPerMinute } = job.account.subscription;
+  const throttle = opened.use(new Throttle({ creditsPerMinute, sockets: job.concurrency, clock }));
   opened.defer(() => record(progress, 'bought'));
   record(progress, 'buying', {
     cells: plan.order.length,
     creditsPlanned: plan.price.credits,
-    minuteLeft: () => [...throttles.values()].reduce((sum, { available }) => sum + Math.max(0, available), 0),
+    minuteLeft: () => Math.max(0, throttle.available),
   });
   const notice = once(effects.notice);
   const times = new RunTimes(clock, freshness.startedAt, notice);
@@ -172,7 +167,7 @@ async function buy(
       progress,
       deadline,
       limits: { run, source, budget: plan.limit + otherBudgets, ...(approval && { plan: approval }) },
-      service: { client, throttles, apiKeys },
+      service: { client, throttle, apiKeys },
       effects: { clock, times, random, notice },
     },
     interrupt,

@@ -246,13 +246,14 @@ export interface NewRun {
   readonly job: string;
   readonly input: string;
   readonly output: string;
+  /** The account that it may spend; empty where answers are free. */
   readonly account: string;
+  /** The terms of the account; absent where they stay as they were. */
+  readonly terms?: AccountTerms;
   readonly plannedCredits: number;
   readonly budget: number;
   /** The approved plan under which it spends, if there is one. */
   readonly plan?: string | undefined;
-  /** The accounts that it may use. */
-  readonly accounts?: readonly LedgerAccount[];
 }
 
 export interface RunConclusion {

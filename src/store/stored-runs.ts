@@ -13,7 +13,7 @@ type StoredRun = Omit<RunRecord, 'summary'> & { readonly summary: string | null;
 
 const LATEST = 200;
 
-/** Records a run and the terms of its accounts. */
+/** Records a run and the terms of its account. */
 export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner): SqlWork<number> {
   const texts = [run.job, run.input, run.output, run.account, owner.name].map(storable);
   const [[row]] = yield* read(
@@ -23,13 +23,14 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
       [...texts, run.plannedCredits, run.budget, run.plan ?? null],
     ),
   );
-  for (const { name, subscription, anniversaryDay, reserve, overageCredits } of run.accounts ?? []) {
+  if (run.terms !== undefined) {
+    const { subscription, anniversaryDay, reserve, overageCredits } = run.terms;
     const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits };
     yield* write(
       statement(
         `INSERT INTO account_terms (account, terms, run) VALUES ($1, $2, $3)
          ON CONFLICT (account) DO UPDATE SET terms = excluded.terms, run = excluded.run`,
-        [name, JSON.stringify(terms), row!.id],
+        [run.account, JSON.stringify(terms), row!.id],
       ),
     );
   }

@@ -31,7 +31,7 @@ test('after the end of a budget the next one is what the rest costs, as far as a
   const resume = (stop: RunResult['stop'], available: number) => {
     const end = { ...ended(stop!.reason), stop };
     const account = { subscription: { creditsPerMonth: 10_000 }, overageCredits: 0, reserve: 100 };
-    const plan = { price: { credits: 47_000 }, available, accounts: [{ account }] } as unknown as Plan;
+    const plan = { price: { credits: 47_000 }, available, account: { account } } as unknown as Plan;
     return resumeCommand(['a.csv'], {}, { budget: 90_000 }, end, costOfRest(plan, stop));
   };
   const budget = ended('budget').stop;

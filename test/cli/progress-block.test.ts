@@ -21,7 +21,7 @@ const FACTS: RunFacts = {
   budget: null,
   allowance: 100_000,
   creditsPerMinute: 1_200,
-  anniversaryDays: [1],
+  anniversaryDay: 1,
   deadline: null,
 };
 

@@ -91,8 +91,8 @@ function terminal(columns: number, env: Record<string, string> = {}) {
 function factsOf(creditsPerMinute: number, sample: boolean) {
   const account = { anniversaryDay: 1, subscription: { creditsPerMonth: 10_000, creditsPerMinute } };
   const prepared = {
-    job: { budget: null, account, accounts: [account], maxMinutes: null },
-    plan: { accounts: [{ account }], reach: { credits: 60, cells: 4 }, scan: { cells: { total: () => 0 } } },
+    job: { budget: null, account, maxMinutes: null },
+    plan: { account: { account }, reach: { credits: 60, cells: 4 }, scan: { cells: { total: () => 0 } } },
     summary: { rows: 10, cells_cached: 0 },
     freshness: { startedAt: 0 },
     connection: { sample },

@@ -8,7 +8,6 @@ const forecast: Forecast = { fits: true, minutes: 0, periods: 1, finishBy: 0 };
 const price: Price = {
   calls: { single: 7, standard: 5, enterprise: 3 },
   credits: 187,
-  demand: new Map(),
   retryCredits: 0,
   unobtainable: new Map(),
 };

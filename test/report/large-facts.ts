@@ -88,7 +88,7 @@ export function largeFacts(cells: number): { readonly facts: Facts; readonly map
       return { ...label, locations: rows, value, ratings };
     }),
     ...{ changes: null, problems: [], credits: null },
-    missing: { status: [], reasons: [], credits: 0, places: 0, stopped: null, resumeAfter: null, accounts: [] },
+    missing: { status: [], reasons: [], credits: 0, places: 0, stopped: null, resumeAfter: null, account: null },
   };
   return { facts: { story: storyOf(facts), ...facts }, map };
 }

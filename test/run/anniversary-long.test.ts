@@ -20,41 +20,14 @@ const QUIET_TURNS = 30;
 
 /** A harness on a clock that stands still while anything happens, so that no machine is too slow for it, and the address of
  * its service behind a proxy that tells the clock of all that passes. */
-async function openStillHarness(t: TestContext, start: string, options: HarnessOptions, act?: Fault['act']) {
+async function openStillHarness(t: TestContext, start: string, options: HarnessOptions, act: Fault['act']) {
   const clock = new LeapingClock(start, QUIET_TURNS);
   const harness = await openHarness(t, { ...options, clock });
   const proxy = await openFaultProxy({ service: harness.url, clock });
   releaseLater(t, () => proxy.close());
-  if (act) proxy.disturb(() => ({ name: 'test', act }));
+  proxy.disturb(() => ({ name: 'test', act }));
   return { harness, clock, baseUrl: proxy.url };
 }
-
-/** `other` (40 credits, resets on the 20th) is empty within the first seconds; `harness` (60, resets on the 31st) pays on, 15 a
- * minute, over the midnight before the 20th. */
-async function overMidnight(t: TestContext) {
-  const { harness, baseUrl } = await openStillHarness(t, '2026-03-19T23:57:45Z', {
-    subscription: customSubscription(60, 15),
-  });
-  harness.addAccount('other', customSubscription(40, 100_000));
-  harness.writeInput(places(130));
-  const subscription = { credits_per_month: 40, credits_per_minute: 100_000 };
-  const other = { env: 'B', account: 'other', subscription, anniversary_day: 20 };
-  const service = { base_url: baseUrl, api_keys: [other, { env: 'A' }] };
-  const keys = [{ ...harness.keyOf('other'), account: 'other' }, harness.key()];
-  const job = { topics: ['wildfire' as const], service, budget: 500 };
-  const { state } = await harness.run(job, { keys, baseUrl });
-  const ended = new Date(harness.clock.now()).toISOString();
-  assert.ok(ended > '2026-03-20T00:00:10', `it was over before midnight: ${ended}`);
-  return { state, charged: [harness.charged('other'), harness.charged()] };
-}
-
-test('an account whose quota resets while another still pays is used again', async (t) => {
-  const { state, charged } = await overMidnight(t);
-  const [other, harness] = charged as [number, number];
-  assert.deepEqual([state, other + harness], ['complete', 130]);
-  // Which of the two pays in the seconds after midnight depends on how fast the machine is.
-  assert.ok(other >= 70 && other <= 80, `${other} credits of the account that was reset`);
-});
 
 test('a refusal that was asked for before the anniversary holds until then, however late it arrives', async (t) => {
   const late: string[] = [];

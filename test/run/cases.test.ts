@@ -86,11 +86,7 @@ interface Case {
     /** More of these, of a row of the table. */
     readonly more?: object;
   };
-  /** A second account, of the name `other`. */
-  readonly other?: Account;
-  readonly keys?: Readonly<
-    Record<string, { scopes?: string[]; isStated?: true; account?: string; secret?: string; isRevoked?: true }>
-  >;
+  readonly keys?: Readonly<Record<string, { scopes?: string[]; isStated?: true; secret?: string; isRevoked?: true }>>;
   readonly places?: Step['places'];
   /** Settings of all plans and runs. `17 natural` are so many natural topics, without avalanche. */
   readonly job?: JobFile;
@@ -104,7 +100,7 @@ const NATURAL = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
 const subscriptionOf = ({ credits_per_month = 100_000, credits_per_minute = 100_000, overage_rate }: Account = {}) =>
   customSubscription(credits_per_month, credits_per_minute, overage_rate ?? null);
 
-async function openCase(t: TestContext, folder: string, { service: given = {}, other, keys = {} }: Case) {
+async function openCase(t: TestContext, folder: string, { service: given = {}, keys = {} }: Case) {
   const service: NonNullable<Case['service']> = { ...given, ...given.more };
   const { overages, lastCall, withoutAvalanche, start = '2026-03-15T12:00:00Z', factor = 20, behindMs } = service;
   const unavailable: { now: Step['unavailable']; asked: number } = { now: null, asked: 0 };
@@ -120,14 +116,13 @@ async function openCase(t: TestContext, folder: string, { service: given = {}, o
       failures: (topic) => topic === unavailable.now?.topic && unavailable.asked++ % (unavailable.now.every ?? 1) === 0,
     },
   });
-  if (other) harness.addAccount('other', subscriptionOf(other));
   const known = new Map<string, Key>([['default', harness.key()]]);
-  for (const [name, { scopes: named = [], isStated, account, secret, isRevoked }] of Object.entries(keys)) {
+  for (const [name, { scopes: named = [], isStated, secret, isRevoked }] of Object.entries(keys)) {
     const scopes: string[] = named.flatMap((scope) => (scope === 'natural' ? [...NATURAL_SLUGS] : [scope]));
-    const key = account === undefined ? harness.key(...scopes) : harness.keyOf(account, ...scopes);
+    const key = harness.key(...scopes);
     if (isRevoked) revokeKey(harness.accounts, key.id, harness.clock);
     const stated = isStated ? { scopes: new Set(scopes) } : {};
-    known.set(name, { ...key, ...stated, ...(account && { account }), ...(secret && { secret, fingerprint: 'none' }) });
+    known.set(name, { ...key, ...stated, ...(secret && { secret, fingerprint: 'none' }) });
   }
   const fake = await fakeService(t, harness.url);
   return { harness, known, fake, unavailable, folder: join(CASES, folder), output: '' };
@@ -224,9 +219,8 @@ async function take(
   const written = (step.run ?? step.together?.at(-1))?.output ?? whole.job?.output ?? 'output.csv';
   if (!step.plan && !('error' in tell) && !BINARY.test(written)) opened.output = read(harness, written);
   const ledger = await harness.ledger();
-  const [charged, ofOther] = [harness.charged(), whole.other ? harness.charged('other') : 0];
-  if (!whole.othersSpend)
-    assert.ok(ledger.charged + ledger.unknown >= charged + ofOther, `${name}: all is in the ledger`);
+  const charged = harness.charged();
+  if (!whole.othersSpend) assert.ok(ledger.charged + ledger.unknown >= charged, `${name}: all is in the ledger`);
   const { answers } = fake;
   const byStatus = Map.groupBy(answers, (answer) => answer.slice(0, 3));
   const { columns = {}, ...expected } = (step.expect ?? {}) as { columns?: Record<string, unknown> };
@@ -234,7 +228,7 @@ async function take(
   const byKey = await harness.store.statement({ by: 'key' });
   const paidBy = (key: Key) => byKey.find(({ name }) => name === key.fingerprint)?.credits.charged ?? 0;
   const found = {
-    ...{ ...tell, ledger, charged, charged_other: ofOther, requests: answers.length, faulted: fake.faulted() },
+    ...{ ...tell, ledger, charged, requests: answers.length, faulted: fake.faulted() },
     answers: Object.fromEntries([...byStatus].map(([status, { length }]) => [status, length])),
     paid_by: Object.fromEntries([...known].map(([name, key]) => [name, paidBy(key)])),
     runs: (await harness.store.runs()).length,

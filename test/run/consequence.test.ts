@@ -95,7 +95,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'quota used up': {
     exchange: received(429, error('QUOTA_EXCEEDED')),
-    ...{ ledger: ['free', 0, true], health: 'responsive', next: 'other_account' },
+    ...{ ledger: ['free', 0, true], health: 'responsive', next: 'out_of_credits' },
   },
   'service failed': { exchange: received(502, ''), ...{ ledger: ['free', 0], health: 'failed', next: 'retry' } },
   'service failed at last': {

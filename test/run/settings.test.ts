@@ -205,20 +205,6 @@ test('a ceiling of overages is whole credits at the rate of the subscription, ne
   }
   assert.equal(job({ overages: { ceiling: 1 } }).account.overageCredits, 25);
   assert.equal(job({}).account.overageCredits, 0);
-  // The rate of the account may be set at its key.
-  const api_keys = [
-    { env: 'A', subscription: 'starter' as const },
-    { env: 'B', account: 'other' },
-  ];
-  const service = { base_url: 'https://h.example', api_keys };
-  const { accounts } = job({ subscription: 'professional', overages: { ceiling: 100 }, service });
-  assert.deepEqual(
-    accounts.map(({ subscription, overageCredits }) => [subscription.overageRate, overageCredits]),
-    [
-      [0.04, 2_500],
-      [0.03, 0],
-    ],
-  );
 });
 
 test('topics are slugs and groups, in contract order, each once', () => {
@@ -298,21 +284,4 @@ test('merging leaves both sides as they were', () => {
     budget: 1,
   });
   assert.deepEqual([weak, strong], before);
-});
-
-test('the accounts of a job are those that its keys name', () => {
-  const { accounts } = job({
-    account: 'one',
-    service: {
-      base_url: 'https://h.example',
-      api_keys: [{ env: 'A' }, { env: 'B', account: 'two', subscription: 'professional', anniversary_day: 7 }],
-    },
-  });
-  assert.deepEqual(
-    accounts.map(({ name, subscription, anniversaryDay }) => [name, subscription.name, anniversaryDay]),
-    [
-      ['one', 'starter', 1],
-      ['two', 'professional', 7],
-    ],
-  );
 });

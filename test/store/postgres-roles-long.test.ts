@@ -30,7 +30,7 @@ test('the roles of docs/operator/many-machines.md: one migrates, one runs, one r
   await server.query(GRANT!, 'hazards');
 
   await using worker = await open(address('perilbook_worker'));
-  const [run, source] = [await worker.startRun({ ...RUN, accounts: [] }), await worker.source('somewhere')];
+  const [run, source] = [await worker.startRun(RUN), await worker.source('somewhere')];
   const limits = {
     ...{
       run,

@@ -66,8 +66,7 @@ interface ChosenAccount extends JobAccount {
 }
 
 /**
- * The named account, else all accounts of the job's keys. Without a job: the accounts of the store's runs, with the settings of the
- * last run.
+ * The account of the job, or the one that is named. Without both: the accounts of the store's runs, with the settings of the last run.
  */
 async function chosenAccounts(
   context: CliContext,
@@ -76,10 +75,9 @@ async function chosenAccounts(
   store: Store,
 ): Promise<readonly ChosenAccount[]> {
   const settings = settingsWithoutJobFile(context, words, flags);
-  if (settings === null)
-    return accountsOfJob(context, words, flags).map((account) => ({ ...account, hasSubscription: true }));
-  const ledgerAccounts = await store.ledgerAccounts();
   const job = anyJobOf(context, words, flags);
+  if (settings === null) return [{ ...job.account, hasSubscription: true }];
+  const ledgerAccounts = await store.ledgerAccounts();
   const own = job.account;
   const isChosen =
     settings.account !== undefined || settings.service !== undefined || settings.subscription !== undefined;
@@ -91,18 +89,6 @@ async function chosenAccounts(
   const { charged, unknown, open } = (await accountState(own, store, context.clock.now())).spending;
   const isUnusedSample = job.service.kind !== 'remote' && charged + unknown + open === 0;
   return [{ ...own, hasSubscription: settings.subscription !== undefined || isUnusedSample }];
-}
-
-/** `--account` chooses one of the job's accounts; it does not rename the job's own. */
-function accountsOfJob(
-  context: CliContext,
-  words: readonly string[],
-  { account: name, ...flags }: QuotaFlags,
-): readonly JobAccount[] {
-  const job = anyJobOf(context, words, flags);
-  if (name === undefined) return job.accounts;
-  const ofJob = job.accounts.find((account) => account.name === name);
-  return [ofJob ?? anyJobOf(context, words, { ...flags, account: name }).account];
 }
 
 /** The settings of the last run, overridden by those of this command line. */
@@ -119,7 +105,7 @@ function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): 
 function severalAccounts(accounts: readonly JobAccount[], what: string): PerilbookError {
   return new PerilbookError(
     'USAGE',
-    `${what} needs one account, but this job has ${accounts.map(({ name }) => name).join(', ')}`,
+    `${what} needs one account, but this store has ${accounts.map(({ name }) => name).join(', ')}`,
     'Choose one: --account NAME.',
   );
 }

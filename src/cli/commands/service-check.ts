@@ -52,7 +52,7 @@ export async function checkCommand(context: CliContext, flags: CheckFlags, words
   const keys = narrow === null ? [key] : [key, narrow];
   const secrets = keys.map(({ secret }) => secret);
   refuseKeyInAddress(baseUrl, secrets);
-  const account = job.accounts.find(({ name }) => name === (key.account ?? job.account.name)) ?? job.account;
+  const { account } = job;
   const location = {
     lat: degreesOf(flags, 'lat', DEFAULT_LOCATION.lat, 90),
     lng: degreesOf(flags, 'lng', DEFAULT_LOCATION.lng, 180),

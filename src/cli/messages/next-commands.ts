@@ -42,12 +42,9 @@ export function reportCommand(
  *
  * @param plan made after the run, which may have learned that bundles return more
  */
-export function costOfRest({ price, available, accounts }: Plan, stop: RunResult['stop']): number {
+export function costOfRest({ price, available, account }: Plan, stop: RunResult['stop']): number {
   const isSpent = available === 0 || stop?.reason === 'quota';
-  return Math.min(
-    price.credits,
-    isSpent ? accounts.reduce((sum, { account }) => sum + periodLimit(account), 0) : available,
-  );
+  return Math.min(price.credits, isSpent && account !== null ? periodLimit(account.account) : available);
 }
 
 /** The budget that a run needs to go on. Null: the run had none. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { creditsPerMinuteOf, SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
+import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
 import { textWidth } from '../../printable.ts';
@@ -132,11 +132,10 @@ function defaultsMessage({ job, connection }: Prepared): string[] {
 function fewCreditsMessage(prepared: Prepared): string[] {
   const { connection, plan, summary } = prepared;
   if (connection.sample) return sampleCreditsMessage(prepared);
-  if (plan.available > 0 || summary.credits === 0 || summary.finish_by === null) return [];
-  const resets = Math.min(...plan.accounts.map(({ period }) => period.end));
-  const name = plan.accounts.length === 1 ? plan.accounts[0]!.account.name : 'NAME';
+  const { account } = plan;
+  if (account === null || account.available > 0 || summary.credits === 0 || summary.finish_by === null) return [];
   return [
-    `The quota resets on ${dateTime(resets)}. If the provider's page shows credits left: perilbook quota set --account ${name} --left N, or give the account's larger subscription.`,
+    `The quota resets on ${dateTime(account.period.end)}. If the provider's page shows credits left: perilbook quota set --account ${account.account.name} --left N, or give the account's larger subscription.`,
   ];
 }
 
@@ -209,15 +208,14 @@ function missingBoundariesMessage({ job, plan }: Prepared, folder: string): stri
 }
 
 function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [string, string])[] {
-  const several = plan.accounts.length > 1;
-  const words = plan.accounts.map(({ account, available, period }, index): readonly [string, string] => {
+  const words: (readonly [string, string])[] = [];
+  if (plan.account !== null) {
+    const { account, available, period } = plan.account;
     const { name, creditsPerMonth } = account.subscription;
     const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
-    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${name}), resets on ${dateTime(period.end)}`;
-    return several
-      ? [`account ${account.name}`, `${left}; this run spends ${grouped(plan.byAccount[index]!)}`]
-      : ['quota', left];
-  });
+    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${name})`;
+    words.push(['quota', `${left}, resets on ${dateTime(period.end)}`]);
+  }
   if (job.account.reserve > 0) words.push(['reserve', `${counted(job.account.reserve, 'credit')} kept back`]);
   const overdraws = overdrawn(plan);
   if (overdraws !== null) {
@@ -246,7 +244,7 @@ function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [
 
 /** What determines the time: the credits of a minute, or the calls if these take longer. */
 function paceMessage({ job, plan }: Pick<Prepared, 'job' | 'plan'>): string {
-  const perMinute = creditsPerMinuteOf(job.accounts);
+  const perMinute = job.account.subscription.creditsPerMinute;
   const { msPerCall, msPerCredit, measured } = plan.pace;
   if (msPerCredit * perMinute <= 60_000) return `${counted(perMinute, 'credit')} a minute`;
   const seconds = `${Number((msPerCall / 1_000).toPrecision(2))} s a call`;

@@ -2,6 +2,7 @@ import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Forecast } from '../../plan/forecast.ts';
 import type { Ways } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
+import type { JobAccount } from '../../run/settings/account-settings.ts';
 import { byteSize, fittingTable, percent, table, timeSpan } from './format.ts';
 
 const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
@@ -74,6 +75,6 @@ export function shareLines({ job, summary }: Prepared): string[] {
 }
 
 /** The account whose job allows overage, or null. */
-export function overdrawn({ accounts }: Prepared['plan']): Prepared['plan']['accounts'][number]['account'] | null {
-  return accounts.find(({ account }) => account.overageCredits > 0)?.account ?? null;
+export function overdrawn({ account }: Prepared['plan']): JobAccount | null {
+  return account !== null && account.account.overageCredits > 0 ? account.account : null;
 }

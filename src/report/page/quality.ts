@@ -57,6 +57,7 @@ const NOTES_SHOWN = 8;
 export function missingSection({ rows, missing, datasets }: Facts): Html {
   const local = datasets !== null;
   const counts = new Map(missing.status.map((counted) => [counted.status, counted.rows]));
+  const { account } = missing;
   const shown = Object.entries(local ? LOCAL_MEANINGS : MEANINGS).filter(([status]) => counts.has(status));
   return section(
     'missing',
@@ -72,12 +73,8 @@ ${
           missing.resumeAfter !== null && html` Resume after <b>${dateTime(Date.parse(missing.resumeAfter))}</b>.`
         }</li>`
 }
-${missing.accounts.map(
-  (
-    account,
-  ) => html`<li>${quoted(account.account)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>
-`,
-)}</ul>
+${account !== null && html`<li>${quoted(account.name)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>`}
+</ul>
 <div class="wide" role="region" tabindex="0" aria-label="Table: Rows by status"><table>
 <caption class="unseen">Rows by status</caption>
 <thead><tr><th scope="col">Status</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Share</th><th scope="col">Meaning</th></tr></thead>

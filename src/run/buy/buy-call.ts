@@ -14,7 +14,6 @@ import type { Claim, ClaimRequest } from '../../store/port.ts';
 import { claimLimits } from '../plan/account-state.ts';
 import type { Key } from '../plan/api-keys.ts';
 import { record } from '../progress.ts';
-import type { JobAccount } from '../settings/account-settings.ts';
 import { limitReached, type Stop, stopFor, storeMovedStop } from '../stop.ts';
 import type { Buying, CellWork } from './buying.ts';
 import { type Consequence, consequenceOf, type NextStep } from './consequence.ts';
@@ -44,18 +43,17 @@ export type CallOutcome =
 
 /**
  * The outcome of one attempt.
- * - `other_account`: this account cannot pay, another one may. `probing`: another call is testing whether the key is accepted.
+ * - `out_of_credits`: the account lacks the credits; a cheaper call may fit. `probing`: another call is testing whether the key is accepted.
  */
 type AttemptOutcome =
   | CallOutcome
-  | OfKind<'other_account'>
+  | OfKind<'out_of_credits'>
   | { readonly kind: 'probing'; readonly over: Promise<void> }
   | ({ readonly kind: 'retry' } & Omit<Extract<NextStep, { step: 'retry' }>, 'step'>);
 
-/** An attempt at a call, with the account that pays for it. */
+/** An attempt at a call. */
 interface Attempt extends CallRequest {
   readonly tried: Tried;
-  readonly account: JobAccount;
   readonly permit: Permit;
 }
 
@@ -73,8 +71,8 @@ interface ClaimedCall extends Attempt {
 /**
  * Makes one call at one cell, with its retries: claim, send, interpret, settle. Every attempt is a row of its own in the ledger.
  *
- * The account is chosen before the throttle, since each account has its own throttle. The key is chosen after it: with keys chosen
- * before, each waiting call was refused once (128 requests and 244 s for one invalid key).
+ * The key is chosen after the throttle's permit: with keys chosen before, each waiting call was refused once (128 requests and 244 s for
+ * one invalid key).
  *
  * @returns the outcome, and the credits that all attempts may have cost
  */
@@ -82,20 +80,20 @@ export async function buyCall(
   buying: Buying,
   request: CallRequest,
 ): Promise<{ readonly outcome: CallOutcome; readonly credits: number }> {
-  const { payers, health, service, effects, progress } = buying;
+  const { payer, health, effects, progress } = buying;
+  const { throttle } = buying.service;
   const { call } = request;
   let tried = NOTHING_TRIED;
   let credits = 0;
   const of = (kind: 'replan' | 'stopped') => ({ outcome: { kind }, credits });
   for (;;) {
-    const account = payers.accountFor(call);
-    if (account === null) return of(payers.hasKeyFor(call) ? 'stopped' : 'replan');
-    const throttle = service.throttles.get(account.name)!;
+    if (payer.keyFor(call) === null) return of('replan');
+    if (!payer.canPay(call)) return of('stopped');
     let attempt: { readonly outcome: AttemptOutcome; readonly credits: number };
     try {
       attempt = await throttle.schedule(
         CREDITS[call.kind],
-        (permit) => attemptCall(buying, { ...request, tried, account, permit }),
+        (permit) => attemptCall(buying, { ...request, tried, permit }),
         health.signal,
       );
     } catch (error) {
@@ -104,7 +102,7 @@ export async function buyCall(
     }
     credits += attempt.credits;
     const { outcome } = attempt;
-    if (outcome.kind === 'other_account') continue;
+    if (outcome.kind === 'out_of_credits') continue;
     if (outcome.kind === 'probing') {
       await outcome.over;
       continue;
@@ -127,20 +125,20 @@ async function attemptCall(
   buying: Buying,
   attempt: Attempt,
 ): Promise<{ readonly outcome: AttemptOutcome; readonly credits: number }> {
-  const { payers, health, effects, progress } = buying;
-  const { call, account, permit } = attempt;
+  const { payer, health, effects, progress } = buying;
+  const { call, permit } = attempt;
   const unspent = (outcome: AttemptOutcome) => {
     permit.refund();
     return { outcome, credits: 0 };
   };
   for (;;) {
     if (health.signal.aborted) return unspent({ kind: 'stopped' });
-    const key = payers.keyOf(account, call);
-    if (key === null) return unspent({ kind: 'other_account' });
-    const over = payers.probes.running(key, call);
+    const key = payer.canPay(call) ? payer.keyFor(call) : null;
+    if (key === null) return unspent({ kind: 'out_of_credits' });
+    const over = payer.probes.running(key, call);
     if (over !== null) return unspent({ kind: 'probing', over });
     const claimedAt = effects.times.billing().earliest;
-    using begun = payers.probes.begin(key, call);
+    using begun = payer.probes.begin(key, call);
     const claim = await claimCall(buying, attempt, key);
     switch (claim.outcome) {
       case 'granted': {
@@ -155,8 +153,8 @@ async function attemptCall(
         return unspent({ kind: 'claimed_elsewhere' });
       case 'quota':
       case 'budget':
-        refuseCredits(buying, account, CREDITS[call.kind], claim.outcome, claimedAt);
-        return unspent({ kind: 'other_account' });
+        refuseCredits(buying, CREDITS[call.kind], claim.outcome, claimedAt);
+        return unspent({ kind: 'out_of_credits' });
       case 'wait':
         record(progress, 'minuteUsed', steadyTime(effects.clock) + claim.ms);
         begun[Symbol.dispose]();
@@ -167,13 +165,13 @@ async function attemptCall(
 
 /** A store that was moved ends the run. The store decides on all simultaneous claims in one transaction. */
 async function claimCall(
-  { store, limits, health, effects }: Buying,
-  { call, work, wanted, areas, account }: Attempt,
+  { job, store, limits, health, effects }: Buying,
+  { call, work, wanted, areas }: Attempt,
   key: Key,
 ): Promise<Claim | { readonly outcome: 'store_moved' }> {
   const request = { cell: work.cell, call, credits: CREDITS[call.kind], key: key.fingerprint, wanted, areas };
   try {
-    const [claim] = await store.claim(claimLimits(account, effects.times.billing(), limits), [request]);
+    const [claim] = await store.claim(claimLimits(job.account, effects.times.billing(), limits), [request]);
     return claim!;
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === 'STORE_MOVED')) throw error;
@@ -219,7 +217,7 @@ async function sendCall(
     // The ledger subtracts the spending of other runs on this store, call by call. If the throttle subtracted it too, these
     // credits would be missing until the minute's end, and the run that spent least in one minute would be last in the next.
     const remaining = verdict.rate.remaining + claimed.byOthers;
-    service.throttles.get(claimed.account.name)!.correct(remaining, verdict.rate.resetMs, permit);
+    service.throttle.correct(remaining, verdict.rate.resetMs, permit);
   }
   for (const message of [verdict.discrepancy, notice]) if (message !== null) effects.notice(message);
   return { outcome: carryOut(buying, claimed, consequence), credits };
@@ -227,7 +225,7 @@ async function sendCall(
 
 /** Carries out the consequence of an attempt, except for storing it. */
 function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence): AttemptOutcome {
-  const { payers, health, effects, progress } = buying;
+  const { payer, health, effects, progress } = buying;
   const { next, answer } = consequence;
   if (next.step === 'retry') return { kind: 'retry', afterMs: next.afterMs, rate: next.rate, tried: next.tried };
   health.record(consequence.health);
@@ -235,12 +233,12 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
   switch (next.step) {
     case 'use': {
       const { call } = claimed;
-      if (call.kind !== 'single' && answer!.hasContents) payers.learnContents(call.kind, [...answer!.results.keys()]);
+      if (call.kind !== 'single' && answer!.hasContents) payer.learnContents(call.kind, [...answer!.results.keys()]);
       return { kind: 'answered', results: answer!.results };
     }
-    case 'other_account':
-      refuseCredits(buying, claimed.account, 1, 'quota', claimed.claimedAt);
-      return { kind: 'other_account' };
+    case 'out_of_credits':
+      refuseCredits(buying, 1, 'quota', claimed.claimedAt);
+      return { kind: 'out_of_credits' };
     case 'replan':
       return { kind: 'replan' };
     case 'give_up':
@@ -255,30 +253,24 @@ function carryOut(buying: Buying, claimed: ClaimedCall, consequence: Consequence
   }
 }
 
-/** Stops the run if no account can pay for another call. */
-function refuseCredits(
-  buying: Buying,
-  account: JobAccount,
-  credits: number,
-  limit: 'quota' | 'budget',
-  at: number,
-): void {
-  const { payers, health } = buying;
-  if (payers.creditsRefused(account, credits, limit, at)) health.stop(shortageStop(buying, payers.shortage!));
+/** Stops the run if the account can pay for no other call. */
+function refuseCredits(buying: Buying, credits: number, limit: 'quota' | 'budget', at: number): void {
+  const { payer, health } = buying;
+  if (payer.creditsRefused(credits, limit, at)) health.stop(shortageStop(buying, payer.shortage!));
 }
 
 /** The stop at a limit that allows no further call. */
-export function shortageStop({ payers, job, limits, progress }: Buying, limit: 'quota' | 'budget'): Stop {
-  return limit === 'quota' ? payers.quotaUsedUp() : limitReached(job, limits, progress);
+export function shortageStop({ payer, job, limits, progress }: Buying, limit: 'quota' | 'budget'): Stop {
+  return limit === 'quota' ? payer.quotaUsedUp() : limitReached(job, limits, progress);
 }
 
-function learnOfKey({ payers, health, effects }: Buying, { key, call }: ClaimedCall, lesson: Consequence['key']): void {
-  if (lesson === 'accepted') payers.probes.accepted(key, call);
+function learnOfKey({ payer, health, effects }: Buying, { key, call }: ClaimedCall, lesson: Consequence['key']): void {
+  if (lesson === 'accepted') payer.probes.accepted(key, call);
   if (lesson === null || lesson === 'accepted') return;
-  payers.keyRefused(key, call, lesson === 'invalid' ? 'key' : 'scope');
+  payer.keyRefused(key, call, lesson === 'invalid' ? 'key' : 'scope');
   if (lesson === 'invalid') {
     effects.notice(`The key ${key.fingerprint} is refused (401).`);
-    if (payers.hasNoKey) health.stop(stopFor('keys', 'The service accepts none of the keys (401).'));
+    if (payer.hasNoKey) health.stop(stopFor('keys', 'The service accepts none of the keys (401).'));
   } else {
     effects.notice(
       `The key ${key.fingerprint} lacks the scope ${scopeOf(call)} (403): what is left is planned again without it.`,

@@ -61,18 +61,17 @@ export async function buyCells(
   queue: CellQueue,
   { order, topicsOf, credits }: CellPurchase,
 ): Promise<void> {
-  const { job, plan, effects, progress, payers, health } = buying;
+  const { job, plan, effects, progress, payer, health } = buying;
   const reservations = new CreditReservations(credits);
-  const purchaseOf = purchaseBySet(() => payers.priceList);
+  const purchaseOf = purchaseBySet(() => payer.priceList);
   const buyNumber = async (number: number): Promise<CellOutcome | null> => {
     const topics = topicsOf(number);
     const { calls, credits: price } = purchaseOf(topics);
-    // If one of several accounts for a cell is empty, skip the cell: half a cell is not worth the other account's credits.
-    if (topics === NO_TOPICS || calls.some((call) => payers.accountFor(call) === null)) return null;
+    if (topics === NO_TOPICS || calls.some((call) => payer.keyFor(call) === null || !payer.canPay(call))) return null;
     if (!(await reservations.take(price))) return null;
     let result: CellResult | null = null;
     try {
-      result = await buyCell(buying, queue.begin(number, topics, payers.priceList.singles));
+      result = await buyCell(buying, queue.begin(number, topics, payer.priceList.singles));
     } finally {
       reservations.end(price, result?.credits ?? 0);
     }
@@ -185,10 +184,10 @@ async function answeredElsewhere(
 
 /** The next call to make, and the topics that it is made for; null when there is none. */
 function nextCall(
-  { payers, health }: Buying,
+  { payer, health }: Buying,
   work: CellWork,
 ): { readonly call: Call; readonly topics: readonly TopicSlug[] } | null {
-  const priceList = priceListWithout(payers.priceList, work.spentBundles);
+  const priceList = priceListWithout(payer.priceList, work.spentBundles);
   const possible = topicsIn(work.missing).filter((topic) => !health.isTopicDown(topic));
   const planned = possible.filter((topic) => !hasTopic(work.singlesOnly, topic));
   const [first] = cheapestCalls(planned, priceList).calls;

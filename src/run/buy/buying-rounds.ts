@@ -19,9 +19,9 @@ import { type Buying, type BuyingContext, beginBuying, CellQueue } from './buyin
  * - `buyInRounds`: round after round: a round divides the remaining credits among the cells, by tier and value, and buys; the next
  *   round divides the credits that were not needed.
  * - `buyCells`: some cells at once, each with its credits reserved; `buyCell` takes the cheapest next call of one cell (`CellWork`).
- * - `buyCall`: one call with its retries. The account is chosen (`Payers`), its throttle gives a permit, the ledger grants a claim, the
+ * - `buyCall`: one call with its retries. The throttle gives a permit, a key is chosen (`Payer`), the ledger grants a claim, the
  *   client sends, `consequenceOf` decides as plain data what follows, the settlement is written, and `carryOut` does the rest.
- * Two objects change meanwhile: `Payers` (which keys, accounts and prices are left) and `RunHealth` (whether the run continues).
+ * Two objects change meanwhile: `Payer` (which keys and prices are left) and `RunHealth` (whether the run continues).
  * Everything else is passed in and returned.
  */
 
@@ -39,22 +39,19 @@ export async function buyInRounds(context: BuyingContext, interrupt: AbortSignal
 async function explained({ job, store, effects, progress }: BuyingContext, stop: Stop | null): Promise<Stop | null> {
   if (stop?.reason !== 'quota') return stop;
   const now = effects.times.billing().earliest;
-  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
-  const early = states.find(({ spending }) => (spending.exhaustedLeft ?? 0) > 0);
-  if (early === undefined) {
+  const { spending } = await accountState(job.account, store, now);
+  const { exhaustedLeft, exhaustedAt, later } = spending;
+  if (!exhaustedLeft) {
     // The service has not refused a call: a clock that was ahead may have booked the credits in the wrong period.
-    if (progress.calls > 0 || states.some(({ spending }) => spending.exhaustedAt !== null)) return stop;
-    const later = states.reduce((sum, { spending }) => sum + (spending.later ?? 0), 0);
-    const why =
-      later === 0
-        ? 'By the ledger, the quota of this billing period is used up.'
-        : `By the ledger, the quota of this billing period is used up: ${counted(later, 'credit')} are counted ${IN_LATER_PERIODS}.`;
+    if (progress.calls > 0 || exhaustedAt !== null) return stop;
+    const why = !later
+      ? 'By the ledger, the quota of this billing period is used up.'
+      : `By the ledger, the quota of this billing period is used up: ${counted(later, 'credit')} are counted ${IN_LATER_PERIODS}.`;
     return { ...stop, message: `${why} ${CORRECT_QUOTA}` };
   }
-  const { name: account } = early.account;
   return {
     ...stop,
-    message: `The service says that the quota of ${account} is used up, but by the ledger it had ${counted(early.spending.exhaustedLeft!, 'credit')} left: other programs use it, or the subscription is smaller than in the job. ${CORRECT_QUOTA} If other programs spend credits in every period, set reserve to what they need.`,
+    message: `The service says that the quota of ${job.account.name} is used up, but by the ledger it had ${counted(exhaustedLeft, 'credit')} left: other programs use it, or the subscription is smaller than in the job. ${CORRECT_QUOTA} If other programs spend credits in every period, set reserve to what they need.`,
   };
 }
 
@@ -66,15 +63,15 @@ async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promis
   const { cells } = plan.scan;
   const tiers = job.tiers.map((tier) => topicSet(tier.topics));
   const buying = await beginBuying(context, interrupt);
-  const { payers, health } = buying;
+  const { payer, health } = buying;
   // A missing scope may show only by the service's 403.
-  const buyable = job.topics.filter((topic) => mayBuy(payers.priceList, topic));
+  const buyable = job.topics.filter((topic) => mayBuy(payer.priceList, topic));
   let replanned: ReadonlySet<string> = new Set();
   using _ = stopInTime(buying);
   for (;;) {
     const { credits, nearest } = await available(context);
     const { order: all, missing } = queue;
-    const allocated = allocateTiers({ job, cells, order: all, missing, priceList: payers.priceList }, credits).tiers;
+    const allocated = allocateTiers({ job, cells, order: all, missing, priceList: payer.priceList }, credits).tiers;
     const topicsOf = (cell: number) => intersection(missing.get(cell), tiers[allocated[cell]! - 1] ?? NO_TOPICS);
     const order = Uint32Array.from(all).filter((cell) => topicsOf(cell) !== NO_TOPICS);
     if (order.length > 0) {
@@ -87,9 +84,9 @@ async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promis
       if (progress.calls > callsBefore) continue;
     }
     if (health.isUnanswered) return health.outage();
-    const denied = buyable.filter((topic) => !mayBuy(payers.priceList, topic));
+    const denied = buyable.filter((topic) => !mayBuy(payer.priceList, topic));
     if (denied.length > 0) return stopFor('keys', `No key may buy ${denied.join(', ')} (403).`);
-    return queue.isDone ? null : shortageStop(buying, payers.shortage ?? nearest);
+    return queue.isDone ? null : shortageStop(buying, payer.shortage ?? nearest);
   }
 }
 
@@ -145,8 +142,7 @@ async function missingInAreas(
 async function available({ job, store, limits, progress, effects }: BuyingContext) {
   const spent = total(await store.runSpending(limits.run));
   const now = effects.times.billing().earliest;
-  const states = await Promise.all(job.accounts.map((account) => accountState(account, store, now)));
-  const ofQuota = states.reduce((sum, account) => sum + account.available, 0);
+  const { available: ofQuota } = await accountState(job.account, store, now);
   record(progress, 'ledgerRead', { credits: ofQuota, spent });
   const ofBudget = Math.max(0, limits.budget - spent);
   return { credits: Math.min(ofBudget, ofQuota), nearest: ofQuota < ofBudget ? 'quota' : 'budget' } as const;

@@ -25,7 +25,7 @@ import type { Progress } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
 import type { RunTimes } from '../run-times.ts';
 import type { Job } from '../settings/settings.ts';
-import { Payers } from './payers.ts';
+import { Payer } from './payer.ts';
 import { RunHealth } from './run-health.ts';
 
 /** The context of buying, which does not change. */
@@ -46,7 +46,7 @@ export interface BuyingContext {
 interface ServiceAccess {
   readonly client: Client;
   /** One for each account, by its name. */
-  readonly throttles: ReadonlyMap<string, Throttle>;
+  readonly throttle: Throttle;
   readonly apiKeys: ApiKeys;
 }
 
@@ -60,7 +60,7 @@ interface BuyingEffects {
 
 /** The buying of a run: the context, and the state that calls change. */
 export interface Buying extends BuyingContext {
-  readonly payers: Payers;
+  readonly payer: Payer;
   readonly health: RunHealth;
   readonly origin: AnswerOrigin;
   /** Reads a cell from the store, in one query with the cells that are requested at the same moment. */
@@ -73,7 +73,7 @@ export async function beginBuying(context: BuyingContext, interrupt: AbortSignal
   const contents = await store.bundleContents(limits.source);
   return {
     ...context,
-    payers: new Payers(job, service.apiKeys, effects.times, contents),
+    payer: new Payer(job, service.apiKeys, effects.times, contents),
     health: new RunHealth(job.topics, interrupt),
     origin: new AnswerOrigin(job.precision),
     readCell: inBatches((cells) => store.read(limits.source, cells)),

@@ -55,12 +55,12 @@ export interface ReceivedAnswer {
 
 /**
  * - `use`: the answer is stored. `retry`: the same call again.
- * - `replan`: keys or scopes have changed. `other_account`: this one's quota is used up.
+ * - `replan`: keys or scopes have changed. `out_of_credits`: the quota is used up.
  * - `give_up`: the topics are left; `rejected`: the whole location is.
  * - `stop`: the run ends.
  */
 export type NextStep =
-  | { readonly step: 'use' | 'replan' | 'other_account' }
+  | { readonly step: 'use' | 'replan' | 'out_of_credits' }
   | ({ readonly step: 'retry' } & Pick<Extract<Decision, { next: 'retry' }>, 'afterMs' | 'rate' | 'tried'>)
   | { readonly step: 'give_up'; readonly kind: Verdict['kind']; readonly isRejected: boolean; readonly message: string }
   | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
@@ -186,7 +186,7 @@ function nextStep(verdict: Verdict, decision: Decision | null): NextStep {
     case 'no_data':
       return { step: 'use' };
     case 'quota':
-      return { step: 'other_account' };
+      return { step: 'out_of_credits' };
     case 'unauthenticated':
     case 'forbidden':
       return { step: 'replan' };

@@ -5,7 +5,6 @@ import { scopeOf } from '../../contract/credits.ts';
 import type { ClaimRequest, Settlement } from '../../store/port.ts';
 import { areasToSettle } from '../plan/area-plan.ts';
 import type { Freshness } from '../plan/freshness.ts';
-import type { JobAccount } from '../settings/account-settings.ts';
 import type { BuyingContext, CellWork } from './buying.ts';
 import type { Consequence, ReceivedAnswer } from './consequence.ts';
 
@@ -21,7 +20,6 @@ const COMPARABLE_MS = 30 * 86_400_000;
 /** The parts of a granted call that its settlement needs. */
 interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
   readonly number: number;
-  readonly account: Pick<JobAccount, 'anniversaryDay'>;
   readonly work: Pick<CellWork, 'number'>;
 }
 
@@ -29,7 +27,7 @@ interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {
  * follows. */
 export function settlementOf(
   context: Pick<BuyingContext, 'job' | 'plan' | 'freshness' | 'effects'>,
-  { call, wanted, account, number, work }: GrantedCall,
+  { call, wanted, number, work }: GrantedCall,
   { ledger, answer, failure, key }: Consequence,
 ): Settlement {
   const { job, plan, freshness, effects } = context;
@@ -40,7 +38,7 @@ export function settlementOf(
   return {
     ...ledger,
     call: number,
-    period: billingPeriod(account.anniversaryDay, effects.times.billing().latest),
+    period: billingPeriod(job.account.anniversaryDay, effects.times.billing().latest),
     ...kept,
     failures: [...kept.failures, ...failures],
     sample: answer?.sample,

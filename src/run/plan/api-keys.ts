@@ -15,8 +15,6 @@ export interface Key {
   readonly fingerprint: string;
   /** The scopes that the job states for it; null where it states none. */
   readonly scopes: ReadonlySet<string> | null;
-  /** The account whose credits it spends; the job's own where none is stated. */
-  readonly account?: string | null;
 }
 
 /** The first 12 hex digits of the key's SHA-256. Keys are long and random, so this does not reveal them. */
@@ -36,14 +34,13 @@ export async function readKeys(
   interrupt?: AbortSignal,
 ): Promise<Key[]> {
   const keys: Key[] = [];
-  for (const { env, file, scopes, account } of sources) {
+  for (const { env, file, scopes } of sources) {
     const secret = (env !== undefined ? environment[env] : await readKeyFile(file!, interrupt))?.trim();
     if (!secret) throw env !== undefined ? noKeyIn(env) : emptyKeyFile(file!);
     keys.push({
       secret,
       fingerprint: fingerprintOf(secret),
       scopes: scopes ? new Set(scopes) : null,
-      account: account ?? null,
     });
   }
   return keys;
@@ -111,24 +108,9 @@ export class ApiKeys {
     return new ApiKeys(keys, denied);
   }
 
-  /**
-   * The first key that is not denied a scope and whose account can pay. With several accounts, the key with the fewest
-   * scopes: a key with all scopes is saved for the calls that need it.
-   */
-  keyFor(scope: Scope, canPay: (account: string | null) => boolean = () => true): Key | null {
-    let best: Key | null = null;
-    for (const key of this.#keys) {
-      if (this.#invalid.has(key) || !this.#holds(key, scope) || !canPay(key.account ?? null)) continue;
-      if (best === null || (key.account !== best.account && breadth(key) < breadth(best))) best = key;
-    }
-    return best;
-  }
-
-  /** Whether a valid key of an account may make calls of this scope. */
-  mayBuy(account: string, own: string, scope: Scope): boolean {
-    return this.#keys.some(
-      (key) => (key.account ?? own) === account && !this.#invalid.has(key) && this.#holds(key, scope),
-    );
+  /** The first valid key that is not denied a scope. */
+  keyFor(scope: Scope): Key | null {
+    return this.#keys.find((key) => !this.#invalid.has(key) && this.#holds(key, scope)) ?? null;
   }
 
   /** Whether the service has refused every key. */
@@ -149,8 +131,4 @@ export class ApiKeys {
   #holds(key: Key, scope: Scope): boolean {
     return (key.scopes === null || key.scopes.has(scope)) && !this.#denied.get(key)!.has(scope);
   }
-}
-
-function breadth({ scopes }: Key): number {
-  return scopes === null ? Number.POSITIVE_INFINITY : scopes.size;
 }

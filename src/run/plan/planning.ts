@@ -1,6 +1,5 @@
 import { steadyTime } from '../../clock.ts';
 import type { CellRecord } from '../../contract/answer.ts';
-import { creditsPerMinuteOf } from '../../contract/subscriptions.ts';
 import {
   difference,
   intersection,
@@ -13,7 +12,7 @@ import {
 import type { TopicSlug } from '../../contract/topics.ts';
 import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from '../../plan/call-times.ts';
 import { cheapestCalls, type PriceList } from '../../plan/cheapest-calls.ts';
-import { forecastPool, type PoolAccount, spread } from '../../plan/pool.ts';
+import { type Allowance, forecast } from '../../plan/forecast.ts';
 import { type Price, priceBundle, priceCheapest } from '../../plan/prices.ts';
 import { type Way, weigh } from '../../plan/ways.ts';
 import type { CompleteCell } from '../../store/port.ts';
@@ -24,7 +23,6 @@ import type { Scan } from '../scan/scan-input.ts';
 import type { Job } from '../settings/settings.ts';
 import { CellCache, completeCellFields } from '../write/cell-cache.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
-import type { ApiKeys } from './api-keys.ts';
 import { creditsLeft } from './approved-plan.ts';
 import { type AreaPlan, readStoredAreas, spareByAreas } from './area-plan.ts';
 import { failedSet, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
@@ -59,10 +57,9 @@ export interface Plan {
   readonly shares: readonly TierShare[];
   /** What this run buys within its budget, quota and time. */
   readonly reach: Reach;
-  /** The accounts that pay, and what each is planned to pay in this period. */
-  readonly accounts: readonly AccountState[];
-  readonly byAccount: readonly number[];
-  /** Credits left in all accounts together. */
+  /** The account that pays; null for local data. */
+  readonly account: AccountState | null;
+  /** Credits left in the account. */
   readonly available: number;
   /** Most credits that the run may spend: the budget, or the price with its retries; never more than was approved. */
   readonly limit: number;
@@ -113,9 +110,8 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const missing = spared?.missing ?? unanswered.missing;
   const allLacking = spared === null ? unanswered.lacking : countSets(missing);
   const lacking: ReadonlyMap<TopicSet, number> = isLocal ? new Map() : allLacking;
-  const payers = isLocal ? [] : job.accounts;
-  const accounts = await Promise.all(payers.map((payer) => accountState(payer, store, freshness.startedAt)));
-  const available = accounts.reduce((sum, account) => sum + account.available, 0);
+  const account = isLocal ? null : await accountState(job.account, store, freshness.startedAt);
+  const available = account?.available ?? 0;
   const price = priceCheapest(lacking, priceList);
   const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, job.concurrency);
   const pace = paceOf(price);
@@ -128,27 +124,20 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const inPeriod = isLocal
     ? reachedBy(purchase, { tiers: new Uint8Array(scan.cells.size).fill(job.tiers.length), credits: 0 })
     : reachOf(purchase, Math.min(limit, available, window));
-  const pool = poolOf(job, accounts, apiKeys);
-  const inAll = accounts.map((account) => account.available);
-  const withinAllowances = accounts.map(leftOfAllowance);
-  const overageRate = accounts.find(({ account }) => account.overageCredits > 0)?.account.subscription.overageRate;
-  const weighed = (priced: Price) => {
-    const limits = {
-      available: spread(priced.demand, pool, inAll).served,
-      // Overage is spent last: another account may have the credits within its allowance.
-      withinAllowance: spread(priced.demand, pool, withinAllowances).served,
-      overageRate: overageRate ?? null,
-    };
-    return weigh(priced, limits, forecastPool(priced.demand, pool, freshness.startedAt, paceOf(priced).msPerCredit));
+  const limits = {
+    available,
+    withinAllowance: account === null ? 0 : leftOfAllowance(account),
+    overageRate: job.account.subscription.overageRate,
   };
+  const allowance = allowanceOf(job, available);
+  const weighed = (priced: Price) =>
+    weigh(priced, limits, forecast(priced.credits, allowance, freshness.startedAt, paceOf(priced).msPerCredit));
   const prices = new Map<TopicSet, number>();
   const priceOf = (topics: TopicSet) => {
     const credits = prices.get(topics) ?? cheapestCalls(topicsIn(topics), priceList).credits;
     prices.set(topics, credits);
     return credits;
   };
-  const paidWithin = spread(price.demand, pool, withinAllowances);
-  const paid = paidWithin.served === price.credits ? paidWithin : spread(price.demand, pool, inAll);
   return {
     scan,
     origin,
@@ -174,9 +163,8 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
     },
     shares: inPeriod.shares,
     reach: inPeriod,
-    accounts,
+    account,
     available,
-    byAccount: paid.byAccount,
     limit,
     pace,
     window,
@@ -190,14 +178,14 @@ function originOf({ job, connection }: RunContext, { cells }: Scan): OriginNotes
   return localNotes(connection.data, job.counts, placeOrigins(connection.data, job.topics, cells));
 }
 
-function poolOf(job: Job, accounts: readonly AccountState[], apiKeys: ApiKeys): PoolAccount[] {
-  return accounts.map(({ account, available }) => ({
+function allowanceOf({ account }: Job, available: number): Allowance {
+  const { subscription, anniversaryDay } = account;
+  return {
     available,
     perPeriod: periodLimit(account),
-    creditsPerMinute: account.subscription.creditsPerMinute,
-    anniversaryDay: account.anniversaryDay,
-    may: (scope) => apiKeys.mayBuy(account.name, job.account.name, scope),
-  }));
+    creditsPerMinute: subscription.creditsPerMinute,
+    anniversaryDay,
+  };
 }
 
 /** Most credits in the remaining time: the first minute's credits, which may be spent at once, plus those of each later minute; or
@@ -207,7 +195,8 @@ function windowCredits({ job, deadline, effects }: RunContext, { msPerCredit }: 
   const leftMs = deadline - steadyTime(effects.clock);
   if (leftMs <= 0) return 0;
   const byCalls = msPerCredit === 0 ? Number.POSITIVE_INFINITY : Math.floor(leftMs / msPerCredit);
-  return Math.min(creditsPerMinuteOf(job.accounts) * (Math.floor(leftMs / 60_000) + 1), byCalls);
+  const { creditsPerMinute } = job.account.subscription;
+  return Math.min(creditsPerMinute * (Math.floor(leftMs / 60_000) + 1), byCalls);
 }
 
 /** Cells that lack something: the most valuable first, or in the order of the file. */

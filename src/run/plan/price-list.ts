@@ -16,13 +16,12 @@ export function priceListOf(job: Job, contents: BundleContents, apiKeys: ApiKeys
     singles: may,
     optimize: job.optimize,
   };
-  // A bundle that costs more than an account's whole minute can never be sent.
-  const fits = (kind: 'standard' | 'enterprise') =>
-    job.accounts.some(
-      ({ name, subscription }) =>
-        subscription.creditsPerMinute >= CREDITS[kind] && apiKeys.mayBuy(name, job.account.name, 'bundle'),
-    );
-  return priceListWithout(priceList, new Set((['standard', 'enterprise'] as const).filter((kind) => !fits(kind))));
+  // A bundle that costs more than the whole minute can never be sent.
+  const { creditsPerMinute } = job.account.subscription;
+  return priceListWithout(
+    priceList,
+    new Set((['standard', 'enterprise'] as const).filter((kind) => CREDITS[kind] > creditsPerMinute)),
+  );
 }
 
 function seenOr(seen: readonly TopicSlug[] | null, assumed: ReadonlySet<TopicSlug>): ReadonlySet<TopicSlug> {

@@ -1,4 +1,3 @@
-import { creditsPerMinuteOf } from '../../contract/subscriptions.ts';
 import { intersection, NO_TOPICS, type ReadonlyTopicSets, topicSet } from '../../contract/topic-set.ts';
 import { type Allocation, allocate } from '../../plan/allocation.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
@@ -12,7 +11,7 @@ import type { Tier } from '../settings/topic-choice.ts';
 export type CellNumbers = ArrayLike<number> & Iterable<number>;
 
 export interface TierRequest {
-  readonly job: Pick<Job, 'tiers' | 'accounts'>;
+  readonly job: Pick<Job, 'tiers' | 'account'>;
   readonly cells: CellTable;
   readonly order: CellNumbers;
   readonly missing: ReadonlyTopicSets;
@@ -28,7 +27,7 @@ export interface Reach {
   readonly cells: number;
   /** The value of these cells, in units (`CellTable`); 0 in the order of the file. */
   readonly value: number;
-  /** Minutes, where all accounts are used together. */
+  /** Minutes of buying. */
   readonly minutes: number;
   readonly shares: readonly TierShare[];
 }
@@ -65,9 +64,8 @@ export function reachedBy(request: TierRequest, { tiers, credits }: Allocation):
     bought++;
     value += request.cells.value(cell);
   }
-  const { accounts } = request.job;
-  const perMinute = creditsPerMinuteOf(accounts);
-  const minutes = minutesFor(credits, perMinute, request.msPerCredit);
+  const { creditsPerMinute } = request.job.account.subscription;
+  const minutes = minutesFor(credits, creditsPerMinute, request.msPerCredit);
   return { credits, cells: bought, value, minutes, shares: sharesOf(request, tiers) };
 }
 

@@ -12,8 +12,6 @@ export interface KeySource {
   readonly env?: string;
   readonly file?: string;
   readonly scopes: readonly string[] | null;
-  /** The name of the account whose credits it spends; default: the job's own. */
-  readonly account?: string | null;
 }
 
 /** `sample` with `isDefault` was not chosen by the user: local data is used instead if it is here. */
@@ -46,8 +44,8 @@ export function serviceOf(service: JobFile['service'], folder: string): ServiceS
   return {
     kind: 'remote',
     baseUrl: normalizedAddress(service.base_url),
-    keys: keys.map(({ env, file, scopes, account }) => ({
-      ...definedOnly({ env, file: file === undefined ? undefined : resolve(folder, file), account }),
+    keys: keys.map(({ env, file, scopes }) => ({
+      ...definedOnly({ env, file: file === undefined ? undefined : resolve(folder, file) }),
       scopes: scopes ? scopesOf(scopes) : null,
     })),
   };
@@ -107,33 +105,4 @@ export function accountOf(given: AccountSettings, service: ServiceSettings): Job
     reserve: given.reserve,
     overageCredits: overageCreditsOf(given.overages, subscription),
   };
-}
-
-/**
- * All accounts that the keys of a job spend, in the order of the keys. A key may set its account's subscription,
- * anniversary and reserve; the rest is as in the job. Overages apply to the job's own account only: a ceiling in dollars is
- * for one bill.
- */
-export function accountsOf(
-  own: JobAccount,
-  service: ServiceSettings,
-  given: JobFile['service'],
-  overages?: JobFile['overages'],
-): JobAccount[] {
-  if (service.kind !== 'remote' || typeof given !== 'object') return [own];
-  const accounts = new Map<string, JobAccount>();
-  for (const key of given.api_keys ?? [{}]) {
-    const name = key.account ?? own.name;
-    const before = accounts.get(name) ?? (name === own.name ? own : { ...own, name, overageCredits: 0 });
-    const subscription = key.subscription === undefined ? before.subscription : subscriptionOf(key.subscription);
-    accounts.set(name, {
-      ...before,
-      subscription,
-      // The ceiling is in dollars, so it needs the rate of the account's own subscription.
-      overageCredits: name === own.name ? overageCreditsOf(overages, subscription) : 0,
-      anniversaryDay: key.anniversary_day ?? before.anniversaryDay,
-      reserve: key.reserve ?? before.reserve,
-    });
-  }
-  return [...accounts.values()];
 }

@@ -65,10 +65,6 @@ const apiKey = z
     env: text.optional().describe('environment variable with the key'),
     file: text.optional().describe('file with the key on its first line'),
     scopes: z.array(scope).optional().describe('what the key may buy; default: found out by trying'),
-    account: text.optional().describe('name of the account whose credits the key spends'),
-    subscription: subscription.optional().describe("the account's subscription; default: the job's"),
-    anniversary_day: day.optional().describe("day of the month on which the account's quota resets"),
-    reserve: credits.optional().describe("credits of the account's billing period to keep back"),
   })
   .refine(({ env, file }) => (env === undefined) !== (file === undefined), {
     error:

@@ -7,7 +7,7 @@ import type { OpenOptions } from '../../rows/file-formats.ts';
 import { encodingNamed } from '../../rows/files/text-encoding.ts';
 import { isPostgresAddress } from '../../sql/postgres-address.ts';
 import { refuseStorePassword } from '../../store/store-address.ts';
-import { accountOf, accountsOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
+import { accountOf, type JobAccount, type ServiceSettings, serviceOf } from './account-settings.ts';
 import { durationMs } from './duration.ts';
 import { commandIn } from './finish-hook.ts';
 import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
@@ -70,10 +70,8 @@ export interface Job extends PlainSettings {
   readonly metrics: string | null;
   /** Settings with a large effect on the price that come from a default. */
   readonly assumed: readonly ('topics' | 'subscription')[];
-  /** The account that the job itself describes; its keys spend it, unless they name another. */
+  /** The account whose credits the keys spend. */
   readonly account: JobAccount;
-  /** Every account that the keys spend. The job's own is the first, if any key spends it. */
-  readonly accounts: readonly JobAccount[];
 }
 
 /** The source of a row's area, and the share of spared answers that is bought anyway, to verify. */
@@ -143,7 +141,6 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     service,
     dataFile: join(folders.dataFolder, 'data.db'),
     account,
-    accounts: accountsOf(account, service, settings.service, settings.overages),
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
     store: storeOf(settings.store, folders),
     onFinish: settings.on_finish ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path)) : null,

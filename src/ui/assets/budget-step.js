@@ -184,24 +184,18 @@ export function Confirmation() {
 
 function askWords(credits) {
   if (credits === 0) return 'The output is written from the answers in the store.';
-  const { summary, accounts } = priced.value;
+  const { summary, account } = priced.value;
   const { credits_available: left, credits: cost, source } = summary;
   // A budget may be larger than the price, for example one that was typed for other topics.
   const rest =
     credits === cost ? '' : ` The price is ${grouped(cost)}${credits < cost ? '; the rest is deferred' : ''}.`;
-  return `That is ${inWords(credits)} ${credits === 1 ? 'credit' : 'credits'} of ${accountWords(source, accounts)}, which has ${grouped(left)} left in this period.${rest}`;
+  return `That is ${inWords(credits)} ${credits === 1 ? 'credit' : 'credits'} of ${source.kind === 'sample' ? 'the sample account' : `the account ${account.name}`}, which has ${grouped(left)} left in this period.${rest}`;
 }
 
 function moreWords() {
   return priced.value.summary.source.kind === 'sample'
     ? 'The embedded service answers with sample data. Its credits are not billed.'
     : 'The provider charges them. They cannot be refunded.';
-}
-
-/** The accounts that pay. */
-function accountWords({ kind }, accounts) {
-  const names = accounts.map(({ account }) => account).join(', ');
-  return kind === 'sample' ? 'the sample account' : `the ${accounts.length === 1 ? 'account' : 'accounts'} ${names}`;
 }
 
 function freeWords({ cells, cells_cached }) {

@@ -21,7 +21,7 @@ export function PriceStep() {
   return html`<section id="price-step" class=${price.isStale.value ? 'stale' : ''} aria-labelledby="price-title">
     <${Fold} name="price" title=${isHere ? 'Look-up' : 'Price'} line=${line} isOpen=${folds.price}>
       <p class="figure" aria-live="polite"><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
-      <p id="price-verdict">${summary ? verdictOf(summary, value.accounts) : error === null && question === null ? 'Choose the location columns and at least one topic.' : ''}</p>
+      <p id="price-verdict">${summary ? verdictOf(summary, value.account) : error === null && question === null ? 'Choose the location columns and at least one topic.' : ''}</p>
       <${ErrorBox} id="price-error" error=${shownError} />
       ${summary !== null && !isHere && html`<${Ways} ways=${summary.tiers} />`}
       <p id="price-notes" class="soft small">${summary && (isHere ? sourceNotes(summary.source) : notesOf(summary, value.tiers))}</p>
@@ -84,9 +84,9 @@ function sourceNotes(source) {
   return `Data: ${[...names].join(', ')}.${lacks}${counts}${missing}`;
 }
 
-function verdictOf({ credits, credits_available, tiers, source }, accounts) {
+function verdictOf({ credits, credits_available, tiers, source }, account) {
   if (source.kind === 'local') return 'Answers come from public data on this machine, free of charge.';
-  const resets = day(Math.min(...accounts.map((account) => account.resets)));
+  const resets = day(account.resets);
   if (credits === 0) return 'Nothing to buy. A run writes the output from the answers in the store.';
   const left = `${grouped(credits_available)} credits are left until ${resets}`;
   if (credits <= credits_available) return `It fits this period: ${left}.`;

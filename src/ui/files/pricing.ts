@@ -12,14 +12,15 @@ import type { Store } from '../../store/port.ts';
 import { type BudgetCurve, budgetCurve } from './budget-curve.ts';
 import { withoutTerminal } from './page-words.ts';
 
-/** The price of a job, and what its accounts have left. */
+/** The price of a job, and what its account has left. */
 export interface Priced {
   readonly summary: PlanSummary;
   /** How many tiers of topics the job buys in turn (`tiers` of a job file); 1: all together. */
   readonly tiers: number;
   /** Null where answers are free. */
   readonly curve: BudgetCurve | null;
-  readonly accounts: readonly { account: string; available: number; of: number; resets: number }[];
+  /** Null for local data. */
+  readonly account: { readonly name: string; readonly resets: number } | null;
 }
 
 /** What a budget buys. */
@@ -95,19 +96,15 @@ export class Pricing implements Disposable {
     layoutOf(scanned.rowFile, job);
     const prepared = await prepareScanned(context, scanned);
     this.#last = { key: settingsKey(job), prepared };
-    const accounts = prepared.plan.accounts.map(({ account, available, period }) => ({
-      account: account.name,
-      available,
-      of: account.subscription.creditsPerMonth,
-      resets: period.end,
-    }));
+    const paying = prepared.plan.account;
+    const account = paying && { name: paying.account.name, resets: paying.period.end };
     const { findings } = prepared.summary;
     const summary = {
       ...prepared.summary,
       findings: findings.map((finding) => ({ ...finding, note: withoutTerminal(finding.note) })),
     };
     const curve = connection.kind === 'local' ? null : budgetCurve(prepared);
-    return { summary, tiers: job.tiers.length, curve, accounts };
+    return { summary, tiers: job.tiers.length, curve, account };
   }
 
   async #scanned(context: RunContext): Promise<Scan> {

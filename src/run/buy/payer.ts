@@ -6,21 +6,18 @@ import type { BundleContents } from '../../store/port.ts';
 import type { ApiKeys, Key } from '../plan/api-keys.ts';
 import { priceListOf } from '../plan/price-list.ts';
 import type { RunTimes } from '../run-times.ts';
-import type { JobAccount } from '../settings/account-settings.ts';
 import type { Job } from '../settings/settings.ts';
 import { type Stop, stopFor } from '../stop.ts';
 
 /**
- * The keys and accounts that pay for calls, and the prices that each account can still pay. It learns from refusals which keys and
- * scopes the service refuses, and when an account or the budget lacks credits.
+ * The account and the keys that pay for calls, and the calls that they can still pay for. It learns from refusals which keys and scopes
+ * the service refuses, and when the account or the budget lacks credits.
  */
-export class Payers {
+export class Payer {
   readonly probes = new KeyProbes();
   readonly #job: Job;
   readonly #apiKeys: ApiKeys;
   readonly #caps: PriceCaps;
-  /** The accounts by name in the order of use: overage comes last, where no account has the credits within its allowance. */
-  readonly #tries: readonly ReadonlyMap<string, JobAccount>[];
   #contents: BundleContents;
   #priceList: PriceList;
   #short: 'quota' | 'budget' | null = null;
@@ -28,10 +25,7 @@ export class Payers {
   constructor(job: Job, apiKeys: ApiKeys, times: RunTimes, contents: BundleContents) {
     this.#job = job;
     this.#apiKeys = apiKeys;
-    this.#caps = new PriceCaps(times);
-    const all = [job.account, ...job.accounts].map((account) => [account.name, account] as const);
-    const within = all.map(([name, account]) => [name, withinAllowance(account)] as const);
-    this.#tries = job.accounts.length > 1 ? [new Map(within), new Map(all)] : [new Map(all)];
+    this.#caps = new PriceCaps(job.account.anniversaryDay, times);
     this.#contents = contents;
     this.#priceList = priceListOf(job, contents, apiKeys);
   }
@@ -41,25 +35,14 @@ export class Payers {
     return this.#priceList;
   }
 
-  /** An account with a key for the call and enough credits, which then pays for it; null if there is none. */
-  accountFor(call: Call): JobAccount | null {
-    for (const accounts of this.#tries) {
-      const accountOf = (name: string | null) => accounts.get(this.#accountName(name))!;
-      const key = this.#apiKeys.keyFor(scopeOf(call), (name) => this.#canPay(accountOf(name), call));
-      if (key !== null) return accountOf(key.account ?? null);
-    }
-    return null;
+  /** Whether the account has the credits for a call, as far as refusals have shown. */
+  canPay(call: Call): boolean {
+    return CREDITS[call.kind] <= Math.min(this.#caps.most, this.#job.account.subscription.creditsPerMinute);
   }
 
-  /** The key of an account for a call; null if the account has no usable key or can no longer pay. */
-  keyOf(account: JobAccount, call: Call): Key | null {
-    if (!this.#canPay(account, call)) return null;
-    return this.#apiKeys.keyFor(scopeOf(call), (name) => this.#accountName(name) === account.name);
-  }
-
-  /** Whether a key of any account may make a call. */
-  hasKeyFor(call: Call): boolean {
-    return this.#apiKeys.keyFor(scopeOf(call)) !== null;
+  /** The key for a call; null where the service has refused all that may make it. */
+  keyFor(call: Call): Key | null {
+    return this.#apiKeys.keyFor(scopeOf(call));
   }
 
   /** Whether the service has refused every key. */
@@ -76,12 +59,12 @@ export class Payers {
   }
 
   /** Records that a call of this price was refused for lack of credits, at that time by the slowest clock. Cheaper calls may
-   * still fit. @returns whether no account can pay for any call */
-  creditsRefused(account: JobAccount, credits: number, limit: 'quota' | 'budget', at: number): boolean {
+   * still fit. @returns whether no call can be paid any more */
+  creditsRefused(credits: number, limit: 'quota' | 'budget', at: number): boolean {
     if (limit === 'budget') this.#caps.refusedByBudget(credits);
-    else this.#caps.refusedByQuota(account, credits, at);
+    else this.#caps.refusedByQuota(credits, at);
     this.#short = limit === 'quota' ? 'quota' : (this.#short ?? 'budget');
-    return this.#job.accounts.every((each) => this.#caps.of(each) < 1);
+    return this.#caps.most < 1;
   }
 
   /** The limit that refused calls so far; a quota comes before the budget. */
@@ -89,10 +72,9 @@ export class Payers {
     return this.#short;
   }
 
-  /** The stop for a used-up quota, until the first account's renewal. */
+  /** The stop for a used-up quota, until its renewal. */
   quotaUsedUp(): Stop {
-    const resumeAfter = Math.min(...this.#job.accounts.map((account) => this.#caps.resets(account)));
-    return stopFor('quota', 'The quota of this billing period is used up.', resumeAfter);
+    return stopFor('quota', 'The quota of this billing period is used up.', this.#caps.resets);
   }
 
   /** A bundle was seen to return these slugs. */
@@ -103,34 +85,22 @@ export class Payers {
     this.#reprice();
   }
 
-  /** The account of a key: the job's own where it names none. */
-  #accountName(name: string | null): string {
-    return name !== null && this.#tries[0]!.has(name) ? name : this.#job.account.name;
-  }
-
-  #canPay(account: JobAccount, call: Call): boolean {
-    return CREDITS[call.kind] <= Math.min(this.#caps.of(account), account.subscription.creditsPerMinute);
-  }
-
   #reprice(): void {
     this.#priceList = priceListOf(this.#job, this.#contents, this.#apiKeys);
   }
 }
 
-/** The account without its overage. */
-function withinAllowance(account: JobAccount): JobAccount {
-  return { ...account, overageCredits: 0 };
-}
-
 /** The highest prices that calls may still have, learned from calls that were refused because credits are lacking. */
 class PriceCaps {
+  readonly #anniversaryDay: number;
   readonly #times: RunTimes;
-  /** By payer: a run may continue past the anniversary of one account while another pays. */
-  readonly #ofQuota = new Map<string, { readonly cap: number; readonly until: number }>();
+  /** A run may continue past the anniversary. */
+  #ofQuota: { readonly cap: number; readonly until: number } | null = null;
   /** A budget is not renewed. */
   #ofBudget = Number.POSITIVE_INFINITY;
 
-  constructor(times: RunTimes) {
+  constructor(anniversaryDay: number, times: RunTimes) {
+    this.#anniversaryDay = anniversaryDay;
     this.#times = times;
   }
 
@@ -139,31 +109,24 @@ class PriceCaps {
     this.#ofBudget = Math.min(this.#ofBudget, credits - 1);
   }
 
-  /** The account's quota was too small for a call at that time, by the slowest clock. */
-  refusedByQuota(account: JobAccount, credits: number, at: number): void {
-    const cap = Math.min(this.of(account), credits - 1);
-    this.#ofQuota.set(payerId(account), { cap, until: refusalHoldsUntil(account.anniversaryDay, at) });
+  /** The quota was too small for a call at that time, by the slowest clock. */
+  refusedByQuota(credits: number, at: number): void {
+    this.#ofQuota = { cap: Math.min(this.most, credits - 1), until: refusalHoldsUntil(this.#anniversaryDay, at) };
   }
 
-  /** Most credits that a call of an account can still cost. */
-  of(account: JobAccount): number {
-    const refused = this.#ofQuota.get(payerId(account));
+  /** Most credits that a call can still cost. */
+  get most(): number {
+    const refused = this.#ofQuota;
     // The provider's clock may be behind ours.
-    const holds = refused !== undefined && this.#times.billing().earliest < refused.until + CLOCKS_APART_MS;
+    const holds = refused !== null && this.#times.billing().earliest < refused.until + CLOCKS_APART_MS;
     return holds ? Math.min(this.#ofBudget, refused.cap) : this.#ofBudget;
   }
 
-  /** When the quota of an account is renewed, by this machine's clock. After a refusal it is the reset that follows the refusal,
-   * even if other accounts paid meanwhile. */
-  resets(account: JobAccount): number {
-    const until = this.#ofQuota.get(payerId(account))?.until;
-    return this.#times.wallAt(until ?? billingPeriod(account.anniversaryDay, this.#times.billing().earliest).end);
+  /** When the quota is renewed, by this machine's clock: after a refusal, the reset that follows it. */
+  get resets(): number {
+    const until = this.#ofQuota?.until ?? billingPeriod(this.#anniversaryDay, this.#times.billing().earliest).end;
+    return this.#times.wallAt(until);
   }
-}
-
-/** Identifies a payer: an account without its overage is a different payer than the same account with it. */
-function payerId({ name, overageCredits }: JobAccount): string {
-  return `${name}\n${overageCredits}`;
 }
 
 /**
