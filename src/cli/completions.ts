@@ -9,7 +9,6 @@ import { type Command, commandOf, dashed, nameOfCommand } from './command.ts';
 /** The values of options that take a list with commas. */
 export const LIST_VALUES: Readonly<Record<string, readonly string[]>> = {
   topics: TOPIC_NAMES,
-  tiers: TOPIC_NAMES,
   states: [...STATES],
 };
 

@@ -32,7 +32,7 @@ export function settingsWithoutJobFile(context: CliContext, words: readonly stri
 /** Settings that belong to one input. */
 const OF_ONE_INPUT: readonly string[] = [
   ...['name', 'input', 'output', 'delimiter', 'header', 'header_line', 'sheet', 'encoding', 'location', 'coordinates'],
-  ...['topics', 'tiers', 'order_by', 'areas', 'optimize'],
+  ...['topics', 'order_by', 'areas', 'optimize'],
 ];
 
 /** Makes jobs for inputs that are named later, with the account and the service of this command line. */

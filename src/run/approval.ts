@@ -17,7 +17,6 @@ interface PricedRun extends RunContext {
 function settingsOf({ job, connection }: RunContext): Record<string, unknown> {
   return {
     topics: job.topics,
-    tiers: job.tiers.map(({ topics }) => topics),
     precision: job.precision,
     optimize: job.optimize,
     counts: job.counts,

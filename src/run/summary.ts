@@ -24,7 +24,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
   const { scan, price, ways, priceList } = plan;
   const { rowFile } = scan;
   const { forecast } = ways.planned;
-  const value = plan.shares.length > 0 ? scan.cells.total() : 0;
+  const value = scan.cells.total();
   const isLocal = connection.kind === 'local';
   const each = isLocal ? 0 : cheapestCalls(job.topics, priceList).credits;
   const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
@@ -74,8 +74,8 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       price.credits === 0 ? null : { seconds: Math.round(plan.pace.msPerCall) / 1_000, measured: plan.pace.measured },
     periods: forecast.periods,
     finish_by: isoTime(forecast.finishBy),
-    /** Every way to buy, side by side; `planned` is the one that the job chose. The key's public name is `tiers`. */
-    tiers: {
+    /** Every way to buy, side by side; `planned` is the one that the job chose. */
+    ways: {
       standard: wayOf(ways.standard, lackedBy(priceList.standard)),
       enterprise: wayOf(ways.enterprise, lackedBy(priceList.enterprise)),
       cheapest: wayOf(ways.cheapest),
@@ -89,13 +89,12 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       share_of_value: shareOf(plan.reach.value, value),
       minutes: Math.min(forecast.minutes, plan.reach.minutes),
     },
-    /** What the available credits buy, from the smallest tier to the largest; shares of all cells and of all value, 0 to 1. */
-    shares: plan.shares.map((share) => ({
-      tier: share.tier.name,
-      cells: share.cells,
-      share_of_cells: shareOf(share.cells, scan.cells.size) ?? 0,
-      share_of_value: shareOf(share.value, value),
-    })),
+    /** The cells that are complete after this run, with their shares of all cells and of all value, 0 to 1 (null in file order). */
+    after_run: {
+      cells: plan.reach.complete.cells,
+      share_of_cells: shareOf(plan.reach.complete.cells, scan.cells.size) ?? 0,
+      share_of_value: shareOf(plan.reach.complete.value, value),
+    },
     overage_dollars: ways.planned.overageDollars,
     /** Credits that this plan saves, compared with buying the requested topics for each row: by rows that share a cell, by answers
      * in the store, by answers that hold for a whole area. */
@@ -130,17 +129,17 @@ export function creditsNow({ this_run, credits }: PlanSummary): number {
 interface RunSummaryParts {
   readonly planned: PlanSummary;
   readonly areas: Plan['areas'];
-  readonly job: Pick<Job, 'output' | 'tiers'>;
+  readonly job: Pick<Job, 'output'>;
   readonly run: number;
   readonly spent: Spending;
-  readonly written: Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'>;
+  readonly written: Pick<Written, 'status' | 'value' | 'cellsComplete' | 'isComplete'>;
   /** The earlier output stays, because the run got no answer. */
   readonly isKept: boolean;
   readonly stop: Stop | null;
 }
 
 export function runSummary({ planned, areas, job, run, spent, written, isKept, stop }: RunSummaryParts) {
-  const { status, value, tiers, cellsComplete, isComplete } = written;
+  const { status, value, cellsComplete, isComplete } = written;
   const located = locatedIn(status);
   // The price of one place, from the plan; an exact division.
   const shared = planned.located - planned.cells;
@@ -161,15 +160,6 @@ export function runSummary({ planned, areas, job, run, spent, written, isKept, s
     status,
     /** The share of located rows that are complete: by number and by value (null in file order), 0 to 1. */
     complete: { rows: shareOf(status.ok, located) ?? 1, value: shareOf(value.ok, locatedIn(value)) },
-    /** The same for each tier, from the smallest to the largest; empty if the job has one set of topics. */
-    complete_tiers:
-      job.tiers.length < 2
-        ? []
-        : tiers.map((tier, index) => ({
-            tier: job.tiers[index]!.name,
-            rows: shareOf(tier.rows, located) ?? 1,
-            value: shareOf(tier.value, locatedIn(value)),
-          })),
     output: job.output,
     /** The file is the earlier output, unchanged: the run got no answer. */
     output_kept: isKept,

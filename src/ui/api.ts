@@ -8,7 +8,7 @@ import type { JobFile } from '../run/settings/job-file.ts';
 import type { Job } from '../run/settings/settings.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
-import { type Choice, confirmation, jobFileOf, keptChoice, keptTiers } from './files/choice.ts';
+import { type Choice, confirmation, jobFileOf, keptChoice } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type PointMap, pointMap } from './files/point-map.ts';
 import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
@@ -176,8 +176,7 @@ export class UiApi {
 
   async #settingsOf(file: ChosenFile, choice: Choice): Promise<JobFile> {
     const settings = jobFileOf(choice, await this.#columnsOf(file, choice));
-    const tiers = keptTiers(this.workspace.settings(file), settings);
-    return settingsFor(this.#anyJob(), { ...settings, ...tiers }, choice.source);
+    return settingsFor(this.#anyJob(), settings, choice.source);
   }
 
   async #columnsOf(

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { column, places } from '../run/harness.ts';
 import { allSources, openUi, WILDFIRE, yes } from './ui-scene.ts';
@@ -131,41 +129,4 @@ test('the curve of a budget is what the budget buys; its marks are the fewest cr
   assert.equal((await ask('reach', { budget: credits })).share_of_value, share, 'not of what was priced last');
   assert.equal((await ask('price', { source: 'local' })).curve, null, 'local answers are free');
   assert.equal(scene.harness.charged(), 0);
-});
-
-test('a saved job file with topics in steps is priced, and bought in its order', { timeout }, async (t) => {
-  const before = await openUi(t, (opened) => allSources(opened));
-  const { harness } = before;
-  const rows = places(CELLS).map(([lat, lng], index) => `${lat},${lng},${index + 1}\n`);
-  const { id } = (await (await before.visit()).upload('book.csv', `lat,lng,tiv\n${rows.join('')}`)).body;
-  const topics = ['hail', 'wildfire', 'drought', 'park', 'radon'];
-  writeFileSync(
-    join(harness.folder, 'ui', id, 'job.yaml'),
-    JSON.stringify({ input: 'book.csv', tiers: [topics, ['hail', 'wildfire', 'park'], ['park']] }),
-  );
-  const scene = await before.restart();
-  const visitor = await scene.visit();
-  const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
-  assert.deepEqual(kept.topics.toSorted(), topics.toSorted());
-  const choice = { lat: 0, lng: 1, optimize: 'credits', source: 'service', order: 2, topics };
-  const ask = async (what: string, body: object = {}) =>
-    (await visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...choice, ...body } })).body;
-  const { summary, tiers } = await ask('price');
-  assert.deepEqual([summary.credits, tiers], [5 * CELLS, 3]);
-  assert.equal((await ask('price', { topics: topics.slice(1) })).tiers, 1, 'other topics are bought together');
-  assert.equal(harness.charged(), 0);
-
-  const budget = CELLS + 2 * 3;
-  await ask('start', yes(budget));
-  await visitor.ended(id);
-  assert.equal(harness.charged(), budget);
-  const output = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
-  const answered = (name: string) => column(output, name).map((field) => field !== '');
-  const isAmongLast = (count: number) => Array.from({ length: CELLS }, (_, index) => index >= CELLS - count);
-  assert.deepEqual(answered('park_count'), isAmongLast(CELLS));
-  assert.deepEqual(answered('wildfire_rating'), isAmongLast(3), 'the most valuable ones');
-  assert.deepEqual(answered('hail_rating'), isAmongLast(3));
-  assert.deepEqual(answered('radon_zone'), isAmongLast(0));
-  assert.equal((await ask('price')).tiers, 3, 'the next run buys in the same order');
-  assert.deepEqual(scene.bugs, []);
 });

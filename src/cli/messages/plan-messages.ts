@@ -13,7 +13,7 @@ import type { PlanSummary } from '../../run/summary.ts';
 import type { Color } from './color.ts';
 import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
-import { overdrawn, shareLines, waysToBuy } from './ways-to-buy.ts';
+import { overdrawn, waysToBuy } from './ways-to-buy.ts';
 
 /** How lines are printed. */
 export interface OutputStyle {
@@ -32,7 +32,7 @@ export function planMessages(prepared: Prepared, folder: string, style: OutputSt
   lines.push(...listed(cellPairs(prepared), '  ', width));
   if (connection.kind === 'local') lines.push('', ...localSourceLines(prepared, folder, width));
   else {
-    lines.push('', ...waysToBuy(prepared, width), ...shareLines(prepared));
+    lines.push('', ...waysToBuy(prepared, width));
     for (const note of [...summary.scopes, ...missingBoundariesMessage(prepared, folder)]) lines.push(note);
     lines.push('', ...listed(accountPairs(prepared), '  ', width), ...fewCreditsMessage(prepared));
   }
@@ -251,24 +251,12 @@ function paceMessage({ job, plan }: Pick<Prepared, 'job' | 'plan'>): string {
   return `${seconds} (${measured ? 'measured' : 'assumed until calls are measured'}), ${job.concurrency} at once`;
 }
 
-/** What the available credits cover; with several tiers, at least the smallest and the largest tier. */
-function coverMessage({ shares }: Prepared['summary']): string {
-  const richest = shares.at(-1)!;
-  if (shares.length === 1) return `complete ${sharePhrase(richest)}`;
-  const values = shares.map(({ share_of_value }) => share_of_value);
-  const atLeast = {
-    share_of_cells: shares.reduce((sum, { share_of_cells }) => sum + share_of_cells, 0),
-    share_of_value: values.includes(null) ? null : values.reduce<number>((sum, value) => sum + value!, 0),
-  };
-  return `buy at least ${shares[0]!.tier} for ${sharePhrase(atLeast)}, and ${richest.tier} for ${percent(richest.share_of_cells)}`;
-}
-
 /** The places that a limit of credits completes: `what` buys some, or `nothing` is bought and only the store completes places. */
 function boughtMessage(summary: Prepared['summary'], what: string, nothing: string): string {
-  if (summary.this_run.credits > 0) return `${what} will ${coverMessage(summary)}`;
-  const share = summary.shares.at(-1)!;
-  if (share.share_of_cells === 0) return nothing;
-  return `${nothing}; the store completes ${sharePhrase(share)}`;
+  const { this_run, after_run } = summary;
+  if (this_run.credits > 0) return `${what} will complete ${sharePhrase(after_run)}`;
+  if (after_run.share_of_cells === 0) return nothing;
+  return `${nothing}; the store completes ${sharePhrase(after_run)}`;
 }
 
 /** Printed as given: `counted` would round half a minute. */

@@ -37,10 +37,6 @@ export function runMessages(
   if (!isLocal && savings !== '') pairs.push(['saved', savings]);
   if (summary.complete.rows < 1 && stop !== null) {
     pairs.push(['complete', completeMessage(summary.complete)]);
-    // The line above is about the richest tier.
-    for (const tier of summary.complete_tiers.slice(0, -1).reverse()) {
-      pairs.push(['', `${completeMessage(tier)} with ${tier.tier}`]);
-    }
   }
   const facts = listed(pairs, '', width);
   if (summary.sample_data) facts.push('Sample data is made up: do not base decisions on it.');

@@ -3,7 +3,7 @@ import type { Forecast } from '../../plan/forecast.ts';
 import type { Ways } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { JobAccount } from '../../run/settings/account-settings.ts';
-import { byteSize, fittingTable, percent, table, timeSpan } from './format.ts';
+import { byteSize, fittingTable, timeSpan } from './format.ts';
 
 const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
   ['cheapest', 'fewest credits'],
@@ -23,7 +23,7 @@ export function waysToBuy({ job, plan, summary }: Prepared, width: number): stri
   const head = ['credits', ...(dollars ? ['overage'] : []), 'calls', 'download', 'time', 'complete in', 'way to buy'];
   const ways = WAY_NAMES.map(([way, name]) => {
     const { price, calls, bytes, forecast, overageDollars } = plan.ways[way];
-    const { lacks } = summary.tiers[way];
+    const { lacks } = summary.ways[way];
     const mark = lacks.length > 0 ? ` (without ${firstNames(lacks)})` : way === chosen ? ' (planned)' : '';
     const figures = [
       grouped(price.credits),
@@ -57,21 +57,6 @@ function firstNames(names: readonly string[]): string {
 function doneMessage({ fits, periods, finishBy }: Forecast): string {
   if (fits) return 'this period';
   return finishBy === null ? 'never' : `${counted(periods!, 'period')}, ${dateTime(finishBy).slice(0, 10)}`;
-}
-
-/** What the available credits buy, unless that is everything. */
-export function shareLines({ job, summary }: Prepared): string[] {
-  if (job.tiers.length === 1 && summary.fits) return [];
-  const hasValue = summary.shares.some(({ share_of_value }) => share_of_value !== null);
-  const rows = [...summary.shares]
-    .reverse()
-    .map(({ tier, cells, share_of_cells, share_of_value }) => [
-      tier,
-      grouped(cells),
-      percent(share_of_cells),
-      ...(hasValue ? [share_of_value === null ? '' : percent(share_of_value)] : []),
-    ]);
-  return ['', ...table(['after this run', 'places', 'of places', ...(hasValue ? ['of value'] : [])], rows)];
 }
 
 /** The account whose job allows overage, or null. */

@@ -33,7 +33,7 @@ const CLAIMED_AGAIN_MS = 1_000;
 export interface CellPurchase {
   /** The numbers of the cells to buy, in order. */
   readonly order: Iterable<number>;
-  /** The topics to buy at a cell now: those that it lacks of its tier. */
+  /** The topics to buy at a cell now: those that it lacks. */
   readonly topicsOf: (cell: number) => TopicSet;
   /** Most credits for all cells together. A cell that costs more than the rest is skipped. */
   readonly credits: number;

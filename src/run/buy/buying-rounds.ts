@@ -1,5 +1,5 @@
 import { sleepUntilSteady } from '../../clock.ts';
-import { difference, intersection, NO_TOPICS, type TopicSet, topicSet } from '../../contract/topic-set.ts';
+import { difference, NO_TOPICS, type TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { counted } from '../../format-numbers.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
@@ -7,7 +7,7 @@ import { total } from '../../store/admission.ts';
 import { accountState, IN_LATER_PERIODS } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
-import { allocateTiers } from '../plan/reach.ts';
+import { purchasesFor } from '../plan/reach.ts';
 import { record } from '../progress.ts';
 import { type Stop, stopFor, timeIsOver } from '../stop.ts';
 import { shortageStop } from './buy-call.ts';
@@ -16,8 +16,8 @@ import { type Buying, type BuyingContext, beginBuying, CellQueue } from './buyin
 
 /*
  * How a run buys, from the outside in:
- * - `buyInRounds`: round after round: a round divides the remaining credits among the cells, by tier and value, and buys; the next
- *   round divides the credits that were not needed.
+ * - `buyInRounds`: round after round: a round spends the remaining credits on the cells, in their order; the next round spends the credits
+ *   that were not needed.
  * - `buyCells`: some cells at once, each with its credits reserved; `buyCell` takes the cheapest next call of one cell (`CellWork`).
  * - `buyCall`: one call with its retries. The throttle gives a permit, a key is chosen (`Payer`), the ledger grants a claim, the
  *   client sends, `consequenceOf` decides as plain data what follows, the settlement is written, and `carryOut` does the rest.
@@ -61,7 +61,6 @@ async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promis
   const { job, plan, progress } = context;
   const queue = new CellQueue(plan);
   const { cells } = plan.scan;
-  const tiers = job.tiers.map((tier) => topicSet(tier.topics));
   const buying = await beginBuying(context, interrupt);
   const { payer, health } = buying;
   // A missing scope may show only by the service's 403.
@@ -71,9 +70,9 @@ async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promis
   for (;;) {
     const { credits, nearest } = await available(context);
     const { order: all, missing } = queue;
-    const allocated = allocateTiers({ job, cells, order: all, missing, priceList: payer.priceList }, credits).tiers;
-    const topicsOf = (cell: number) => intersection(missing.get(cell), tiers[allocated[cell]! - 1] ?? NO_TOPICS);
-    const order = Uint32Array.from(all).filter((cell) => topicsOf(cell) !== NO_TOPICS);
+    const { isBought } = purchasesFor({ cells, order: all, missing, priceList: payer.priceList }, credits);
+    const topicsOf = (cell: number) => missing.get(cell);
+    const order = Uint32Array.from(all).filter((cell) => isBought[cell] === 1 && topicsOf(cell) !== NO_TOPICS);
     if (order.length > 0) {
       const callsBefore = progress.calls;
       await buyCells(buying, queue, { order, topicsOf, credits });

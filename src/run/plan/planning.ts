@@ -27,7 +27,7 @@ import { creditsLeft } from './approved-plan.ts';
 import { type AreaPlan, readStoredAreas, spareByAreas } from './area-plan.ts';
 import { failedSet, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
 import { priceListOf, scopeNotes } from './price-list.ts';
-import { type CellNumbers, type Reach, reachedBy, reachOf, type TierShare } from './reach.ts';
+import { type CellNumbers, type Reach, reachedBy, reachOf } from './reach.ts';
 
 /** Cells per read. Records of 2,000 cells outlived two garbage collections, and the heap grew by 300 MB. */
 const CELLS_PER_READ = 500;
@@ -41,7 +41,7 @@ export interface Plan {
   readonly priceList: PriceList;
   /** The complete cells that were read, for the last pass. */
   readonly complete: CellCache;
-  /** The missing topics of the largest tier, by cell. */
+  /** The missing topics, by cell. */
   readonly missing: ReadonlyTopicSets;
   /** Of these, the topics for which the service had no data when it was last asked, by the cell's number. */
   readonly hadNoData: ReadonlyMap<number, TopicSet>;
@@ -50,11 +50,9 @@ export interface Plan {
   readonly areas: (AreaPlan & AreaSavings) | null;
   /** The cells that lack something, in the order in which credits are spent on them. */
   readonly order: CellNumbers;
-  /** The price of all cells in the largest tier, with the job's choice of calls. */
+  /** The price of all cells, with the job's choice of calls. */
   readonly price: Price;
   readonly ways: Ways;
-  /** The places that the available credits buy. */
-  readonly shares: readonly TierShare[];
   /** What this run buys within its budget, quota and time. */
   readonly reach: Reach;
   /** The account that pays; null for local data. */
@@ -121,8 +119,8 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
   const window = windowCredits(context, pace);
   const purchase = { job, cells: scan.cells, order, missing, priceList, msPerCredit: pace.msPerCredit };
-  const inPeriod = isLocal
-    ? reachedBy(purchase, { tiers: new Uint8Array(scan.cells.size).fill(job.tiers.length), credits: 0 })
+  const reach = isLocal
+    ? reachedBy(purchase, { isBought: new Uint8Array(scan.cells.size).fill(1), credits: 0 })
     : reachOf(purchase, Math.min(limit, available, window));
   const limits = {
     available,
@@ -161,8 +159,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
       standard: weighed(priceBundle('standard', lacking)),
       enterprise: weighed(priceBundle('enterprise', lacking)),
     },
-    shares: inPeriod.shares,
-    reach: inPeriod,
+    reach,
     account,
     available,
     limit,

@@ -1,21 +1,24 @@
-import { intersection, NO_TOPICS, type ReadonlyTopicSets, topicSet } from '../../contract/topic-set.ts';
-import { type Allocation, allocate } from '../../plan/allocation.ts';
+import { NO_TOPICS, type ReadonlyTopicSets } from '../../contract/topic-set.ts';
 import type { PriceList } from '../../plan/cheapest-calls.ts';
 import { minutesFor } from '../../plan/forecast.ts';
 import { purchaseBySet } from '../../plan/prices.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { Job } from '../settings/settings.ts';
-import type { Tier } from '../settings/topic-choice.ts';
 
 /** Numbers of cells, in some order. */
 export type CellNumbers = ArrayLike<number> & Iterable<number>;
 
-export interface TierRequest {
-  readonly job: Pick<Job, 'tiers' | 'account'>;
+/** The cells that credits can be spent on. */
+export interface Demand {
   readonly cells: CellTable;
+  /** The cells that lack something, in the order in which credits are spent on them. */
   readonly order: CellNumbers;
   readonly missing: ReadonlyTopicSets;
   readonly priceList: PriceList;
+}
+
+export interface ReachRequest extends Demand {
+  readonly job: Pick<Job, 'account'>;
   /** Milliseconds that the calls take for a credit (`minutesFor`). */
   readonly msPerCredit: number;
 }
@@ -29,56 +32,56 @@ export interface Reach {
   readonly value: number;
   /** Minutes of buying. */
   readonly minutes: number;
-  readonly shares: readonly TierShare[];
+  /** The cells that lack nothing afterwards, and their value in units. */
+  readonly complete: { readonly cells: number; readonly value: number };
 }
 
-/** The number and the value (in units) of the cells that have or will have a tier. */
-export interface TierShare {
-  readonly tier: Tier;
-  readonly cells: number;
-  readonly value: number;
+/** The cells that are bought, and their price. */
+export interface Purchases {
+  /** By the cell's number: 1 where it is bought. */
+  readonly isBought: Uint8Array;
+  readonly credits: number;
 }
 
-/** Which tier each cell gets for so many credits. */
-export function allocateTiers(
-  { job, cells, order, missing, priceList }: Omit<TierRequest, 'msPerCredit'>,
-  credits: number,
-): Allocation {
-  const tiers = job.tiers.map((tier) => topicSet(tier.topics));
+/**
+ * Spends credits on cells, in order, as long as they suffice. A cell that costs more than what is left is skipped, and cheaper ones
+ * after it are still bought.
+ */
+export function purchasesFor({ cells, order, missing, priceList }: Demand, available: number): Purchases {
+  const isBought = new Uint8Array(cells.size);
   const purchaseOf = purchaseBySet(() => priceList);
-  const price = (cell: number, tier: number) => purchaseOf(intersection(missing.get(cell), tiers[tier - 1]!)).credits;
-  return allocate(order, cells.size, tiers.length, price, credits);
+  let left = available;
+  for (const cell of order) {
+    const price = purchaseOf(missing.get(cell)).credits;
+    if (price > left) continue;
+    isBought[cell] = 1;
+    left -= price;
+  }
+  return { isBought, credits: available - left };
 }
 
 /** The reach of a number of credits. */
-export function reachOf(request: TierRequest, credits: number): Reach {
-  return reachedBy(request, allocateTiers(request, credits));
+export function reachOf(request: ReachRequest, credits: number): Reach {
+  return reachedBy(request, purchasesFor(request, credits));
 }
 
-/** The reach of an allocation. */
-export function reachedBy(request: TierRequest, { tiers, credits }: Allocation): Reach {
-  let bought = 0;
-  let value = 0;
-  for (const cell of request.order) {
-    if (tiers[cell] === 0) continue;
-    bought++;
-    value += request.cells.value(cell);
+/** The reach of purchases. */
+export function reachedBy(
+  { job, cells, order, missing, msPerCredit }: ReachRequest,
+  { isBought, credits }: Purchases,
+): Reach {
+  const bought = { cells: 0, value: 0 };
+  for (const cell of order) {
+    if (isBought[cell] === 0) continue;
+    bought.cells++;
+    bought.value += cells.value(cell);
   }
-  const { creditsPerMinute } = request.job.account.subscription;
-  const minutes = minutesFor(credits, creditsPerMinute, request.msPerCredit);
-  return { credits, cells: bought, value, minutes, shares: sharesOf(request, tiers) };
-}
-
-function sharesOf({ job, cells, missing }: TierRequest, allocated: Uint8Array): TierShare[] {
-  const tiers = job.tiers.map((tier) => topicSet(tier.topics));
-  const shares = job.tiers.map((tier) => ({ tier, cells: 0, value: 0 }));
+  const complete = { ...bought };
   for (let cell = 0; cell < cells.size; cell++) {
-    // A cell may already have a larger tier than this run buys.
-    let has = allocated[cell]!;
-    while (has < tiers.length && intersection(missing.get(cell), tiers[has]!) === NO_TOPICS) has++;
-    if (has === 0) continue;
-    shares[has - 1]!.cells++;
-    shares[has - 1]!.value += cells.value(cell);
+    if (missing.get(cell) !== NO_TOPICS) continue;
+    complete.cells++;
+    complete.value += cells.value(cell);
   }
-  return shares;
+  const minutes = minutesFor(credits, job.account.subscription.creditsPerMinute, msPerCredit);
+  return { credits, ...bought, minutes, complete };
 }

@@ -15,8 +15,6 @@ export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   if (weak.areas !== undefined && typeof strong.areas === 'object') {
     merged.areas = mergeAreas(areaParts(weak.areas), strong.areas);
   }
-  // Tiers override topics, and stronger topics override tiers.
-  if (strong.topics !== undefined && strong.tiers === undefined) delete merged.tiers;
   if (typeof weak.service === 'object' && typeof strong.service === 'object') {
     const base_url = strong.service.base_url || weak.service.base_url;
     merged.service = { ...weak.service, ...strong.service, base_url };

@@ -191,7 +191,6 @@ export const SCHEMAS = {
   texts: z.union([text, z.array(text).min(1)]),
   sheet: z.union([text, z.int().min(1)]),
   topics: z.union([topic, z.array(topic).min(1)]),
-  tiers: z.array(z.union([topic, z.array(topic).min(1)])).min(1),
   orderBy: z.union([
     z.enum(['file', 'tiv']),
     z.strictObject({ column: text, direction: z.enum(['asc', 'desc']).optional() }),

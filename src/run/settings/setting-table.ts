@@ -160,17 +160,6 @@ export const SETTINGS = {
       },
     },
   },
-  tiers: {
-    group: 'What to ask',
-    help: 'topic sets, richest first: every location gets the leanest, the most valuable locations get more',
-    schema: ({ tiers }) => tiers,
-    flags: {
-      tiers: {
-        help: 'topic sets, richest first, e.g. "all; natural; wildfire,hail"',
-        value: (sets) => String(sets).split(';').map(listOf),
-      },
-    },
-  },
   order_by: {
     group: 'What to ask',
     help: "what to buy first: file (default), tiv (the sum of OED's TIV columns), or a column, largest first",

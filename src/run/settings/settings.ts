@@ -14,7 +14,7 @@ import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
 import { areaParts, definedOnly, mergeJobFiles } from './merge-settings.ts';
 import { DEFAULT_VERIFY, DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
-import { type Tier, tiersOf, topicsOf } from './topic-choice.ts';
+import { topicsOf } from './topic-choice.ts';
 
 /** The output of a job that only buys: a run writes its rows to the null device. */
 export const NO_OUTPUT = devNull;
@@ -22,7 +22,7 @@ export const NO_OUTPUT = devNull;
 /** Settings that `makeJob` resolves. */
 type ResolvedSetting =
   | ('input' | 'output' | 'name' | 'delimiter' | 'header' | 'header_line' | 'sheet' | 'encoding' | 'location')
-  | ('topics' | 'tiers' | 'order_by' | 'areas' | 'service' | 'store' | 'on_finish' | 'metrics' | 'time_to_live')
+  | ('topics' | 'order_by' | 'areas' | 'service' | 'store' | 'on_finish' | 'metrics' | 'time_to_live')
   | ('account' | 'subscription' | 'anniversary_day' | 'overages' | 'reserve');
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -55,8 +55,6 @@ export interface Job extends PlainSettings {
   readonly service: ServiceSettings;
   /** The file of the agencies' data on this machine; it may not exist. */
   readonly dataFile: string;
-  /** Topic sets from the smallest to the largest, each with all topics of the smaller ones. One set if the job names none. */
-  readonly tiers: readonly Tier[];
   readonly orderBy: OrderBy;
   /** How to find a row's census tract or county, to buy one answer per area; null: one per cell. */
   readonly areas: AreaSettings | null;
@@ -120,14 +118,12 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
   const files = inputOf(settings.input, settings.output, folders.workingFolder);
   const service = serviceOf(settings.service, folders.workingFolder);
   const account = accountOf(settings, service);
-  const tiers = tiersOf(settings.tiers ?? [settings.topics]);
   return {
     ...plainSettings(settings),
     name: settings.name ?? nameOfInput(files),
     jobFile: folders.jobFile === undefined ? null : resolve(folders.workingFolder, folders.jobFile),
     ...files,
-    topics: tiers.at(-1)!.topics,
-    tiers,
+    topics: topicsOf(settings.topics),
     orderBy: orderByOf(settings.order_by),
     areas: areasOf(settings.areas),
     location: definedOnly(settings.location ?? {}),
@@ -146,7 +142,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     onFinish: settings.on_finish ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path)) : null,
     metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),
     assumed: [
-      ...(layers.some(({ topics, tiers }) => topics ?? tiers) ? [] : (['topics'] as const)),
+      ...(layers.some(({ topics }) => topics) ? [] : (['topics'] as const)),
       ...(layers.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
     ],
   };

@@ -1,13 +1,11 @@
 import { addedColumns, bareFields, geometryColumn } from '../../columns/row.ts';
 import { ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
-import type { CellRecord } from '../../contract/answer.ts';
 import { pointText } from '../../formats/point-text.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { statusOfFinding } from '../../geo/parse-location.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlacedFields, PlaceSink, RowFile, WriteResult } from '../../rows/port.ts';
 import { ThreadPool } from '../../threads/thread-pool.ts';
-import { type Freshness, missingTopics } from '../plan/freshness.ts';
 import type { Plan } from '../plan/planning.ts';
 import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
@@ -28,21 +26,14 @@ export interface Written extends WriteResult {
   readonly cellsComplete: number;
   /** Whether all rows of a place are `ok`. */
   readonly isComplete: (cell: number) => boolean;
-  /** The sums of the cells that are complete up to each tier, the smallest first. */
-  readonly tiers: readonly TierReached[];
   /** The rows by their highest ratings, for the natural topics. */
   readonly ratings: readonly TopicRatings[];
-}
-
-interface TierReached {
-  readonly rows: number;
-  readonly value: number;
 }
 
 /** The added fields of rows, and the sums over all rows. */
 interface OutputFields {
   readonly give: PlacedFields['give'];
-  sums(): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete' | 'ratings'>;
+  sums(): Pick<Written, 'status' | 'value' | 'cellsComplete' | 'isComplete' | 'ratings'>;
 }
 
 /**
@@ -105,13 +96,13 @@ export function fieldsOnDemand(context: RunContext, plan: Plan) {
 /** Makes the fields of all rows; reads the cells that the plan has not read.
  * @param sink gets the fields of each cell and of each finding, in the order of their numbers */
 async function outputFields(context: RunContext, plan: Plan, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
-  const { job, freshness } = context;
+  const { job } = context;
   const { scan, complete: cache } = plan;
   const { cells, places } = scan;
-  const states: CellStates = { statuses: new Uint8Array(cells.size), tiers: new Uint8Array(cells.size) };
-  const readCells = await cellReader(context, plan, (number, record, status) => {
-    states.statuses[number] = ROW_STATUSES.indexOf(status);
-    states.tiers[number] = tiersReached(status, record, job, freshness);
+  // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
+  const statuses = new Uint8Array(cells.size);
+  const readCells = await cellReader(context, plan, (number, _, status) => {
+    statuses[number] = ROW_STATUSES.indexOf(status);
   });
   const bare = places.unlocated.map((kind) =>
     bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
@@ -123,7 +114,7 @@ async function outputFields(context: RunContext, plan: Plan, sink: PlaceSink = N
     to.endPlace();
   };
   const counted = counting(sink);
-  await readStates(states, job.tiers.length, cache, readCells, counted, ending(counted));
+  await readAllCells(cells.size, cache, readCells, counted, ending(counted));
   for (const [index, fields] of bare.entries()) {
     putFields(counted, fields);
     ending(counted)(cells.size + index);
@@ -145,7 +136,7 @@ async function outputFields(context: RunContext, plan: Plan, sink: PlaceSink = N
       await give(to, range(from, Math.min(all, from + CELLS_PER_READ)));
     }
   };
-  return { give, sums: () => ({ ...sumsOf(scan, states, job.tiers.length), ratings }) };
+  return { give, sums: () => ({ ...sumsOf(scan, statuses), ratings }) };
 }
 
 const statusOf = ({ finding }: Unlocated): RowStatus =>
@@ -157,29 +148,16 @@ function pointOf(cells: Scan['cells'], number: number): string {
   return pointText(lat, lng);
 }
 
-/** The outcome of each cell. */
-interface CellStates {
-  /** The index of its status among all. */
-  readonly statuses: Uint8Array;
-  /** How many of the job's tiers are complete, from the smallest. */
-  readonly tiers: Uint8Array;
-}
-
-/** Records the outcome of each cell, and fills the cache with the cells that the plan has not read. */
-async function readStates(
-  states: CellStates,
-  tierCount: number,
+/** Gives the fields of each cell to a sink, and fills the cache with the cells that the plan has not read. */
+async function readAllCells(
+  cells: number,
   cache: CellCache,
   readCells: CellReader,
   sink: PlaceSink,
   end: (cell: number) => void,
 ): Promise<void> {
-  const cells = states.statuses.length;
   for (let from = 0; from < cells; from += CELLS_PER_READ) {
-    const numbers = range(from, Math.min(cells, from + CELLS_PER_READ));
-    // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
-    for (const cell of numbers) if (cache.has(cell)) states.tiers[cell] = tierCount;
-    const read = await putCells(numbers, cache, readCells, sink, end);
+    const read = await putCells(range(from, Math.min(cells, from + CELLS_PER_READ)), cache, readCells, sink, end);
     for (const [cell, fields] of read) cache.put(cell, fields);
   }
 }
@@ -189,37 +167,23 @@ const range = (from: number, to: number): number[] => Array.from({ length: to - 
 
 const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
 
-/** A smaller tier's topics are among those of every larger one (src/run/settings/topic-choice.ts). */
-function tiersReached(status: RowStatus, record: CellRecord, { tiers }: Job, freshness: Freshness): number {
-  if (status === 'ok') return tiers.length;
-  if (status === 'rejected' || tiers.length < 2) return 0;
-  const next = tiers.findIndex(({ topics }) => missingTopics(record, topics, freshness).length > 0);
-  return next < 0 ? tiers.length : next;
-}
-
-/** The rows and their value by status and by tier, from the sums that the scan has kept. */
+/** The rows and their value by status, from the sums that the scan has kept. */
 function sumsOf(
   { cells, places }: Scan,
-  states: CellStates,
-  tierCount: number,
-): Pick<Written, 'status' | 'value' | 'tiers' | 'cellsComplete' | 'isComplete'> {
+  statuses: Uint8Array,
+): Pick<Written, 'status' | 'value' | 'cellsComplete' | 'isComplete'> {
   const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
   const value = { ...status };
-  const tiers = Array.from({ length: tierCount }, () => ({ rows: 0, value: 0 }));
   let cellsComplete = 0;
   for (let cell = 0; cell < cells.size; cell++) {
-    const name = ROW_STATUSES[states.statuses[cell]!]!;
+    const name = ROW_STATUSES[statuses[cell]!]!;
     if (name === 'ok') cellsComplete++;
     status[name] += cells.rows(cell);
     value[name] += cells.value(cell);
-    for (const tier of tiers.slice(0, states.tiers[cell])) {
-      tier.rows += cells.rows(cell);
-      tier.value += cells.value(cell);
-    }
   }
   for (const kind of places.unlocated) {
     status[statusOf(kind)] += kind.rows;
   }
-  const isComplete = (cell: number) => ROW_STATUSES[states.statuses[cell]!] === 'ok';
-  return { status, value, tiers, cellsComplete, isComplete };
+  const isComplete = (cell: number) => ROW_STATUSES[statuses[cell]!] === 'ok';
+  return { status, value, cellsComplete, isComplete };
 }

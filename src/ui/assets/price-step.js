@@ -23,8 +23,8 @@ export function PriceStep() {
       <p class="figure" aria-live="polite"><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
       <p id="price-verdict">${summary ? verdictOf(summary, value.account) : error === null && question === null ? 'Choose the location columns and at least one topic.' : ''}</p>
       <${ErrorBox} id="price-error" error=${shownError} />
-      ${summary !== null && !isHere && html`<${Ways} ways=${summary.tiers} />`}
-      <p id="price-notes" class="soft small">${summary && (isHere ? sourceNotes(summary.source) : notesOf(summary, value.tiers))}</p>
+      ${summary !== null && !isHere && html`<${Ways} ways=${summary.ways} />`}
+      <p id="price-notes" class="soft small">${summary && (isHere ? sourceNotes(summary.source) : notesOf(summary))}</p>
     <//>
   </section>`;
 }
@@ -84,19 +84,19 @@ function sourceNotes(source) {
   return `Data: ${[...names].join(', ')}.${lacks}${counts}${missing}`;
 }
 
-function verdictOf({ credits, credits_available, tiers, source }, account) {
+function verdictOf({ credits, credits_available, ways, source }, account) {
   if (source.kind === 'local') return 'Answers come from public data on this machine, free of charge.';
   const resets = day(account.resets);
   if (credits === 0) return 'Nothing to buy. A run writes the output from the answers in the store.';
   const left = `${grouped(credits_available)} credits are left until ${resets}`;
   if (credits <= credits_available) return `It fits this period: ${left}.`;
-  const { finish_by } = tiers.planned;
+  const { finish_by } = ways.planned;
   if (finish_by === null) return `It does not fit this period: ${left}. The quota is never enough for the rest.`;
   const when = day(finish_by) === resets ? 'that day' : `by ${day(finish_by)}`;
   return `It does not fit this period: ${left}, when new ones come. The rest can be complete ${when}.`;
 }
 
-function notesOf({ saved, scopes, areas }, tiers) {
+function notesOf({ saved, scopes, areas }) {
   const savings = [
     saved.by_cells > 0 ? `${counted(saved.by_cells, 'credit')} by buying each place once` : '',
     saved.by_cache > 0 ? `${counted(saved.by_cache, 'credit')} by answers in the store` : '',
@@ -104,7 +104,6 @@ function notesOf({ saved, scopes, areas }, tiers) {
   return [
     savings.length > 0 ? `Saved: ${savings.join(', ')}.` : '',
     areas === null ? '' : areaWords(areas, saved.by_areas),
-    tiers > 1 ? `The job file buys the topics in ${tiers} steps: each for every location before the next one.` : '',
     ...scopes,
   ]
     .filter(Boolean)

@@ -1,4 +1,3 @@
-import { intersection, topicSet } from '../../contract/topic-set.ts';
 import { shareOf } from '../../format-numbers.ts';
 import { purchaseBySet } from '../../plan/prices.ts';
 import type { Prepared } from '../../run/prepare.ts';
@@ -17,20 +16,18 @@ const MARKS = [0.5, 0.8, 0.95];
 /** About as many as a slider has pixels. */
 const MOST_POINTS = 200;
 
-/** One pass over the plan: what a budget buys by `reachOf` is the same at each of these points. With several tiers only the smallest
- * counts, because it is bought for every place first. */
-export function budgetCurve({ job, plan }: Prepared): BudgetCurve {
+/** One pass over the plan: what a budget buys by `reachOf` is the same at each of these points. */
+export function budgetCurve({ plan }: Prepared): BudgetCurve {
   const { cells } = plan.scan;
   const total = cells.total();
   const of = total > 0 ? 'value' : 'places';
-  const leanest = topicSet(job.tiers[0]!.topics);
   const purchaseOf = purchaseBySet(() => plan.priceList);
   const step = plan.order.length / MOST_POINTS;
   const points: [number, number][] = [[0, 0]];
   const marks: { share: number; credits: number }[] = [];
   let [credits, bought, count] = [0, 0, 0];
   for (const cell of plan.order) {
-    const price = purchaseOf(intersection(plan.missing.get(cell), leanest)).credits;
+    const price = purchaseOf(plan.missing.get(cell)).credits;
     credits += price;
     count++;
     bought += of === 'value' ? cells.value(cell) : 1;

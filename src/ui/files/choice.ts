@@ -60,12 +60,6 @@ export function jobFileOf(choice: Choice, columns: readonly string[]): JobFile {
   };
 }
 
-/** The tiers of a saved job file, which the page does not change, where its topics are chosen again. */
-export function keptTiers(saved: JobFile | null, { topics }: JobFile): Pick<JobFile, 'tiers'> {
-  const { tiers } = saved ?? {};
-  return tiers !== undefined && topicsOf(tiers.flat()).join() === [topics].join() ? { tiers } : {};
-}
-
 function areasOf(areas: NonNullable<Choice['areas']>, columns: readonly string[]): NonNullable<JobFile['areas']> {
   const { level, column, verify } = areas;
   return column === null ? { find: level, verify } : { [level]: columns[column]!, verify };
@@ -74,7 +68,7 @@ function areasOf(areas: NonNullable<Choice['areas']>, columns: readonly string[]
 /** The settings of a saved job file that the page shows again. */
 export function keptChoice(settings: JobFile | null): unknown {
   if (settings === null) return null;
-  const { location, topics, optimize, budget, header, order_by: order = null, service, tiers, areas } = settings;
+  const { location, topics, optimize, budget, header, order_by: order = null, service, areas } = settings;
   return {
     lat: location?.lat ?? null,
     lng: location?.lng ?? null,
@@ -82,7 +76,7 @@ export function keptChoice(settings: JobFile | null): unknown {
     budget,
     header,
     order,
-    topics: topicsOf((tiers ?? [topics ?? 'natural']).flat()),
+    topics: topicsOf(topics ?? 'natural'),
     source: typeof service === 'string' ? service : null,
     areas: keptAreas(areas),
   };

@@ -15,8 +15,6 @@ import { withoutTerminal } from './page-words.ts';
 /** The price of a job, and what its account has left. */
 export interface Priced {
   readonly summary: PlanSummary;
-  /** How many tiers of topics the job buys in turn (`tiers` of a job file); 1: all together. */
-  readonly tiers: number;
   /** Null where answers are free. */
   readonly curve: BudgetCurve | null;
   /** Null for local data. */
@@ -104,7 +102,7 @@ export class Pricing implements Disposable {
       findings: findings.map((finding) => ({ ...finding, note: withoutTerminal(finding.note) })),
     };
     const curve = connection.kind === 'local' ? null : budgetCurve(prepared);
-    return { summary, tiers: job.tiers.length, curve, account };
+    return { summary, curve, account };
   }
 
   async #scanned(context: RunContext): Promise<Scan> {
