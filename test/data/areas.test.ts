@@ -6,7 +6,7 @@ import { type Area, COAST_METERS, createAreaFinder } from '../../src/data/tables
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { LoadedAreas } from '../../src/data/tables/loaded-areas.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
-import { outlineHolds, outlineOf as outlineOfRings, packArea } from '../../src/geo/outline.ts';
+import { outlineHolds, outlineOf as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
 import { placesOf } from '../geo/listed-places.ts';
 import { fc } from '../properties.ts';
 import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-data.ts';
@@ -19,6 +19,19 @@ function finderOf(t: TestContext, records: readonly AreaRecord[]): (lng: number,
   const find = createAreaFinder(database);
   return (lng, lat) => find({ lat, lng });
 }
+
+test('a ring that does not end where it begins is closed, also where both positions are on one meridian or parallel', () => {
+  const ring = [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [0, 1],
+  ];
+  for (const open of [ring, ring.toReversed(), [...ring.slice(1), ring[0]!]]) {
+    assert.deepEqual(packRings([open]), packRings([[...open, open[0]!]]));
+    assert.equal(packRings([open])[1], 5);
+  }
+});
 
 /** Whole degrees and halves, so that places often lie on edges and corners. */
 const grid = fc.integer({ min: 0, max: 16 }).map((half) => half / 2);

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { statesOf } from '../../src/cli/states-of-file.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { statesOfRecords } from '../../src/data/tables/record-states.ts';
 import { stateNamed } from '../../src/data/tables/states.ts';
 import { info, pathTo, setUp } from '../service/small-data.ts';
 import { fileOf, loading } from './loaders/loading.ts';
+
+test('states in any spelling, each once, and the whole US in capitals or not', () => {
+  assert.deepEqual([undefined, 'US', ' us '].map(statesOf), [null, null, null]);
+  assert.deepEqual(statesOf('va, Maryland,51'), ['MD', 'VA']);
+});
 
 test('each level of a dataset may cover its own states', async (t) => {
   const { database, clock, get } = await setUp(t);

@@ -184,14 +184,13 @@ test('what was answered is the denominator: of a bin, of a county, of a state', 
     [5, 1, 1, 1],
   );
   assert.equal(highest!.answered.locations, 6);
+  const unratedCell = (number: number, hail: string, wildfire: string) =>
+    cell(number, LA, 2, 20, { hail: [hail, null, null], wildfire: [wildfire, null, null], superfund: [0, null] });
   const unrated = figuresOf([
-    cell(0, LA, 2, 20, {
-      hail: ['Not Applicable', null, null],
-      wildfire: ['No Rating', null, null],
-      superfund: [0, null],
-    }),
+    unratedCell(0, 'Not Applicable', 'No Rating'),
+    unratedCell(1, 'No Rating', 'Insufficient Data'),
   ]).figures.highest!;
-  assert.deepEqual([unrated.answered.locations, unrated.classes[5]!.locations], [2, 2], 'no rating is an answer');
+  assert.deepEqual([unrated.answered.locations, unrated.classes[5]!.locations], [4, 4], 'no rating is an answer');
 });
 
 test('a bin whose answered rows have no value is not shown as unanswered by value', () => {

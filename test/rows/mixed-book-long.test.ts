@@ -5,10 +5,6 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { checkFormat, formatOfOutput } from '../../src/rows/file-formats.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { readSchema } from '../../src/rows/parquet/schema.ts';
-import { binary, i32 } from '../../src/rows/parquet/thrift.ts';
-import { textForm } from '../../src/rows/parquet/value-text.ts';
-import { fc } from '../properties.ts';
 import { type RowRequest, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
 import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
@@ -147,30 +143,6 @@ test('a failing fill leaves no output behind', async () => {
     await assert.rejects(convert('c.csv', output, { fill }), /no/);
     assert.throws(() => readFileSync(join(folder, output)), { code: 'ENOENT' });
   }
-});
-
-test('doubles and floats have the shortest text that reads back to them', () => {
-  const elements = [
-    { fields: [binary(4, 'root'), i32(5, 2)] },
-    { fields: [i32(1, 5), binary(4, 'double')] },
-    { fields: [i32(1, 4), binary(4, 'float')] },
-  ];
-  const [double, float] = readSchema(elements).leaves.map(textForm);
-  const coordinates = fc.integer({ min: -400_000_000, max: 400_000_000 }).map((value) => value / 1e6);
-  fc.assert(
-    fc.property(fc.oneof(fc.double(), coordinates), (value) => {
-      assert.equal(double!(value), Object.is(value, -0) ? '-0' : String(value));
-    }),
-    { numRuns: 5000 },
-  );
-  fc.assert(
-    fc.property(fc.float(), (value) => {
-      const text = float!(value);
-      assert.ok(Object.is(Math.fround(Number(text)), value), text);
-      assert.ok(Object.is(value, -0) || text.length <= String(value).length);
-    }),
-    { numRuns: 2000 },
-  );
 });
 
 test('UTF-16 text becomes NDJSON in UTF-8, and text in UTF-16', async () => {

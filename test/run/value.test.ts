@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
+import { valueCurrencies } from '../../src/run/scan/currency.ts';
 import { parseValue, valueColumns, valueOfUnits } from '../../src/run/scan/value.ts';
 import { fc } from '../properties.ts';
 
@@ -62,6 +63,13 @@ test('sums of values are exact to the cent, in any order and grouping, up to tri
   );
 });
 
+test('values that cancel out are as many units as others: their unit is of the sum without signs', () => {
+  const table = new CellTable();
+  for (const [cell, value] of [9e12, 0.08, -9e12].entries()) table.addAt(cell, 0, value);
+  table.roundValues();
+  assert.deepEqual([table.decimals, table.value(0), table.value(1)], [2, 9e14, 8]);
+});
+
 test('a column of small numbers keeps its order and its shares', () => {
   const table = new CellTable();
   for (const [cell, millions] of [0.0042, 0.0007, 0.0001].entries()) table.addAt(cell, 0, millions);
@@ -69,5 +77,21 @@ test('a column of small numbers keeps its order and its shares', () => {
   assert.deepEqual(
     [0, 1, 2].map((cell) => table.value(cell)),
     [4_200, 700, 100],
+  );
+});
+
+test('a row without a currency is of the first one, wherever it is', () => {
+  const currencies = valueCurrencies();
+  const differs = ['', 'USD', ' ', 'usd ', 'CAD', undefined, 'EUR'].map((code) => currencies.add(code, 0, 1));
+  assert.deepEqual(differs, [false, false, false, false, true, false, true]);
+  assert.equal(currencies.code, 'USD');
+  assert.deepEqual(
+    currencies.all.map(({ code, rows }) => [code, rows]),
+    [
+      ['', 3],
+      ['USD', 2],
+      ['CAD', 1],
+      ['EUR', 1],
+    ],
   );
 });

@@ -59,7 +59,7 @@ function keptOf(
   freshness: Freshness,
   now: number,
 ): Pick<Settlement, 'answers' | 'failures'> {
-  const stated = timestamp !== null && timestamp > now - BEHIND_MS && timestamp < now + AHEAD_MS ? timestamp : now;
+  const stated = timestamp !== null && timestamp >= now - BEHIND_MS && timestamp <= now + AHEAD_MS ? timestamp : now;
   const answers: Answer[] = [];
   const failures: Settlement['failures'][number][] = [];
   for (const [topic, reading] of results) {

@@ -14,6 +14,7 @@ import { type Downloading, downloading } from './downloading.ts';
 const HOST = 'www.spc.noaa.gov/wcm/data';
 const URL_OF = (name: string) => `https://${HOST}/${name}`;
 const CSV = Buffer.from(`om,yr,mo\n${Array.from({ length: 400 }, (_, row) => `${row},2025,7\n`).join('')}`);
+const MODIFIED = 'Mon, 02 Mar 2026 00:00:00 GMT';
 const OLD = 'om,yr,mo\n1,2024,1\n';
 
 function get(here: Downloading, name = 'hail.csv', context: DownloadContext = here.context, entry?: FileEntry) {
@@ -99,24 +100,27 @@ test('a file that changes between two parts is taken anew: two versions never mi
 
 test('what a kill leaves behind is gone on with, or begun anew where nothing certain is known of it', async (t) => {
   const here = await downloading(t);
-  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"' });
+  here.mirror.files.set(`${HOST}/hail.csv`, { body: CSV, etag: '"1"', lastModified: MODIFIED });
   const part = join(here.folder, 'hail.csv.part');
   const state = { url: URL_OF('hail.csv'), etag: '"1"', total: CSV.length };
-  const cases: [bytes: Buffer | null, state: string | null, range: string | undefined][] = [
-    [CSV.subarray(0, 700), JSON.stringify(state), 'bytes=700-'],
+  const cases: [bytes: Buffer | null, state: string | null, condition: string | undefined][] = [
+    [CSV.subarray(0, 700), JSON.stringify(state), '"1"'],
     [CSV.subarray(0, 700), JSON.stringify({ ...state, etag: 'W/"1"' }), undefined],
+    // A date goes on where a weak ETag may not.
+    [CSV.subarray(0, 700), JSON.stringify({ ...state, etag: 'W/"1"', lastModified: MODIFIED }), MODIFIED],
     [CSV.subarray(0, 700), JSON.stringify({ ...state, url: URL_OF('other.csv') }), undefined],
     [CSV.subarray(0, 700), '{"url":"htt', undefined],
     [CSV.subarray(0, 700), null, undefined],
     [null, JSON.stringify(state), undefined],
     [Buffer.concat([CSV, CSV]), JSON.stringify(state), undefined],
   ];
-  for (const [bytes, text, range] of cases) {
+  for (const [bytes, text, condition] of cases) {
     if (bytes !== null) writeFileSync(part, bytes);
     if (text !== null) writeFileSync(`${part}.json`, text);
     await get(here);
     assert.equal(here.read('hail.csv'), CSV.toString());
-    assert.equal(here.mirror.requests.at(-1)!.headers.range, range, String(text));
+    const { range, 'if-range': sent } = here.mirror.requests.at(-1)!.headers;
+    assert.deepEqual([range, sent], [condition && 'bytes=700-', condition], String(text));
   }
   // Killed between the last byte and the rename.
   writeFileSync(part, CSV);

@@ -57,24 +57,26 @@ test('annual AQI: by names; Connecticut also for its planning regions; the newes
 "Ohio","Adams",2023,,1,0,0,0,0,0,1,1,1
 "Ohio","Allen",2023,367,1,0,0,0,0,0,1,1,1
 `;
-  const newer = `${AQI_HEADER}\n"Alaska","Anchorage ",2024,366,300,66,0,0,0,0,90,55,30\n`;
+  const newer = `${AQI_HEADER}
+"Alaska","Anchorage ",2024,366,300,66,0,0,0,0,90,55,30
+"Alaska","Anchorage ",2024,366,300,66,0,0,0,0,91,56,31
+`;
   const result = await load('air-quality', [fileOf(t, '2024.csv', newer), fileOf(t, '2023.csv', csv)]);
-  assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [6, 2, 4, '2023-2024']);
+  assert.deepEqual([result.rows, result.loaded, result.records, result.vintage], [7, 2, 4, '2023-2024']);
   assert.deepEqual(rejects(result), [
+    ['the county is listed twice', 1, 3],
     ['a newer year of the county is in the load', 1, 2],
     ['"Country Of Mexico" is not a US state', 1, 4],
     ['the figure daysWithAqi is missing', 1, 5],
     ['the figures are out of range', 1, 6],
   ]);
   assert.match(result.notes.join(), /Connecticut/);
-  const rows = database
-    .prepare<[], { county: string; year: number }>('SELECT geoid AS county, year FROM air_quality')
-    .all();
+  const rows = database.prepare("SELECT geoid, year, days ->> '$.maxAqi' FROM air_quality").raw().all();
   assert.deepEqual(rows, [
-    { county: '02020', year: 2024 },
-    { county: '09009', year: 2023 },
-    { county: '09140', year: 2023 },
-    { county: '09170', year: 2023 },
+    ['02020', 2024, 90],
+    ['09009', 2023, 156],
+    ['09140', 2023, 156],
+    ['09170', 2023, 156],
   ]);
 });
 
