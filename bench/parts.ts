@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeJob } from '../src/run/settings/settings.ts';
+import { makeJob } from '../src/job/settings.ts';
 import { writePortfolio } from './oed-portfolio.ts';
 import { peakMegabytes } from './peak-memory.ts';
 import { sized } from './size.ts';

@@ -5,6 +5,8 @@ export type { Hazards } from './columns/hazard-columns.ts';
 export type { RowStatus } from './columns/row-status.ts';
 export type { TopicSlug } from './contract/topics.ts';
 export { type ErrorCode, type ErrorContext, PerilbookError } from './errors.ts';
+export type { JobFile } from './job/job-file.ts';
+export type { TopicName } from './job/topic-choice.ts';
 export { type AnswerSource, type ClientSettings, createClient, local, sample } from './library/answer-source.ts';
 export { type AnswerStore, openStore } from './library/answer-store.ts';
 export {
@@ -19,7 +21,5 @@ export { lookup, type PlaceOptions } from './library/look-up-place.ts';
 export type { ProgressSoFar, RunEvent } from './library/run-events.ts';
 export { type JobOptions, plan, run } from './library/run-files.ts';
 export type { RunResult } from './run/run-job.ts';
-export type { JobFile } from './run/settings/job-file.ts';
-export type { TopicName } from './run/settings/topic-choice.ts';
 export type { Stop } from './run/stop.ts';
 export type { PlanSummary, RunSummary } from './run/summary.ts';

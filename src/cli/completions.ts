@@ -1,9 +1,9 @@
 import { LOADERS } from '../data/loaders/loader-table.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { STATES } from '../data/tables/states.ts';
-import { jobFileJsonSchema } from '../run/settings/job-file.ts';
-import type { SettingsSchema } from '../run/settings/setting-issues.ts';
-import { TOPIC_NAMES } from '../run/settings/topic-choice.ts';
+import { jobFileJsonSchema } from '../job/job-file.ts';
+import type { SettingsSchema } from '../job/setting-issues.ts';
+import { TOPIC_NAMES } from '../job/topic-choice.ts';
 import { type Command, commandOf, dashed, nameOfCommand } from './command.ts';
 
 /** The values of options that take a list with commas. */

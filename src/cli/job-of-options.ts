@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
+import { checkSettings, type JobFile } from '../job/job-file.ts';
+import { definedOnly, mergeJobFiles, relativeToFile } from '../job/merge-settings.ts';
+import { readJobFile } from '../job/read-job-file.ts';
+import type { Given, JobFlags } from '../job/setting-table.ts';
+import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
-import { checkSettings, type JobFile } from '../run/settings/job-file.ts';
-import { definedOnly, mergeJobFiles, relativeToFile } from '../run/settings/merge-settings.ts';
-import { readJobFile } from '../run/settings/read-job-file.ts';
-import type { Given, JobFlags } from '../run/settings/setting-table.ts';
-import { type Job, type JobFolders, makeJob } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { notANumber } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';

@@ -8,7 +8,7 @@ import {
   type SettingFlag,
   type SettingGroup,
   type SettingName,
-} from '../run/settings/setting-table.ts';
+} from '../job/setting-table.ts';
 import type { CommandOption } from './command.ts';
 
 /** An option of the command line that gives a setting. */

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Job } from '../job/settings.ts';
 import { checkOutput, openOutput, writeWhole } from '../rows/files/output-file.ts';
 import {
   filesOfJob,
@@ -7,7 +8,6 @@ import {
   recognizedOutput,
   refuseReplacement,
 } from '../run/protected-files.ts';
-import type { Job } from '../run/settings/settings.ts';
 import type { CliContext } from './context.ts';
 
 /**

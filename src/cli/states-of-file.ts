@@ -3,9 +3,9 @@ import { statesNear } from '../data/tables/states-near.ts';
 import { DEFAULT_RADII } from '../data/topics/search-radii.ts';
 import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
+import type { Job } from '../job/settings.ts';
 import { openJobInput } from '../run/parts/job-input.ts';
 import { scanRows } from '../run/scan/scan-input.ts';
-import type { Job } from '../run/settings/settings.ts';
 import type { CliContext } from './context.ts';
 import { jobOf } from './job-of-options.ts';
 

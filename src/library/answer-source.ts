@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
-import type { JobFile } from '../run/settings/job-file.ts';
-import { type Job, makeJob, NO_OUTPUT } from '../run/settings/settings.ts';
+import type { JobFile } from '../job/job-file.ts';
+import { type Job, makeJob, NO_OUTPUT } from '../job/settings.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings, isObject, isText, requireType } from './checked-settings.ts';
 import { type ConnectionContext, connect, type OpenConnection } from './connection.ts';

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../errors.ts';
-import { checkSettings, type JobFile } from '../run/settings/job-file.ts';
-import { KEY_HINT } from '../run/settings/key-shapes.ts';
-import { definedOnly } from '../run/settings/merge-settings.ts';
+import { checkSettings, type JobFile } from '../job/job-file.ts';
+import { KEY_HINT } from '../job/key-shapes.ts';
+import { definedOnly } from '../job/merge-settings.ts';
 
 /** Settings of a job file that a program passed; undefined ones are left out. @throws USAGE with the first error */
 export function checkedSettings(given: object): JobFile {

@@ -3,6 +3,7 @@ import { sourceName } from '../contract/service-address.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import { PerilbookError } from '../errors.ts';
+import type { Job, JobFolders } from '../job/settings.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { Connection, LocalConnection } from '../run/connection-kinds.ts';
 import { type LocalData, readLocalData } from '../run/look-up/local-data.ts';
@@ -10,7 +11,6 @@ import { topicsText } from '../run/look-up/place-answers.ts';
 import { type Key, readKeys } from '../run/plan/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../run/plan/key-warnings.ts';
 import type { Effects } from '../run/run-context.ts';
-import type { Job, JobFolders } from '../run/settings/settings.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { getAllBoundariesCommand, getCommand } from './get-command.ts';
 

@@ -7,9 +7,9 @@ import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract
 import { addSample, lacksSample, refreshSampleReadings } from '../data/sample/add-sample.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
+import type { Job, JobFolders } from '../job/settings.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../run/plan/api-keys.ts';
-import type { Job, JobFolders } from '../run/settings/settings.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../service/accounts/port.ts';
 import { startService } from '../service/http/start-service.ts';

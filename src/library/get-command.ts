@@ -1,5 +1,5 @@
+import type { Job } from '../job/settings.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
-import type { Job } from '../run/settings/settings.ts';
 import { shownPath } from '../shown-path.ts';
 
 /** The command that gets the agencies' data for a job; for a single location, the data of its state. */

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { addedColumns } from '../columns/row.ts';
-import type { TopicName } from '../run/settings/topic-choice.ts';
+import type { TopicName } from '../job/topic-choice.ts';
 import { jobOfSource, localPlaces } from './answer-source.ts';
 import { type AnswerStore, defaultFolders, runOfStore, storeBehind } from './answer-store.ts';
 import { checkOptions, isObject, requireType } from './checked-settings.ts';

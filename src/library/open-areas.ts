@@ -4,8 +4,8 @@ import { createCellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
 import { describeData } from '../data/tables/describe-data.ts';
 import { PerilbookError } from '../errors.ts';
+import type { Job } from '../job/settings.ts';
 import type { OpenedAreas } from '../run/run-context.ts';
-import type { Job } from '../run/settings/settings.ts';
 import type { ConnectionContext } from './connection.ts';
 import { getBoundariesCommand } from './get-command.ts';
 

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../errors.ts';
 import { counted } from '../format-numbers.ts';
+import type { JobFile } from '../job/job-file.ts';
+import { relativeToFile } from '../job/merge-settings.ts';
+import { readJobFile } from '../job/read-job-file.ts';
+import { type Job, makeJob } from '../job/settings.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
 import { newProgress } from '../run/progress.ts';
 import { type RunResult, runJob } from '../run/run-job.ts';
-import type { JobFile } from '../run/settings/job-file.ts';
-import { relativeToFile } from '../run/settings/merge-settings.ts';
-import { readJobFile } from '../run/settings/read-job-file.ts';
-import { type Job, makeJob } from '../run/settings/settings.ts';
 import { creditsNow, type PlanSummary } from '../run/summary.ts';
 import { defaultFolders } from './answer-store.ts';
 import { checkedSettings, checkOptions, isObject, isText, requireType } from './checked-settings.ts';

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../clock.ts';
+import type { Job, JobFolders } from '../job/settings.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
 import { type Effects, openContext, type RunContext, type RunOptions } from '../run/run-context.ts';
-import type { Job, JobFolders } from '../run/settings/settings.ts';
 import { processOwner } from '../running-processes.ts';
 import type { Owner, Store } from '../store/port.ts';
 import { type ConnectionContext, connect, unopenedConnection } from './connection.ts';

@@ -1,10 +1,10 @@
 import { addedColumns, enrichedFields } from '../columns/row.ts';
 import { cellStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
+import type { Job } from '../job/settings.ts';
 import { freshnessOf } from '../run/plan/freshness.ts';
 import { SampleRows } from '../run/sample-rows.ts';
 import { locate } from '../run/scan/locate.ts';
-import type { Job } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 import { type AnswerSource, connectSource } from './answer-source.ts';
 import type { AnswerStore } from './answer-store.ts';

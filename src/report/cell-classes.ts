@@ -1,7 +1,7 @@
 import { addedColumns } from '../columns/row.ts';
 import type { Field } from '../contract/answer.ts';
 import { type TopicSlug, topicOf } from '../contract/topics.ts';
-import type { Job } from '../run/settings/settings.ts';
+import type { Job } from '../job/settings.ts';
 import type { CellOfInput } from '../run/write/enriched-cells.ts';
 import { type Scale, scaleOf } from './scales.ts';
 

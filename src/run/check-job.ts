@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PerilbookError } from '../errors.ts';
+import { shownKeySource } from '../job/key-shapes.ts';
+import { relativeToFile } from '../job/merge-settings.ts';
+import { checkJobText, type JobProblem } from '../job/read-job-file.ts';
+import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
 import { checkFormat } from '../rows/file-formats.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
 import type { Streams } from '../rows/open-row-file.ts';
@@ -10,10 +14,6 @@ import { checkPartFolder } from './parts/part-outputs.ts';
 import { filesOfJob, metricsOutput, type Output, refuseReplacement, rowsOutput } from './protected-files.ts';
 import type { Effects } from './run-context.ts';
 import { layoutOf } from './scan/layout.ts';
-import { shownKeySource } from './settings/key-shapes.ts';
-import { relativeToFile } from './settings/merge-settings.ts';
-import { checkJobText, type JobProblem } from './settings/read-job-file.ts';
-import { type Job, type JobFolders, makeJob } from './settings/settings.ts';
 
 export interface CheckedJob {
   /** Errors: the job cannot run. */

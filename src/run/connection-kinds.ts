@@ -1,7 +1,7 @@
 import { CREDITS } from '../contract/credits.ts';
+import type { Job } from '../job/settings.ts';
 import type { LocalData } from './look-up/local-data.ts';
 import type { Key } from './plan/api-keys.ts';
-import type { Job } from './settings/settings.ts';
 
 /** Where a run's answers come from. Only planning and the step that gets answers know the kind. */
 export type Connection = ServiceConnection | LocalConnection;

@@ -7,12 +7,12 @@ import { dateOf, type Exchange } from '../fetch/exchange.ts';
 import { hasAnswer, verdictOf } from '../fetch/verdict.ts';
 import { counted } from '../format-numbers.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
+import type { JobAccount } from '../job/account-settings.ts';
 import type { Claim, Store } from '../store/port.ts';
 import { ledgerEntry } from './buy/consequence.ts';
 import { claimLimits } from './plan/account-state.ts';
 import type { Key } from './plan/api-keys.ts';
 import { RunTimes } from './run-times.ts';
-import type { JobAccount } from './settings/account-settings.ts';
 
 /** A request outside of a run, and the call that the ledger records for it. */
 export interface LedgerRequest extends PlainRequest {

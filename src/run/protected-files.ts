@@ -3,6 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { perilbookColumns } from '../columns/row.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { PerilbookError } from '../errors.ts';
+import type { Job } from '../job/settings.ts';
 import type { OpenOptions } from '../rows/file-formats.ts';
 import { isSameFile, type ResolvedPath, resolvedPath } from '../rows/files/output-file.ts';
 import { hasPerilbookColumns } from '../rows/kept-columns.ts';
@@ -11,7 +12,6 @@ import { listParts } from '../rows/parts/list-parts.ts';
 import { isSqliteFile } from '../sql/open-sqlite.ts';
 import type { Store } from '../store/port.ts';
 import { filesOfStore } from '../store/store-address.ts';
-import type { Job } from './settings/settings.ts';
 
 /** A file that a command reads or keeps, with a description: `holds an API key of the job`. No output may replace it. */
 export interface ProtectedFile {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
+import type { Job } from '../job/settings.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
 import type { Connection } from './connection-kinds.ts';
@@ -9,7 +10,6 @@ import type { ApprovedPlan } from './plan/approved-plan.ts';
 import { type Freshness, freshnessOf } from './plan/freshness.ts';
 import { newProgress, type Progress } from './progress.ts';
 import { SampleRows } from './sample-rows.ts';
-import type { Job } from './settings/settings.ts';
 import { deadlineOf } from './stop.ts';
 
 /** Effects that a run gets from its caller. */

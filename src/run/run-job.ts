@@ -1,6 +1,7 @@
 import { PerilbookError } from '../errors.ts';
 import { createClient, requireSendable } from '../fetch/client.ts';
 import { Throttle } from '../fetch/throttle.ts';
+import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { FinalState, Store } from '../store/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
@@ -14,7 +15,6 @@ import { record } from './progress.ts';
 import { isEarlierFile } from './protected-files.ts';
 import type { RunContext } from './run-context.ts';
 import { RunTimes } from './run-times.ts';
-import type { Job } from './settings/settings.ts';
 import { type Stop, type StopReason, storeMovedStop } from './stop.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import type { TopicRatings } from './write/rating-counts.ts';

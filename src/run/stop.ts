@@ -1,9 +1,9 @@
 import { type Clock, steadyTime } from '../clock.ts';
 import type { PerilbookError } from '../errors.ts';
 import { counted, grouped } from '../format-numbers.ts';
+import type { Job } from '../job/settings.ts';
 import type { ClaimLimits } from '../store/port.ts';
 import type { Progress } from './progress.ts';
-import type { Job } from './settings/settings.ts';
 
 /** Why a run stopped buying early. */
 export type StopReason =

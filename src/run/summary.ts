@@ -1,6 +1,7 @@
 import type { TopicSlug } from '../contract/topics.ts';
 import { type CountyRated, isCountyRated } from '../data/tables/county-ratings.ts';
 import { shareOf } from '../format-numbers.ts';
+import type { Job } from '../job/settings.ts';
 import { cheapestCalls } from '../plan/cheapest-calls.ts';
 import type { Way } from '../plan/ways.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
@@ -10,7 +11,6 @@ import { datasetsOf, type OriginNotes } from './look-up/local-data.ts';
 import { placesWithoutData } from './look-up/places-without-data.ts';
 import type { Plan } from './plan/planning.ts';
 import type { RunContext } from './run-context.ts';
-import type { Job } from './settings/settings.ts';
 import type { Stop } from './stop.ts';
 import type { Written } from './write/write-output.ts';
 

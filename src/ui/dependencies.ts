@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../clock.ts';
+import type { JobFile } from '../job/job-file.ts';
+import type { Job } from '../job/settings.ts';
 import type { Report } from '../report/gather-facts.ts';
 import type { Connection } from '../run/connection-kinds.ts';
 import type { Effects } from '../run/run-context.ts';
-import type { JobFile } from '../run/settings/job-file.ts';
-import type { Job } from '../run/settings/settings.ts';
 import type { Store } from '../store/port.ts';
 
 /** What the page needs from its caller, which closes the handles in it after the page. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { jobFileJsonSchema, jobFileSchema } from '../../src/run/settings/job-file.ts';
+import { jobFileJsonSchema, jobFileSchema } from '../../src/job/job-file.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { compare } from './quoted-sessions.ts';
 

@@ -6,7 +6,7 @@ import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { grouped } from '../../src/format-numbers.ts';
-import { jobFileJsonSchema } from '../../src/run/settings/job-file.ts';
+import { jobFileJsonSchema } from '../../src/job/job-file.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSection } from './quoted-sessions.ts';
 

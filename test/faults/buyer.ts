@@ -1,13 +1,13 @@
 import { PassThrough } from 'node:stream';
 import type { Clock } from '../../src/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
+import { makeJob } from '../../src/job/settings.ts';
 import type { Key } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { newProgress, type Progress } from '../../src/run/progress.ts';
 import { openContext } from '../../src/run/run-context.ts';
 import { type RunResult, run } from '../../src/run/run-job.ts';
-import type { JobFile } from '../../src/run/settings/job-file.ts';
-import { makeJob } from '../../src/run/settings/settings.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 
 export interface BuyerOptions {

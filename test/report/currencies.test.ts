@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import type { JobFile } from '../../src/job/job-file.ts';
 import { currenciesOf } from '../../src/report/currencies.ts';
 import { gatherFacts } from '../../src/report/gather-facts.ts';
 import { type Prepared, prepare } from '../../src/run/prepare.ts';
 import { openContext } from '../../src/run/run-context.ts';
-import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { openHarness, places } from '../run/harness.ts';
 
 /** Rows at three places, with the currencies in turn. The first row names none. */

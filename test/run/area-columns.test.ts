@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countyCode, tractCode } from '../../src/geo/area-codes.ts';
+import type { AreaSettings } from '../../src/job/settings.ts';
 import { areasOfRow, findAreaColumns } from '../../src/run/scan/area-columns.ts';
-import type { AreaSettings } from '../../src/run/settings/settings.ts';
 import { fc } from '../properties.ts';
 
 const settings = (more: Partial<AreaSettings>): AreaSettings => ({

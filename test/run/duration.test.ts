@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { durationMs } from '../../src/run/settings/duration.ts';
+import { durationMs } from '../../src/job/duration.ts';
 import { fc } from '../properties.ts';
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -4,8 +4,8 @@ import { cellStatus } from '../../src/columns/row-status.ts';
 import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
 import { topicsIn } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { makeJob } from '../../src/job/settings.ts';
 import { freshnessOf, missingSet, missingTopics } from '../../src/run/plan/freshness.ts';
-import { makeJob } from '../../src/run/settings/settings.ts';
 import { fc } from '../properties.ts';
 
 const DAY = 86_400_000;

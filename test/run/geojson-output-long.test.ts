@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { JobFile } from '../../src/run/settings/job-file.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
 import { madeParquet } from '../rows/parquet-fixture.ts';
 import { type Harness, openHarness } from './harness.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
 import { z } from 'zod';
+import type { JobFile } from '../../src/job/job-file.ts';
 import { type PointBounds, setGeoMetadata } from '../../src/rows/parquet/geo-metadata.ts';
 import { binary, list, structsAt, THRIFT, type ThriftStruct, textAt } from '../../src/rows/parquet/thrift.ts';
-import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { askedDuckdb, quoted } from '../rows/duckdb-child.ts';
 import { type Harness, openHarness } from './harness.ts';
 

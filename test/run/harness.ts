@@ -8,6 +8,8 @@ import { customSubscription, type Subscription } from '../../src/contract/subscr
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
 import type { DataDatabase } from '../../src/data/tables/data-database.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
+import { type Job, makeJob } from '../../src/job/settings.ts';
 import { approvablePlan } from '../../src/run/approval.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../../src/run/plan/api-keys.ts';
@@ -15,8 +17,6 @@ import { prepare, prepareAgain } from '../../src/run/prepare.ts';
 import type { Progress } from '../../src/run/progress.ts';
 import { type Effects, openContext, type RunContext } from '../../src/run/run-context.ts';
 import { type RunResult, run } from '../../src/run/run-job.ts';
-import type { JobFile } from '../../src/run/settings/job-file.ts';
-import { type Job, makeJob } from '../../src/run/settings/settings.ts';
 import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import type { JobFile } from '../../src/job/job-file.ts';
 import { localNotes, readLocalData } from '../../src/run/look-up/local-data.ts';
 import { lookUp } from '../../src/run/look-up/look-up.ts';
 import { sortedCells } from '../../src/run/look-up/sorted-cells.ts';
@@ -13,7 +14,6 @@ import { newProgress, type Progress } from '../../src/run/progress.ts';
 import { openContext, type RunOptions } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
-import type { JobFile } from '../../src/run/settings/job-file.ts';
 import { column, openHarness, places } from './harness.ts';
 
 const CELLS = 9_000;

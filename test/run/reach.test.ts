@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TopicSets, topicSet } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { makeJob } from '../../src/job/settings.ts';
 import type { PriceList } from '../../src/plan/cheapest-calls.ts';
 import { purchasesFor, reachedBy } from '../../src/run/plan/reach.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
-import { makeJob } from '../../src/run/settings/settings.ts';
 import { fc } from '../properties.ts';
 
 const singles: PriceList = {

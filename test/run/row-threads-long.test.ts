@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { JobFile } from '../../src/run/settings/job-file.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
 import { madeParquet } from '../rows/parquet-fixture.ts';
 import { type Harness, openHarness, places } from './harness.ts';
 

@@ -1,12 +1,12 @@
 /** One process of several that share a store and a key: runs the job that its arguments describe, prints its summary. */
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../../src/clock.ts';
+import { makeJob } from '../../src/job/settings.ts';
 import { fingerprintOf } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { openContext } from '../../src/run/run-context.ts';
 import { run } from '../../src/run/run-job.ts';
-import { makeJob } from '../../src/run/settings/settings.ts';
 import { isPostgresAddress } from '../../src/sql/postgres-address.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
-import { jobFileJsonSchema, jobFileSchema } from '../../src/run/settings/job-file.ts';
-import { DEFAULTS, helpOf, SETTING_LIST } from '../../src/run/settings/setting-table.ts';
-import { makeJob } from '../../src/run/settings/settings.ts';
+import { jobFileJsonSchema, jobFileSchema } from '../../src/job/job-file.ts';
+import { DEFAULTS, helpOf, SETTING_LIST } from '../../src/job/setting-table.ts';
+import { makeJob } from '../../src/job/settings.ts';
 import { ROOT } from '../cli/command-line.ts';
 
 const names = SETTING_LIST.map(([name]) => name);
@@ -29,7 +29,7 @@ test('every option of the table is one of run, under its group and with its help
 });
 
 test('a setting stands in its line alone; the job has it in camel case', () => {
-  const sources = globSync(['src/run/settings/*.ts', 'src/cli/*.ts'], { cwd: ROOT });
+  const sources = globSync(['src/job/*.ts', 'src/cli/*.ts'], { cwd: ROOT });
   const job = makeJob([{ input: 'in.csv', max_minutes: 5 }], {
     dataFolder: '/d',
     workingFolder: '/w',
@@ -39,6 +39,6 @@ test('a setting stands in its line alone; the job has it in camel case', () => {
   for (const name of Object.keys(plain)) {
     const spelled = new RegExp(name.replace('_', '[-_]?'), 'i');
     const files = sources.filter((file) => spelled.test(readFileSync(join(ROOT, file), 'utf8')));
-    assert.deepEqual(files, ['src/run/settings/setting-table.ts'], name);
+    assert.deepEqual(files, ['src/job/setting-table.ts'], name);
   }
 });

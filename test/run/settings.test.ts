@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../src/contract/topics.ts';
-import type { JobFile } from '../../src/run/settings/job-file.ts';
-import { mergeJobFiles, relativeToFile } from '../../src/run/settings/merge-settings.ts';
-import { makeJob } from '../../src/run/settings/settings.ts';
-import { topicsOf } from '../../src/run/settings/topic-choice.ts';
+import type { JobFile } from '../../src/job/job-file.ts';
+import { mergeJobFiles, relativeToFile } from '../../src/job/merge-settings.ts';
+import { makeJob } from '../../src/job/settings.ts';
+import { topicsOf } from '../../src/job/topic-choice.ts';
 import { fc } from '../properties.ts';
 
 const SURROUNDINGS = { dataFolder: '/data/perilbook', workingFolder: '/here' };

@@ -1,10 +1,10 @@
 import { topicsIn } from '../../contract/topic-set.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
+import { durationMs } from '../../job/duration.ts';
 import { isFreeSource } from '../../library/connection.ts';
 import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../plan/cheapest-calls.ts';
 import { priceCheapest } from '../../plan/prices.ts';
-import { durationMs } from '../../run/settings/duration.ts';
 import type { Store } from '../../store/port.ts';
 import { requireApproval } from '../ask-approval.ts';
 import type { PruneFlags } from '../command-options.ts';

@@ -1,5 +1,5 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import type { Job } from '../../run/settings/settings.ts';
+import type { Job } from '../../job/settings.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { Store, StoreStats } from '../../store/port.ts';

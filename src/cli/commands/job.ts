@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
+import { jobFileJsonSchema } from '../../job/job-file.ts';
+import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
 import { openAreas } from '../../library/open-areas.ts';
 import { checkJob } from '../../run/check-job.ts';
-import { jobFileJsonSchema } from '../../run/settings/job-file.ts';
-import { type JobProblem, readJobText } from '../../run/settings/read-job-file.ts';
 import { type CliContext, print, runHost, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';

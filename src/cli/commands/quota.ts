@@ -1,8 +1,8 @@
 import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import type { JobAccount } from '../../job/account-settings.ts';
+import type { JobFile } from '../../job/job-file.ts';
 import { accountState } from '../../run/plan/account-state.ts';
-import type { JobAccount } from '../../run/settings/account-settings.ts';
-import type { JobFile } from '../../run/settings/job-file.ts';
 import type { Store } from '../../store/port.ts';
 import type { RunCommand } from '../command.ts';
 import type { QuotaFlags } from '../command-options.ts';

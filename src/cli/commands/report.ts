@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../errors.ts';
+import { inputOf } from '../../job/input-setting.ts';
+import type { Job } from '../../job/settings.ts';
 import { unopenedConnection } from '../../library/connection.ts';
 import { effectsOf } from '../../library/run-host.ts';
 import type { CellClasses } from '../../report/cell-classes.ts';
@@ -11,8 +13,6 @@ import { reportPage } from '../../report/page/page.ts';
 import { extensionOf } from '../../rows/files/compression.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { inputFiles } from '../../run/protected-files.ts';
-import { inputOf } from '../../run/settings/input-setting.ts';
-import type { Job } from '../../run/settings/settings.ts';
 import type { Store } from '../../store/port.ts';
 import type { ReportFlags } from '../command-options.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';

@@ -2,7 +2,7 @@ import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../cont
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { PerilbookError } from '../../errors.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
-import { durationMs } from '../../run/settings/duration.ts';
+import { durationMs } from '../../job/duration.ts';
 import type { NewKey } from '../../service/accounts/key-life.ts';
 import type { PeriodStatement } from '../../service/accounts/period-statement.ts';
 import type { ServiceAccounts } from '../../service/accounts/port.ts';

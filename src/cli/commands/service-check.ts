@@ -6,11 +6,11 @@ import type { Exchange } from '../../fetch/exchange.ts';
 import { cleanText, redactorOf } from '../../fetch/redact.ts';
 import { counted } from '../../format-numbers.ts';
 import { distanceMeters } from '../../geo/distance.ts';
+import type { KeySource } from '../../job/account-settings.ts';
+import type { Job } from '../../job/settings.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
 import { type Key, readKeys } from '../../run/plan/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../run/plan/key-warnings.ts';
-import type { KeySource } from '../../run/settings/account-settings.ts';
-import type { Job } from '../../run/settings/settings.ts';
 import { Broken, NotChecked } from '../../service/conformance/checked-statement.ts';
 import type { Reply, Send } from '../../service/conformance/exchanges.ts';
 import {

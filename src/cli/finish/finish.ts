@@ -1,8 +1,8 @@
 import { PerilbookError } from '../../errors.ts';
 import { redactorOf } from '../../fetch/redact.ts';
+import type { Job } from '../../job/settings.ts';
 import { readKeys } from '../../run/plan/api-keys.ts';
 import { metricsOutput, type ProtectedFile } from '../../run/protected-files.ts';
-import type { Job } from '../../run/settings/settings.ts';
 import type { RunFlags } from '../command-options.ts';
 import { type CliContext, say } from '../context.ts';
 import { checkFiles } from '../output-files.ts';

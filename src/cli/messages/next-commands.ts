@@ -1,7 +1,7 @@
+import { type Job, NO_OUTPUT } from '../../job/settings.ts';
 import { periodLimit } from '../../run/plan/account-state.ts';
 import type { Plan } from '../../run/plan/planning.ts';
 import type { RunResult } from '../../run/run-job.ts';
-import { type Job, NO_OUTPUT } from '../../run/settings/settings.ts';
 import { REPORT_OPTIONS } from '../command-options.ts';
 import { commandLine, type OptionValues } from './command-line.ts';
 

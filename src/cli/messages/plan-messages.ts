@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { DEFAULTS } from '../../job/setting-table.ts';
 import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
 import { textWidth } from '../../printable.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
@@ -8,7 +9,6 @@ import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
 import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
-import { DEFAULTS } from '../../run/settings/setting-table.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import type { Color } from './color.ts';
 import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';

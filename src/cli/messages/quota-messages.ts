@@ -1,7 +1,7 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import type { JobAccount } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import { type AccountState, IN_LATER_PERIODS } from '../../run/plan/account-state.ts';
-import type { JobAccount } from '../../run/settings/account-settings.ts';
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/port.ts';

@@ -1,8 +1,8 @@
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { amount, counted, dateTime, grouped } from '../../format-numbers.ts';
+import { NO_OUTPUT } from '../../job/settings.ts';
 import type { RatingFinding } from '../../report/story.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
-import { NO_OUTPUT } from '../../run/settings/settings.ts';
 import { listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage, type OutputStyle, savingsMessage } from './plan-messages.ts';
 

@@ -1,8 +1,8 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import type { JobAccount } from '../../job/account-settings.ts';
 import type { Forecast } from '../../plan/forecast.ts';
 import type { Ways } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
-import type { JobAccount } from '../../run/settings/account-settings.ts';
 import { byteSize, fittingTable, timeSpan } from './format.ts';
 
 const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [

@@ -16,6 +16,7 @@ import { AnswerOrigin } from '../../fetch/answer-origin.ts';
 import type { Client } from '../../fetch/client.ts';
 import type { Throttle } from '../../fetch/throttle.ts';
 import type { Cell } from '../../geo/coordinates.ts';
+import type { Job } from '../../job/settings.ts';
 import type { ClaimLimits, Store } from '../../store/port.ts';
 import type { ApiKeys } from '../plan/api-keys.ts';
 import type { Freshness } from '../plan/freshness.ts';
@@ -24,7 +25,6 @@ import type { CellNumbers } from '../plan/reach.ts';
 import type { Progress } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
 import type { RunTimes } from '../run-times.ts';
-import type { Job } from '../settings/settings.ts';
 import { Payer } from './payer.ts';
 import { RunHealth } from './run-health.ts';
 

@@ -1,9 +1,9 @@
 import { counted } from '../../format-numbers.ts';
+import type { Job } from '../../job/settings.ts';
 import { openRowFile, type Streams } from '../../rows/open-row-file.ts';
 import { listParts } from '../../rows/parts/list-parts.ts';
 import { openPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { RowFile } from '../../rows/port.ts';
-import type { Job } from '../settings/settings.ts';
 
 /** Opens the input of a job: one file, or its parts. @throws INPUT_* */
 export async function openJobInput(

@@ -2,6 +2,8 @@ import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, matchesGlob, relative, sep } from 'node:path';
 import { hasSystemCode, PerilbookError } from '../../errors.ts';
 import { counted } from '../../format-numbers.ts';
+import type { PartSettings } from '../../job/input-setting.ts';
+import type { Job } from '../../job/settings.ts';
 import { checkFormat } from '../../rows/file-formats.ts';
 import { checkOutput } from '../../rows/files/output-file.ts';
 import { type ListedPart, listParts } from '../../rows/parts/list-parts.ts';
@@ -9,8 +11,6 @@ import { EMPTY, isPartFiles, type PartFiles } from '../../rows/parts/part-files.
 import type { RowFile } from '../../rows/port.ts';
 import type { Store } from '../../store/port.ts';
 import { filesOfJob, inputFiles, refuseReplacement, rowsOutput, writtenOutputs } from '../protected-files.ts';
-import type { PartSettings } from '../settings/input-setting.ts';
-import type { Job } from '../settings/settings.ts';
 
 /**
  * Before anything is bought, refuses outputs that cannot be written or that would replace a file that must stay. Makes the

@@ -1,4 +1,5 @@
 import { perilbookColumns } from '../../columns/row.ts';
+import type { Job } from '../../job/settings.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { columnIn, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { PlacedFields, WriteRequest, WriteResult } from '../../rows/port.ts';
@@ -8,7 +9,6 @@ import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
 import { otherRows } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import type { Job } from '../settings/settings.ts';
 import { addedTo, fieldsOnDemand, openWriteThreads, type Written } from '../write/write-output.ts';
 import { otherFiles, outputOfPart } from './part-outputs.ts';
 

@@ -1,9 +1,9 @@
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { TIMEOUTS } from '../../fetch/exchange.ts';
+import type { JobAccount } from '../../job/account-settings.ts';
 import { periodLeft } from '../../store/admission.ts';
 import type { ClaimLimits, PeriodSpending, Store } from '../../store/port.ts';
 import type { Times } from '../run-times.ts';
-import type { JobAccount } from '../settings/account-settings.ts';
 
 /** The account at a moment, by the ledger. */
 export interface AccountState {

@@ -3,10 +3,10 @@ import { statSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { Scope } from '../../contract/credits.ts';
 import { PerilbookError } from '../../errors.ts';
+import type { KeySource } from '../../job/account-settings.ts';
+import { shownKeySource } from '../../job/key-shapes.ts';
 import { readFileText, readPipe } from '../../pipes.ts';
 import type { Store } from '../../store/port.ts';
-import type { KeySource } from '../settings/account-settings.ts';
-import { shownKeySource } from '../settings/key-shapes.ts';
 
 /** A key that may be used. Its secret goes into a request header and nowhere else. */
 export interface Key {

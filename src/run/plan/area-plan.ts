@@ -14,10 +14,10 @@ import {
 } from '../../contract/topic-set.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
+import type { Job } from '../../job/settings.ts';
 import type { AreaAnswers, ClaimRequest, Store, StoredArea } from '../../store/port.ts';
 import type { AreaTable } from '../scan/area-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import type { Job } from '../settings/settings.ts';
 import type { Freshness } from './freshness.ts';
 
 const LEVELS: readonly AreaLevel[] = ['tract', 'county'];

@@ -2,8 +2,8 @@ import { wantedColumns } from '../../columns/row.ts';
 import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../../contract/answer.ts';
 import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import type { Job } from '../../job/settings.ts';
 import type { WantedAnswer } from '../../store/port.ts';
-import type { Job } from '../settings/settings.ts';
 
 /** Which answers are fresh in a run. Ages are measured at the run's start, so that the first answers of a long run
  * do not become stale during it. */

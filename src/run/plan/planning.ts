@@ -10,6 +10,7 @@ import {
   topicsIn,
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import type { Job } from '../../job/settings.ts';
 import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from '../../plan/call-times.ts';
 import { cheapestCalls, type PriceList } from '../../plan/cheapest-calls.ts';
 import { type Allowance, forecast } from '../../plan/forecast.ts';
@@ -20,7 +21,6 @@ import { localNotes, type OriginNotes } from '../look-up/local-data.ts';
 import { placeOrigins } from '../look-up/place-origins.ts';
 import type { RunContext } from '../run-context.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import type { Job } from '../settings/settings.ts';
 import { CellCache, completeCellFields } from '../write/cell-cache.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
 import { creditsLeft } from './approved-plan.ts';

@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../errors.ts';
 import { composedTract, countyCode, countyOfTract, isTractAlone, tractCode } from '../../geo/area-codes.ts';
-import type { AreaSettings } from '../settings/settings.ts';
+import type { AreaSettings } from '../../job/settings.ts';
 import { columnByName } from './column-by-name.ts';
 
 /** The positions of area codes among the fields read. OED names an area by a scheme and a name. */

@@ -2,8 +2,8 @@ import { cellOf, type Location } from '../../geo/coordinates.ts';
 import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
 import { type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
+import type { Job } from '../../job/settings.ts';
 import type { Row } from '../../rows/port.ts';
-import type { Job } from '../settings/settings.ts';
 import type { Layout } from './layout.ts';
 
 /** Findings that lenient parsing may resolve. */

@@ -1,9 +1,9 @@
 import { type SharedCoverage, sharedCoverage, useCoverage } from '../../geo/us-coverage.ts';
+import type { Job } from '../../job/settings.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { PieceReader, RowPiece, RowPieces } from '../../rows/port.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { inOrder, ThreadPool } from '../../threads/thread-pool.ts';
-import type { Job } from '../settings/settings.ts';
 import { type PieceScan, type ScannedPiece, scanPiece } from './scanned-rows.ts';
 
 /** The start data of a scanning thread. */

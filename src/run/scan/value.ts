@@ -1,5 +1,5 @@
 import { PerilbookError } from '../../errors.ts';
-import type { OrderBy } from '../settings/settings.ts';
+import type { OrderBy } from '../../job/settings.ts';
 import { columnByName } from './column-by-name.ts';
 
 /** OED's total insured values of a location, and AIR CEDE's names for them. The present columns are summed. */

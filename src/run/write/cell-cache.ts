@@ -1,11 +1,11 @@
 import { type CompleteFields, completeFields } from '../../columns/row.ts';
 import type { Field } from '../../contract/answer.ts';
+import type { Job } from '../../job/settings.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
 import type { CompleteCell, FieldUnpacker } from '../../store/port.ts';
 import type { OriginNotes, PlaceOrigin } from '../look-up/local-data.ts';
 import { grown } from '../scan/cell-table.ts';
-import type { Job } from '../settings/settings.ts';
 
 /** Makes the fields of complete cells, whose note states the origin of their answers. */
 export function completeCellFields(

@@ -1,9 +1,9 @@
 import { addedColumns, wantedColumns } from '../../columns/row.ts';
 import type { Field } from '../../contract/answer.ts';
 import { topicOf } from '../../contract/topics.ts';
+import type { Job } from '../../job/settings.ts';
 import type { PlaceSink } from '../../rows/port.ts';
 import type { CellTable } from '../scan/cell-table.ts';
-import type { Job } from '../settings/settings.ts';
 
 /** The ratings that are counted, the highest first. */
 const HIGHEST_RATINGS = ['Very High', 'Relatively High'] as const;

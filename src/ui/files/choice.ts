@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import { counted } from '../../format-numbers.ts';
-import type { JobFile } from '../../run/settings/job-file.ts';
-import { topicsOf } from '../../run/settings/topic-choice.ts';
+import type { JobFile } from '../../job/job-file.ts';
+import { topicsOf } from '../../job/topic-choice.ts';
 import { columnReference } from './file-preview.ts';
 
 /** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */

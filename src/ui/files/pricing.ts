@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { shareOf } from '../../format-numbers.ts';
+import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { reachOf } from '../../run/plan/reach.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { type Effects, openContext, type RunContext } from '../../run/run-context.ts';
 import { layoutOf } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
-import type { Job } from '../../run/settings/settings.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { type BudgetCurve, budgetCurve } from './budget-curve.ts';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import type { JobFile } from '../../run/settings/job-file.ts';
-import { readJobFile } from '../../run/settings/read-job-file.ts';
+import type { JobFile } from '../../job/job-file.ts';
+import { readJobFile } from '../../job/read-job-file.ts';
 
 /** A file that the page works on. It has a folder in the workspace for the upload, the job file and the output. */
 export interface ChosenFile {

@@ -1,11 +1,11 @@
 import { PerilbookError } from '../../errors.ts';
+import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../run/estimate.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { newProgress } from '../../run/progress.ts';
 import { openContext } from '../../run/run-context.ts';
 import { runJob } from '../../run/run-job.ts';
-import type { Job } from '../../run/settings/settings.ts';
 import { pageEffects, type UiDependencies } from '../dependencies.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { parseJobFile } from '../../../src/run/settings/read-job-file.ts';
+import { parseJobFile } from '../../../src/job/read-job-file.ts';
 import { metricValue, parseOpenMetrics } from '../../open-metrics.ts';
 import { openHarness, places } from '../../run/harness.ts';
 import { startBin } from '../bin-process.ts';

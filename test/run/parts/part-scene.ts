@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { JobFile } from '../../../src/run/settings/job-file.ts';
+import type { JobFile } from '../../../src/job/job-file.ts';
 import { type Harness, type HarnessOptions, openHarness, places } from '../harness.ts';
 
 /** A job over part files in `in/`, written to `out/`. */

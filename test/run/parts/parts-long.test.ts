@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { inputOf, nameOfInput } from '../../../src/job/input-setting.ts';
 import { newProgress } from '../../../src/run/progress.ts';
-import { inputOf, nameOfInput } from '../../../src/run/settings/input-setting.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { column, places } from '../harness.ts';
 import { openPartScene, partOf } from './part-scene.ts';

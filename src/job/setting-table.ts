@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { MAX_PRECISION } from '../../geo/coordinates.ts';
+import { MAX_PRECISION } from '../geo/coordinates.ts';
 import type { SCHEMAS } from './setting-schemas.ts';
 
 /** The groups in which help and the reference list the settings. */

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { PerilbookError } from '../../errors.ts';
-import { extensionOf } from '../../rows/files/compression.ts';
-import { isPattern, patternFolder } from '../../rows/parts/list-parts.ts';
+import { PerilbookError } from '../errors.ts';
+import { extensionOf } from '../rows/files/compression.ts';
+import { isPattern, patternFolder } from '../rows/parts/list-parts.ts';
 
 /** An input of several files, its parts. */
 export interface PartSettings {

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import { isPostgresAddress } from '../../sql/postgres-address.ts';
+import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { commandIn } from './finish-hook.ts';
 import type { JobFile } from './job-file.ts';
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { normalizedAddress, sourceName } from '../../contract/service-address.ts';
-import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
-import { PerilbookError } from '../../errors.ts';
-import type { AccountTerms } from '../../store/port.ts';
+import { normalizedAddress, sourceName } from '../contract/service-address.ts';
+import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contract/subscriptions.ts';
+import { PerilbookError } from '../errors.ts';
+import type { AccountTerms } from '../store/port.ts';
 import type { JobFile } from './job-file.ts';
 import { definedOnly } from './merge-settings.ts';
 import { topicsOf } from './topic-choice.ts';

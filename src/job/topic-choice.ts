@@ -1,4 +1,4 @@
-import { TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../../contract/topics.ts';
+import { TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug } from '../contract/topics.ts';
 
 /** Names of topic sets. */
 const TOPIC_GROUPS = ['all', 'natural', 'proximity', 'measurement'] as const;

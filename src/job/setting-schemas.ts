@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { TOPIC_SLUGS } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
-import { didYouMean } from '../../nearest-name.ts';
-import { encodingNamed } from '../../rows/files/text-encoding.ts';
+import { TOPIC_SLUGS } from '../contract/topics.ts';
+import { PerilbookError } from '../errors.ts';
+import { didYouMean } from '../nearest-name.ts';
+import { encodingNamed } from '../rows/files/text-encoding.ts';
 import { DURATION, durationMs } from './duration.ts';
 import { onFinishSchema } from './finish-hook.ts';
 import { looksLikeKey } from './key-shapes.ts';
