@@ -2,7 +2,7 @@ import { CREDITS } from '../src/contract/credits.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { topicsOf } from '../src/job/topic-choice.ts';
-import { cheapestCalls } from '../src/plan/cheapest-calls.ts';
+import { cheapestCalls } from '../src/run/plan/cheapest-calls.ts';
 import { FastClock } from '../test/fast-clock.ts';
 import { openBenchHarness } from './bench-harness.ts';
 import { NightlyBook } from './nightly-book.ts';

@@ -1,6 +1,6 @@
 /**
  * Measures what the short tier notices: changes the source of a module in one place at a time (a mutant) and runs the module's tests
- * for each: `npm run mutate -- src/plan src/contract/credits.ts`. Prints the mutants that no test noticed, and the share of those that one
+ * for each: `npm run mutate -- src/run/plan src/contract/credits.ts`. Prints the mutants that no test noticed, and the share of those that one
  * did. docs/developer/mutation-tests.md says how to read it.
  *
  * A module's tests are the files of the same folder in test/, and those elsewhere that import what is changed; the ones that import
@@ -20,7 +20,7 @@ const { MUTANTS_JSON } = process.env;
 const named = process.argv.slice(2).map((path) => path.replace(/\/$/, ''));
 const mutated = named.flatMap((path) => globSync(path.endsWith('.ts') ? path : `${path}/**/*.ts`, { cwd: ROOT }));
 if (mutated.length === 0) {
-  process.stderr.write('Name a folder or a file of the source: npm run mutate -- src/plan\n');
+  process.stderr.write('Name a folder or a file of the source: npm run mutate -- src/run/plan\n');
   process.exit(2);
 }
 

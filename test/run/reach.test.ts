@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { TopicSets, topicSet } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import type { PriceList } from '../../src/plan/cheapest-calls.ts';
+import type { PriceList } from '../../src/run/plan/cheapest-calls.ts';
 import { purchasesFor, reachedBy } from '../../src/run/plan/reach.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
 import { fc } from '../properties.ts';

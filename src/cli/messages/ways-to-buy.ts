@@ -1,6 +1,6 @@
 import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
-import type { Forecast } from '../../plan/forecast.ts';
+import type { Forecast } from '../../run/plan/forecast.ts';
 import type { Ways } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { byteSize, fittingTable, timeSpan } from './format.ts';

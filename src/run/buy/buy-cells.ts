@@ -11,10 +11,10 @@ import {
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../fetch/retry.ts';
-import { cheapestCalls, priceListWithout } from '../../plan/cheapest-calls.ts';
-import { purchaseBySet } from '../../plan/prices.ts';
 import { answeredMeanwhile, areasToClaim } from '../plan/area-plan.ts';
+import { cheapestCalls, priceListWithout } from '../plan/cheapest-calls.ts';
 import { missingTopics } from '../plan/freshness.ts';
+import { purchaseBySet } from '../plan/prices.ts';
 import { record } from '../progress.ts';
 import { stopFor } from '../stop.ts';
 import { buyCall, type CallOutcome } from './buy-call.ts';

@@ -11,11 +11,6 @@ import {
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from '../../plan/call-times.ts';
-import { cheapestCalls, type PriceList } from '../../plan/cheapest-calls.ts';
-import { type Allowance, forecast } from '../../plan/forecast.ts';
-import { type Price, priceBundle, priceCheapest } from '../../plan/prices.ts';
-import { type Way, weigh } from '../../plan/ways.ts';
 import type { CompleteCell } from '../../store/port.ts';
 import { localNotes, type OriginNotes } from '../look-up/local-data.ts';
 import { placeOrigins } from '../look-up/place-origins.ts';
@@ -25,9 +20,14 @@ import { CellCache, completeCellFields } from '../write/cell-cache.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
 import { creditsLeft } from './approved-plan.ts';
 import { type AreaPlan, readStoredAreas, spareByAreas } from './area-plan.ts';
+import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from './call-times.ts';
+import { cheapestCalls, type PriceList } from './cheapest-calls.ts';
+import { type Allowance, forecast } from './forecast.ts';
 import { failedSet, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
 import { priceListOf, scopeNotes } from './price-list.ts';
+import { type Price, priceBundle, priceCheapest } from './prices.ts';
 import { type CellNumbers, type Reach, reachedBy, reachOf } from './reach.ts';
+import { type Way, weigh } from './ways.ts';
 
 /** Cells per read. Records of 2,000 cells outlived two garbage collections, and the heap grew by 300 MB. */
 const CELLS_PER_READ = 500;

@@ -1,10 +1,10 @@
 import { CREDITS, type Scope } from '../../contract/credits.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList, priceListWithout } from '../../plan/cheapest-calls.ts';
-import type { Price } from '../../plan/prices.ts';
 import type { BundleContents } from '../../store/port.ts';
 import type { ApiKeys } from './api-keys.ts';
+import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList, priceListWithout } from './cheapest-calls.ts';
+import type { Price } from './prices.ts';
 
 /** The calls of this run: the last seen contents of the bundles, and the endpoints that the keys may call. */
 export function priceListOf(job: Job, contents: BundleContents, apiKeys: ApiKeys): PriceList {

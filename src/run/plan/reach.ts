@@ -1,9 +1,9 @@
 import { NO_TOPICS, type ReadonlyTopicSets } from '../../contract/topic-set.ts';
 import type { Job } from '../../job/settings.ts';
-import type { PriceList } from '../../plan/cheapest-calls.ts';
-import { minutesFor } from '../../plan/forecast.ts';
-import { purchaseBySet } from '../../plan/prices.ts';
 import type { CellTable } from '../scan/cell-table.ts';
+import type { PriceList } from './cheapest-calls.ts';
+import { minutesFor } from './forecast.ts';
+import { purchaseBySet } from './prices.ts';
 
 /** Numbers of cells, in some order. */
 export type CellNumbers = ArrayLike<number> & Iterable<number>;

@@ -1,5 +1,5 @@
 import { shareOf } from '../../format-numbers.ts';
-import { purchaseBySet } from '../../plan/prices.ts';
+import { purchaseBySet } from '../../run/plan/prices.ts';
 import type { Prepared } from '../../run/prepare.ts';
 
 /** The share that each budget buys, in the order of buying: of all value, or of all places if rows are bought in file order. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forecast } from '../../src/plan/forecast.ts';
-import { fc } from '../properties.ts';
+import { forecast } from '../../../src/run/plan/forecast.ts';
+import { fc } from '../../properties.ts';
 
 const now = Date.UTC(2026, 0, 30, 12);
 const starter = { available: 10_000, perPeriod: 10_000, creditsPerMinute: 300, anniversaryDay: 31 };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type TopicSet, topicSet } from '../../src/contract/topic-set.ts';
-import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import { ASSUMED_ENTERPRISE, type PriceList } from '../../src/plan/cheapest-calls.ts';
-import { priceBundle, priceCheapest, purchaseBySet } from '../../src/plan/prices.ts';
+import { type TopicSet, topicSet } from '../../../src/contract/topic-set.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
+import { ASSUMED_ENTERPRISE, type PriceList } from '../../../src/run/plan/cheapest-calls.ts';
+import { priceBundle, priceCheapest, purchaseBySet } from '../../../src/run/plan/prices.ts';
 
 /** The standard bundle was seen to return all natural topics. */
 const priceList: PriceList = {

@@ -1,4 +1,4 @@
-import { type CallKind, CREDITS } from '../contract/credits.ts';
+import { type CallKind, CREDITS } from '../../contract/credits.ts';
 
 const CALL_KINDS = Object.keys(CREDITS) as CallKind[];
 

@@ -1,4 +1,4 @@
-import type { CallKind } from '../contract/credits.ts';
+import type { CallKind } from '../../contract/credits.ts';
 import type { Forecast } from './forecast.ts';
 import type { Price } from './prices.ts';
 

@@ -1,6 +1,6 @@
-import { type CallKind, CREDITS } from '../contract/credits.ts';
-import { NO_TOPICS, type TopicSet, topicsIn } from '../contract/topic-set.ts';
-import type { TopicSlug } from '../contract/topics.ts';
+import { type CallKind, CREDITS } from '../../contract/credits.ts';
+import { NO_TOPICS, type TopicSet, topicsIn } from '../../contract/topic-set.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
 import { cheapestCalls, mostRetries, type PriceList, type Purchase } from './cheapest-calls.ts';
 
 /** How many cells lack each set of topics: all that a price depends on. */

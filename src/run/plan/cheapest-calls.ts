@@ -1,5 +1,5 @@
-import { type BundleKind, type Call, CREDITS } from '../contract/credits.ts';
-import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
+import { type BundleKind, type Call, CREDITS } from '../../contract/credits.ts';
+import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 
 /** What the price of a cell depends on apart from the topics that it lacks. */
 export interface PriceList {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ASSUMED_CALL_MS, callPace, callTimes } from '../../src/plan/call-times.ts';
+import { ASSUMED_CALL_MS, callPace, callTimes } from '../../../src/run/plan/call-times.ts';
 
 const calls = (kind: 'single' | 'standard', times: readonly number[]) => times.map((ms) => ({ kind, ms }));
 

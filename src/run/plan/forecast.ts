@@ -1,4 +1,4 @@
-import { billingPeriod } from '../contract/billing-period.ts';
+import { billingPeriod } from '../../contract/billing-period.ts';
 
 /** What an account may still spend. */
 export interface Allowance {

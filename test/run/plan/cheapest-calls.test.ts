@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
+import { type Call, CREDITS } from '../../../src/contract/credits.ts';
+import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
 import {
   ASSUMED_ENTERPRISE,
   ASSUMED_STANDARD,
   cheapestCalls,
   mostRetries,
   type PriceList,
-} from '../../src/plan/cheapest-calls.ts';
-import { fc } from '../properties.ts';
+} from '../../../src/run/plan/cheapest-calls.ts';
+import { fc } from '../../properties.ts';
 
 const open: PriceList = {
   standard: ASSUMED_STANDARD,
