@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { HEADERS } from '../src/contract/headers.ts';
-import { serveHttp } from './fetch/servers.ts';
+import { serveHttp } from './client/servers.ts';
 
 interface Passed {
   readonly status: number;

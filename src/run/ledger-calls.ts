@@ -1,10 +1,10 @@
+import type { Client, PlainRequest } from '../client/client.ts';
+import { dateOf, type Exchange } from '../client/exchange.ts';
+import { hasAnswer, verdictOf } from '../client/verdict.ts';
 import { type Clock, steadyTime } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { type Call, CREDITS } from '../contract/credits.ts';
 import { PerilbookError } from '../errors.ts';
-import type { Client, PlainRequest } from '../fetch/client.ts';
-import { dateOf, type Exchange } from '../fetch/exchange.ts';
-import { hasAnswer, verdictOf } from '../fetch/verdict.ts';
 import { counted } from '../format-numbers.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
 import type { JobAccount } from '../job/account-settings.ts';

@@ -1,6 +1,6 @@
+import { createClient, requireSendable } from '../client/client.ts';
+import { Throttle } from '../client/throttle.ts';
 import { PerilbookError } from '../errors.ts';
-import { createClient, requireSendable } from '../fetch/client.ts';
-import { Throttle } from '../fetch/throttle.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { FinalState, Store } from '../store/port.ts';

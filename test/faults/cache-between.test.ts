@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AGED_NOTICE, REPEATED_NOTICE } from '../../src/fetch/answer-origin.ts';
+import { AGED_NOTICE, REPEATED_NOTICE } from '../../src/client/answer-origin.ts';
 import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
 import { envelope } from './edits.ts';
 import type { Answer, Fault } from './fault-proxy.ts';

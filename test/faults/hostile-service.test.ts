@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { EXIT } from '../../src/cli/exit-codes.ts';
-import { MAX_BODY_BYTES } from '../../src/fetch/content.ts';
+import { MAX_BODY_BYTES } from '../../src/client/content.ts';
 import { firstSeed, times } from '../tier.ts';
 import { assertTrueBooks, assertTrueRows, booksOf } from './assertions.ts';
 import { FAULTS } from './faults.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { EXIT } from '../../src/cli/exit-codes.ts';
+import { RETRY_POLICY } from '../../src/client/retry.ts';
 import type { RowStatus } from '../../src/columns/row-status.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import { pick, randomOf } from '../../src/data/sample/random.ts';
-import { RETRY_POLICY } from '../../src/fetch/retry.ts';
 import { ALL_REJECTED_AFTER, DOWN_AFTER, TOPIC_DOWN_AFTER } from '../../src/run/buy/run-health.ts';
 import { assertNotPaidTwice, assertTrueBooks, assertTrueRows, assertTrueSummary, booksOf } from './assertions.ts';
 import { FAULTS, type FaultCase } from './faults.ts';

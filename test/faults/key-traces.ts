@@ -1,6 +1,6 @@
 /*
  * How a service may write a key, and how a key is found in whatever was written. The finder is made on purpose in another way
- * than src/fetch/redact.ts: it decodes the text in place of one pattern a character.
+ * than src/client/redact.ts: it decodes the text in place of one pattern a character.
  */
 
 const HTML_NAMES: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', "'": 'apos', '<': 'lt', '>': 'gt' };

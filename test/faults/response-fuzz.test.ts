@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
+import type { Exchange, HeaderMap } from '../../src/client/exchange.ts';
+import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/client/retry.ts';
+import { verdictOf } from '../../src/client/verdict.ts';
 import { columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import type { Exchange, HeaderMap } from '../../src/fetch/exchange.ts';
-import { decide, NOTHING_TRIED, RETRY_POLICY } from '../../src/fetch/retry.ts';
-import { verdictOf } from '../../src/fetch/verdict.ts';
-import { ENTERPRISE, envelopeOf, NOW, PLACE, received, STANDARD, WILDFIRE } from '../fetch/answers.ts';
-import { clientOf } from '../fetch/servers.ts';
+import { ENTERPRISE, envelopeOf, NOW, PLACE, received, STANDARD, WILDFIRE } from '../client/answers.ts';
+import { clientOf } from '../client/servers.ts';
 import { fc } from '../properties.ts';
 import { times } from '../tier.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Exchange } from '../../src/client/exchange.ts';
+import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
+import type { Verdict } from '../../src/client/verdict.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
-import type { Exchange } from '../../src/fetch/exchange.ts';
-import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
-import type { Verdict } from '../../src/fetch/verdict.ts';
 import { consequenceOf } from '../../src/run/buy/consequence.ts';
 import {
   type Breaker,
@@ -15,7 +15,7 @@ import {
   isUnanswered,
   recordSignal,
 } from '../../src/run/buy/run-health.ts';
-import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../fetch/answers.ts';
+import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../client/answers.ts';
 
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
 const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };

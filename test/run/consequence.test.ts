@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Exchange } from '../../src/client/exchange.ts';
+import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
+import type { Verdict } from '../../src/client/verdict.ts';
 import type { Call } from '../../src/contract/credits.ts';
-import type { Exchange } from '../../src/fetch/exchange.ts';
-import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/fetch/retry.ts';
-import type { Verdict } from '../../src/fetch/verdict.ts';
 import { type Consequence, consequenceOf, type TriedCall } from '../../src/run/buy/consequence.ts';
 import type { HealthSignal } from '../../src/run/buy/run-health.ts';
-import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../fetch/answers.ts';
+import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../client/answers.ts';
 
 const HAIL: Call = { kind: 'single', topic: 'hail' };
 const unsent: Exchange = { kind: 'failure', reached: 'never', code: 'CONNECT', message: 'refused', elapsedMs: 1 };

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
+import { type Client, createClient, requireSendable } from '../../client/client.ts';
+import type { Exchange } from '../../client/exchange.ts';
+import { cleanText, redactorOf } from '../../client/redact.ts';
 import { sourceName } from '../../contract/service-address.ts';
 import { PerilbookError } from '../../errors.ts';
-import { type Client, createClient, requireSendable } from '../../fetch/client.ts';
-import type { Exchange } from '../../fetch/exchange.ts';
-import { cleanText, redactorOf } from '../../fetch/redact.ts';
 import { counted } from '../../format-numbers.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import type { KeySource } from '../../job/account-settings.ts';

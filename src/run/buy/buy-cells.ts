@@ -1,3 +1,4 @@
+import { RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../client/retry.ts';
 import type { BundleKind, Call } from '../../contract/credits.ts';
 import {
   difference,
@@ -10,7 +11,6 @@ import {
   union,
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../fetch/retry.ts';
 import { answeredMeanwhile, areasToClaim } from '../plan/area-plan.ts';
 import { cheapestCalls, priceListWithout } from '../plan/cheapest-calls.ts';
 import { missingTopics } from '../plan/freshness.ts';

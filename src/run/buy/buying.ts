@@ -1,4 +1,7 @@
 import { inBatches } from '../../batches.ts';
+import { AnswerOrigin } from '../../client/answer-origin.ts';
+import type { Client } from '../../client/client.ts';
+import type { Throttle } from '../../client/throttle.ts';
 import type { Clock } from '../../clock.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import type { BundleKind } from '../../contract/credits.ts';
@@ -12,9 +15,6 @@ import {
   topicsIn,
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { AnswerOrigin } from '../../fetch/answer-origin.ts';
-import type { Client } from '../../fetch/client.ts';
-import type { Throttle } from '../../fetch/throttle.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import type { Job } from '../../job/settings.ts';
 import type { ClaimLimits, Store } from '../../store/port.ts';

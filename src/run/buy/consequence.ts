@@ -1,10 +1,10 @@
+import type { TopicReading } from '../../client/envelope.ts';
+import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried } from '../../client/retry.ts';
+import { DENIALS } from '../../client/status-kind.ts';
+import type { Verdict } from '../../client/verdict.ts';
 import type { Field, TopicFailure } from '../../contract/answer.ts';
 import { type Call, CREDITS } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { TopicReading } from '../../fetch/envelope.ts';
-import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried } from '../../fetch/retry.ts';
-import { DENIALS } from '../../fetch/status-kind.ts';
-import type { Verdict } from '../../fetch/verdict.ts';
 import type { Settlement } from '../../store/port.ts';
 import type { StopReason } from '../stop.ts';
 import type { HealthSignal } from './run-health.ts';

@@ -1,5 +1,5 @@
+import { TIMEOUTS } from '../../client/exchange.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
-import { TIMEOUTS } from '../../fetch/exchange.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
 import { periodLeft } from '../../store/admission.ts';
 import type { ClaimLimits, PeriodSpending, Store } from '../../store/port.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { type Client, type ClientOptions, createClient } from '../../src/fetch/client.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts';
 
 /** A real HTTP server on a free port, closed when the test ends. */
 export async function serveHttp(t: TestContext, listener: RequestListener): Promise<string> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_TEXT_BYTES } from '../../src/fetch/content.ts';
+import { MAX_TEXT_BYTES } from '../../src/client/content.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, verdictOf, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Exchange } from '../../src/fetch/exchange.ts';
+import type { Exchange } from '../../src/client/exchange.ts';
 import { fc } from '../properties.ts';
 import {
   ENTERPRISE,

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
+import { contentOf } from '../../src/client/content.ts';
+import type { Exchange, Received } from '../../src/client/exchange.ts';
+import { redactorOf } from '../../src/client/redact.ts';
+import { type Verdict, verdictOf as verdictKeeping } from '../../src/client/verdict.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
 import { AIR_QUALITY_DAYS, CONCENTRATION_UNIT, type TopicResult } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
-import { contentOf } from '../../src/fetch/content.ts';
-import type { Exchange, Received } from '../../src/fetch/exchange.ts';
-import { redactorOf } from '../../src/fetch/redact.ts';
-import { type Verdict, verdictOf as verdictKeeping } from '../../src/fetch/verdict.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 
 export const PLACE: Location = { lat: 34.0522, lng: -118.2437 };

@@ -9,8 +9,8 @@ import {
   constants as zlib,
   zstdCompressSync,
 } from 'node:zlib';
-import type { ClientOptions } from '../../src/fetch/client.ts';
-import { MAX_TEXT_BYTES } from '../../src/fetch/content.ts';
+import type { ClientOptions } from '../../src/client/client.ts';
+import { MAX_TEXT_BYTES } from '../../src/client/content.ts';
 import { ENTERPRISE, envelopeOf, NOW, PLACE, verdictOf, WILDFIRE } from './answers.ts';
 import { clientOf, serveRaw } from './servers.ts';
 

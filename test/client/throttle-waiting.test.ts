@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Throttle } from '../../src/fetch/throttle.ts';
+import type { Throttle } from '../../src/client/throttle.ts';
 import { type MovedClock, settled, until } from './clocks.ts';
 import { heldJob, setUp } from './throttles.ts';
 

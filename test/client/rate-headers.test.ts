@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readRate } from '../../src/client/exchange.ts';
 import { count, resetMs, retryAfterMs } from '../../src/contract/headers.ts';
-import { readRate } from '../../src/fetch/exchange.ts';
 import { fc } from '../properties.ts';
 import { NOW } from './answers.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PLACE_CODES, statusKind } from '../../src/fetch/status-kind.ts';
+import { PLACE_CODES, statusKind } from '../../src/client/status-kind.ts';
 
 /** Codes of 4xx answers that say nothing of a location: bills, proxies, locks, limits, law. */
 const FOREIGN: readonly (readonly [status: number, code: string])[] = [

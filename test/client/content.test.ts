@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { contentOf, MAX_BODY_BYTES } from '../../src/client/content.ts';
+import { redactorOf } from '../../src/client/redact.ts';
 import { flatten } from '../../src/columns/topic-columns.ts';
 import type { Call } from '../../src/contract/credits.ts';
-import { contentOf, MAX_BODY_BYTES } from '../../src/fetch/content.ts';
-import { redactorOf } from '../../src/fetch/redact.ts';
 import { fc } from '../properties.ts';
 import { LONG } from '../tier.ts';
 import { ENTERPRISE, envelopeOf, PLACE, received, STANDARD, verdictOf, WILDFIRE } from './answers.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rate } from '../../src/fetch/exchange.ts';
+import type { Rate } from '../../src/client/exchange.ts';
 import {
   type Decision,
   decide,
@@ -8,8 +8,8 @@ import {
   RETRY_POLICY,
   TOPIC_RETRY_POLICY,
   type Tried,
-} from '../../src/fetch/retry.ts';
-import type { Answered, Refused, Transport, Verdict } from '../../src/fetch/verdict.ts';
+} from '../../src/client/retry.ts';
+import type { Answered, Refused, Transport, Verdict } from '../../src/client/verdict.ts';
 import { fc } from '../properties.ts';
 
 type Unanswered = Exclude<Verdict, Answered>;

@@ -1,4 +1,4 @@
-import { type Permit, Throttle, type ThrottleOptions } from '../../src/fetch/throttle.ts';
+import { type Permit, Throttle, type ThrottleOptions } from '../../src/client/throttle.ts';
 import { MovedClock } from './clocks.ts';
 
 /** How long spent credits stay away. */

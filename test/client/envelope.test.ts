@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readEnvelope } from '../../src/client/envelope.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import { readEnvelope } from '../../src/fetch/envelope.ts';
 import { fc } from '../properties.ts';
 import { ENTERPRISE, envelopeOf, PLACE, REQUEST_ID, received, resultOf, STANDARD, WILDFIRE } from './answers.ts';
 

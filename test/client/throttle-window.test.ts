@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Throttle } from '../../src/fetch/throttle.ts';
+import { Throttle } from '../../src/client/throttle.ts';
 import { LeapingClock } from '../faults/leaping-clock.ts';
 import { LONG } from '../tier.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactorOf } from '../../src/fetch/redact.ts';
+import { redactorOf } from '../../src/client/redact.ts';
 import {
   CHARACTER_FORMS,
   type CharacterForm,

@@ -1,4 +1,4 @@
-import { createClient } from '../../src/fetch/client.ts';
+import { createClient } from '../../src/client/client.ts';
 
 /** One call to the service of the first argument, with a deadline of a second; prints what came of it. */
 const client = createClient({

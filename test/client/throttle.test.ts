@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Permit } from '../../src/fetch/throttle.ts';
+import type { Permit } from '../../src/client/throttle.ts';
 import { settled, until } from './clocks.ts';
 import { HOLD_MS, heldJob, setUp } from './throttles.ts';
 
