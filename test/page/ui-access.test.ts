@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { safeFileName } from '../../src/ui/files/upload.ts';
-import { Sessions } from '../../src/ui/web/sessions.ts';
+import { safeFileName } from '../../src/page/files/upload.ts';
+import { Sessions } from '../../src/page/web/sessions.ts';
 import { fc } from '../properties.ts';
 import { type Harness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowStatus } from '../../src/columns/row-status.ts';
+import { confirmation } from '../../src/page/files/choice.ts';
+import { columnReference } from '../../src/page/files/file-preview.ts';
+import { type ActiveRun, runUpdateOf } from '../../src/page/runs/run-progress.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { MinuteMeter } from '../../src/run/estimate.ts';
 import { newProgress } from '../../src/run/progress.ts';
-import { confirmation } from '../../src/ui/files/choice.ts';
-import { columnReference } from '../../src/ui/files/file-preview.ts';
-import { type ActiveRun, runUpdateOf } from '../../src/ui/runs/run-progress.ts';
 import { fc } from '../properties.ts';
 
 interface PageWords {
@@ -16,7 +16,7 @@ interface PageWords {
 }
 
 /** The page's own module, as the browser loads it. */
-const page = (await import(new URL('../../src/ui/assets/format.js', import.meta.url).href)) as PageWords;
+const page = (await import(new URL('../../src/page/assets/format.js', import.meta.url).href)) as PageWords;
 
 test('the page asks with the sentence that the server wants to hear', () => {
   for (const budget of [0, 1, 2, 999, 1000]) assert.equal(page.confirmation(budget), confirmation(budget));

@@ -6,11 +6,11 @@ import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { PerilbookError } from '../../src/errors.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
+import type { UiDependencies } from '../../src/page/dependencies.ts';
+import type { RunUpdate } from '../../src/page/runs/run-progress.ts';
+import { type RunningUi, startUi } from '../../src/page/start-ui.ts';
 import { reportOfLatestRun } from '../../src/report/gather-facts.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';
-import type { UiDependencies } from '../../src/ui/dependencies.ts';
-import type { RunUpdate } from '../../src/ui/runs/run-progress.ts';
-import { type RunningUi, startUi } from '../../src/ui/start-ui.ts';
 import { type Harness, type HarnessOptions, openHarness } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageMessage, withoutTerminal } from '../../src/ui/files/page-words.ts';
+import { pageMessage, withoutTerminal } from '../../src/page/files/page-words.ts';
 
 const UPLOAD = '/home/ann/.local/share/perilbook/ui/0123456789abcdef/input/';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { previewFile } from '../../src/ui/files/file-preview.ts';
+import { previewFile } from '../../src/page/files/file-preview.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 function preview(t: TestContext, name: string, text: string) {
