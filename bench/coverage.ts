@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { geoContains } from 'd3-geo';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { randomOf } from '../src/data/sample/random.ts';
 import { isCovered } from '../src/geo/us-coverage.ts';
+import { randomOf } from '../src/sample/random.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 

@@ -1,4 +1,4 @@
-import { between, pick, type Random, randomOf, whole } from '../src/data/sample/random.ts';
+import { between, pick, type Random, randomOf, whole } from '../src/sample/random.ts';
 import { COUNTRY } from './bench-harness.ts';
 
 /** Metres that two rows of one building lie apart, as degrees: geocoders and surveyors do not agree on a roof's middle. */

@@ -1,6 +1,6 @@
-import { CITIES, type City } from '../src/data/sample/cities.ts';
-import { anyDirection, awayFrom, type Land, landLocation, round } from '../src/data/sample/land.ts';
-import type { Random } from '../src/data/sample/random.ts';
+import { CITIES, type City } from '../src/geo/cities.ts';
+import { anyDirection, awayFrom, type Land, landLocation, round } from '../src/sample/land.ts';
+import type { Random } from '../src/sample/random.ts';
 
 /** The outlines are simplified: what lies nearer to the water than this may in truth lie in it. */
 const SHORE_KM = 1.5;

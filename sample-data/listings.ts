@@ -1,6 +1,6 @@
-import { CITIES } from '../src/data/sample/cities.ts';
-import type { Land } from '../src/data/sample/land.ts';
-import { pick, randomOf, whole } from '../src/data/sample/random.ts';
+import { CITIES } from '../src/geo/cities.ts';
+import type { Land } from '../src/sample/land.ts';
+import { pick, randomOf, whole } from '../src/sample/random.ts';
 import { placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 

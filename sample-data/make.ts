@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readLand } from '../src/data/sample/land.ts';
+import { readLand } from '../src/sample/land.ts';
 import { listings } from './listings.ts';
 import { oedPortfolio } from './oed-portfolio.ts';
 import { smallPortfolio } from './small-portfolio.ts';

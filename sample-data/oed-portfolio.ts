@@ -1,6 +1,6 @@
-import type { City } from '../src/data/sample/cities.ts';
-import type { Land } from '../src/data/sample/land.ts';
-import { pick, type Random, randomOf, whole } from '../src/data/sample/random.ts';
+import type { City } from '../src/geo/cities.ts';
+import type { Land } from '../src/sample/land.ts';
+import { pick, type Random, randomOf, whole } from '../src/sample/random.ts';
 import { cityNamed, placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 

@@ -1,5 +1,5 @@
-import type { Land } from '../src/data/sample/land.ts';
-import { randomOf } from '../src/data/sample/random.ts';
+import type { Land } from '../src/sample/land.ts';
+import { randomOf } from '../src/sample/random.ts';
 import { cityNamed, placeNear } from './city-places.ts';
 import { csvLine } from './csv.ts';
 

@@ -16,8 +16,8 @@ import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../src/contract/topics.ts';
-import { addSample } from '../src/data/sample/add-sample.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
+import { addSample } from '../src/sample/add-sample.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const SOURCE = join(import.meta.dirname, '../src');

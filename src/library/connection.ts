@@ -141,7 +141,7 @@ export async function connect(
     return { connection, [Symbol.asyncDispose]: async () => {} };
   }
   // Loaded here: most commands need no service, so they need not load the web framework.
-  const { startEmbeddedService } = await import('./embedded-service.ts');
+  const { startEmbeddedService } = await import('../sample/embedded-service.ts');
   const service = await startEmbeddedService(context, job, notice);
   const { baseUrl, keys } = service;
   return {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
-import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { type Area, COAST_METERS, createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { LoadedAreas } from '../../src/data/tables/loaded-areas.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { outlineHolds, outlineOf as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
+import { sampleDatasets } from '../../src/sample/sample-datasets.ts';
 import { placesOf } from '../geo/listed-places.ts';
 import { fc } from '../properties.ts';
 import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-data.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPlaceLookup } from '../../src/data/lookup/place-lookup.ts';
-import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { createDataVersion } from '../../src/data/tables/data-version.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { stateOf } from '../../src/data/tables/states.ts';
@@ -9,6 +8,7 @@ import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { METERS_PER_DEGREE } from '../../src/geo/distance.ts';
 import { countyHolding } from '../../src/geo/us-counties.ts';
+import { sampleDatasets } from '../../src/sample/sample-datasets.ts';
 import { randomFrom } from '../random-from.ts';
 import { info, NOON, openDatabase, StillClock } from '../service/small-data.ts';
 import { times } from '../tier.ts';

@@ -10,8 +10,6 @@ import {
   openPlaceLookup,
   type PlaceLookup,
 } from '../../src/data/lookup/place-lookup.ts';
-import { CITIES } from '../../src/data/sample/cities.ts';
-import { between, pick, randomOf } from '../../src/data/sample/random.ts';
 import { createAreaFinder } from '../../src/data/tables/area-finder.ts';
 import { type DataDatabase, openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { createDataVersion } from '../../src/data/tables/data-version.ts';
@@ -20,7 +18,9 @@ import type { Dataset } from '../../src/data/tables/records.ts';
 import { isMissing, joinedText } from '../../src/data/topics/result-text.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { createTopicAnswers } from '../../src/data/topics/topic-answers.ts';
+import { CITIES } from '../../src/geo/cities.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
+import { between, pick, randomOf } from '../../src/sample/random.ts';
 import { copySampleDatabase } from '../sample-database.ts';
 import {
   AREAS,

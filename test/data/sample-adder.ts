@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../src/clock.ts';
-import { addSample } from '../../src/data/sample/add-sample.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
+import { addSample } from '../../src/sample/add-sample.ts';
 
 /* Adds sample data to a file when it is told to. Runs in a thread of its own: who waits for the lock blocks its thread. */
 

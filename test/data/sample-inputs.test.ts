@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { sampleInputs, writeSampleInputs } from '../../sample-data/make.ts';
-import { readLand } from '../../src/data/sample/land.ts';
 import { cellOf } from '../../src/geo/coordinates.ts';
+import { readLand } from '../../src/sample/land.ts';
 
 const FOLDER = join(import.meta.dirname, '../../sample-data');
 const inputs = sampleInputs();

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { Geometry, Position } from 'geojson';
 import { AIR_QUALITY_DAYS, RATINGS, type Rating } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, type NaturalSlug, PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
-import { readLand } from '../../src/data/sample/land.ts';
-import { sampleDatasets } from '../../src/data/sample/sample-datasets.ts';
 import { SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
 import type { Dataset, DatasetName, NaturalRatingRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
+import { readLand } from '../../src/sample/land.ts';
+import { sampleDatasets } from '../../src/sample/sample-datasets.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12, 30);
 const { counties } = readLand();

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { pick, type Random, randomOf, whole } from '../../src/data/sample/random.ts';
+import { pick, type Random, randomOf, whole } from '../../src/sample/random.ts';
 import { type Bin, startBin } from '../cli/bin-process.ts';
 import { type Harness, openHarness, places } from '../run/harness.ts';
 

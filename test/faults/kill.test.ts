@@ -4,7 +4,7 @@ import { watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { between, pick, whole } from '../../src/data/sample/random.ts';
+import { between, pick, whole } from '../../src/sample/random.ts';
 import type { Bin } from '../cli/bin-process.ts';
 import { firstSeed, times } from '../tier.ts';
 import { assertBooksAgree, lastCharge, ledgerCalls, serviceSettled } from './kill-inputs.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { randomOf } from '../../src/data/sample/random.ts';
+import { randomOf } from '../../src/sample/random.ts';
 import { startBin } from '../cli/bin-process.ts';
 import { HERE, NEXT_DOOR, type openDatabase, pathTo, setUp } from '../service/small-data.ts';
 import { firstSeed, times } from '../tier.ts';

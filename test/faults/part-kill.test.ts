@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { between, pick, type Random, randomOf, whole } from '../../src/data/sample/random.ts';
+import { between, pick, type Random, randomOf, whole } from '../../src/sample/random.ts';
 import { type Bin, startBin } from '../cli/bin-process.ts';
 import { type Harness, openHarness, places } from '../run/harness.ts';
 import { firstSeed, times } from '../tier.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { randomOf } from '../../src/data/sample/random.ts';
+import { randomOf } from '../../src/sample/random.ts';
 import { openDatabase } from '../../src/store/sqlite-store.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { firstSeed, times } from '../tier.ts';

@@ -1,4 +1,4 @@
-import { between, pick, type Random, randomOf, whole } from '../../src/data/sample/random.ts';
+import { between, pick, type Random, randomOf, whole } from '../../src/sample/random.ts';
 
 /** The number of rows of the well-known sample portfolio of Florida, whose columns these are. */
 export const FLORIDA_ROWS = 36_634;

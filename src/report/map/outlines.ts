@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { geoPath } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { CITIES } from '../../data/sample/cities.ts';
+import { CITIES } from '../../geo/cities.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { drawnPoint, type Frame, HEIGHT, type MapPoint, project, WIDTH } from './frame.ts';
 import { TERRITORIES } from './territories.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countyNamed } from '../../../src/data/loaders/county-codes.ts';
-import { readLand } from '../../../src/data/sample/land.ts';
 import { categoryOfConcentration, ozoneMicrograms } from '../../../src/data/topics/air-quality-index.ts';
+import { readLand } from '../../../src/sample/land.ts';
 import { fileOf, loading, reasons, rejects } from './loading.ts';
 
 const AQI_HEADER =

@@ -1,8 +1,8 @@
-import type { Rating } from '../../contract/topic-values.ts';
-import { NATURAL_SLUGS, type NaturalSlug } from '../../contract/topics.ts';
-import type { Location } from '../../geo/coordinates.ts';
-import type { AirQualityRecord, NaturalRatingRecord, RadonRecord, ReadingRecord } from '../tables/records.ts';
-import { CITIES, urbanityOf } from './cities.ts';
+import type { Rating } from '../contract/topic-values.ts';
+import { NATURAL_SLUGS, type NaturalSlug } from '../contract/topics.ts';
+import type { AirQualityRecord, NaturalRatingRecord, RadonRecord, ReadingRecord } from '../data/tables/records.ts';
+import { CITIES, urbanityOf } from '../geo/cities.ts';
+import type { Location } from '../geo/coordinates.ts';
 import { round, type SampleCounty } from './land.ts';
 import { exposureTo, PERILS, RADON, SMOG, strengthOf } from './perils.ts';
 import { between, normal, type Random, whole } from './random.ts';

@@ -1,5 +1,5 @@
-import type { Location } from '../../geo/coordinates.ts';
-import { distanceMeters } from '../../geo/distance.ts';
+import type { Location } from './coordinates.ts';
+import { distanceMeters } from './distance.ts';
 
 /** A big city: its centre, the approximate population of its metropolitan area, and the ZIP of its centre. */
 export interface City extends Location {

@@ -1,10 +1,10 @@
 import { geoCentroid } from 'd3-geo';
 import type { MultiPolygon, Polygon } from 'geojson';
 import { feature } from 'topojson-client';
-import type { Location } from '../../geo/coordinates.ts';
-import { usAtlas } from '../../geo/us-atlas.ts';
-import { countyHolding } from '../../geo/us-counties.ts';
-import { stateOf } from '../tables/states.ts';
+import { stateOf } from '../data/tables/states.ts';
+import type { Location } from '../geo/coordinates.ts';
+import { usAtlas } from '../geo/us-atlas.ts';
+import { countyHolding } from '../geo/us-counties.ts';
 import type { Random } from './random.ts';
 
 export interface SampleCounty {

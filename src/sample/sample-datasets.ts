@@ -1,6 +1,6 @@
-import { PROXIMITY_SLUGS } from '../../contract/topics.ts';
-import { SAMPLE_VINTAGE } from '../tables/describe-data.ts';
-import type { AreaRecord, Dataset, DatasetInfo, DatasetName } from '../tables/records.ts';
+import { PROXIMITY_SLUGS } from '../contract/topics.ts';
+import { SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
+import type { AreaRecord, Dataset, DatasetInfo, DatasetName } from '../data/tables/records.ts';
 import { type Land, readLand } from './land.ts';
 import { hurricaneTracks } from './lines.ts';
 import { points } from './points.ts';

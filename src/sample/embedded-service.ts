@@ -4,7 +4,6 @@ import type { Clock } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
-import { addSample, lacksSample, refreshSampleReadings } from '../data/sample/add-sample.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
 import { PerilbookError } from '../errors.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
@@ -14,6 +13,7 @@ import { accountsFileFor, openAccounts, sqliteAccounts } from '../service/accoun
 import type { ServiceAccounts } from '../service/accounts/port.ts';
 import { startService } from '../service/http/start-service.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
+import { addSample, lacksSample, refreshSampleReadings } from './add-sample.ts';
 
 export interface EmbeddedService extends AsyncDisposable {
   readonly baseUrl: string;

@@ -1,9 +1,9 @@
-import type { Clock } from '../../clock.ts';
-import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import type { DataDatabase } from '../tables/data-database.ts';
-import { describeData, eventDatasetsOf, needsOf, SAMPLE_VINTAGE } from '../tables/describe-data.ts';
-import { importDataset } from '../tables/import-dataset.ts';
-import type { DatasetName } from '../tables/records.ts';
+import type { Clock } from '../clock.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
+import type { DataDatabase } from '../data/tables/data-database.ts';
+import { describeData, eventDatasetsOf, needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
+import { importDataset } from '../data/tables/import-dataset.ts';
+import type { DatasetName } from '../data/tables/records.ts';
 import { sampleDatasets } from './sample-datasets.ts';
 
 /** All sample data is the same. */

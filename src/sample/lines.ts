@@ -1,6 +1,6 @@
 import type { LineString, Polygon } from 'geojson';
-import type { Location } from '../../geo/coordinates.ts';
-import type { EventRecord } from '../tables/records.ts';
+import type { EventRecord } from '../data/tables/records.ts';
+import type { Location } from '../geo/coordinates.ts';
 import { anyDirection, awayFrom, positionOf } from './land.ts';
 import { positionsOf } from './perils.ts';
 import { between, normal, type Random, whole } from './random.ts';

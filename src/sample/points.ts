@@ -1,7 +1,7 @@
 import type { Geometry } from 'geojson';
-import type { NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
-import type { EventKind, SiteRecord } from '../tables/records.ts';
-import { CITIES } from './cities.ts';
+import type { NaturalSlug, ProximitySlug } from '../contract/topics.ts';
+import type { EventKind, SiteRecord } from '../data/tables/records.ts';
+import { CITIES } from '../geo/cities.ts';
 import { anyDirection, awayFrom, type Land, landLocation, positionOf, type SampleLocation } from './land.ts';
 import { lineFrom, outlineAround } from './lines.ts';
 import { PERILS, positionsOf } from './perils.ts';

@@ -1,6 +1,6 @@
-import type { NaturalSlug } from '../../contract/topics.ts';
-import type { Location } from '../../geo/coordinates.ts';
-import { type MeasurableShape, metersToShape, shapeOf } from '../../geo/nearest.ts';
+import type { NaturalSlug } from '../contract/topics.ts';
+import type { Location } from '../geo/coordinates.ts';
+import { type MeasurableShape, metersToShape, shapeOf } from '../geo/nearest.ts';
 
 /*
  * Where each peril is strong: rough places and lines, drawn by eye from a map. They make the sample believable (hurricanes on
