@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import type { JobFile } from '../src/job/job-file.ts';
 import { makeJob } from '../src/job/settings.ts';

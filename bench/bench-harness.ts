@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { Clock } from '../src/clock.ts';
+import type { Clock } from '../src/base/clock.ts';
 import type { Subscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';

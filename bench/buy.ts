@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Pool } from 'undici';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { makeJob } from '../src/job/settings.ts';
 import { prepare } from '../src/run/prepare.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { isPostgresAddress } from '../src/sql/postgres-address.ts';
 import type { Store } from '../src/store/port.ts';

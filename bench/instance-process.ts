@@ -1,6 +1,6 @@
 /** One instance of the service: on the data file and the accounts that the parent names, a SQLite file or a PostgreSQL address.
  * The first instance makes the account, and says its key. */
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataReadOnly } from '../src/data/tables/data-database.ts';

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { loadFiles } from '../src/data/loaders/load-files.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { peakMegabytes } from './peak-memory.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { columnsOf } from '../src/columns/topic-columns.ts';
 import type { TopicSlug } from '../src/contract/topics.ts';
 import type { Location } from '../src/geo/coordinates.ts';

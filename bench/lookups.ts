@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import Database from 'better-sqlite3';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { columnsOf } from '../src/columns/topic-columns.ts';
 import type { CellRecord } from '../src/contract/answer.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';

@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { reportOfLatestRun } from '../src/report/gather-facts.ts';
 import { reportPage } from '../src/report/page/page.ts';
 import { writePortfolio } from './oed-portfolio.ts';

@@ -1,7 +1,7 @@
 /** The process under load: our service on sample data, and beside it a bare Fastify with routes of constant bodies. */
 import { randomUUID } from 'node:crypto';
 import fastify from 'fastify';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { customSubscription } from '../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../src/contract/topics.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';

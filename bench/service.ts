@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
 import type { Polygon } from 'geojson';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { createAreaFinder } from '../src/data/tables/area-finder.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { geoContains } from 'd3-geo';
 import type { FeatureCollection, MultiPolygon, Polygon, Position } from 'geojson';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { createCellAreaFinder } from '../src/data/tables/cell-area-finder.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { importDataset } from '../src/data/tables/import-dataset.ts';

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { columnsOf } from '../src/columns/topic-columns.ts';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { type Job, makeJob } from '../src/job/settings.ts';

@@ -1,10 +1,11 @@
 /**
  * Perilbook as a library. Nothing here reads the environment, prints, or ends the process; see docs/developer/library.md.
  */
+
+export { type ErrorCode, type ErrorContext, PerilbookError } from './base/errors.ts';
 export type { Hazards } from './columns/hazard-columns.ts';
 export type { RowStatus } from './columns/row-status.ts';
 export type { TopicSlug } from './contract/topics.ts';
-export { type ErrorCode, type ErrorContext, PerilbookError } from './errors.ts';
 export type { JobFile } from './job/job-file.ts';
 export type { TopicName } from './job/topic-choice.ts';
 export { type AnswerSource, type ClientSettings, createClient, local, sample } from './library/answer-source.ts';

@@ -1,6 +1,6 @@
 // Each part is loaded when it is needed: the first message appears before the program is loaded.
 import manifest from '../package.json' with { type: 'json' };
-import { commitOfProgram } from './commit.ts';
+import { commitOfProgram } from './base/commit.ts';
 
 if (process.argv.length === 3 && process.argv[2] === '--version') {
   process.stdout.write(`${versionText()}\n`);
@@ -9,9 +9,9 @@ if (process.argv.length === 3 && process.argv[2] === '--version') {
 
 const { endsInOrder, stopMessage } = await import('./cli/startup-messages.ts');
 
-const { systemClock } = await import('./clock.ts');
+const { systemClock } = await import('./base/clock.ts');
 const { program } = await import('./cli/program.ts');
-const { processOwner } = await import('./running-processes.ts');
+const { processOwner } = await import('./base/running-processes.ts');
 
 const { removeUnfinished } = await import('./rows/files/temporary-files.ts');
 process.on('exit', removeUnfinished);

@@ -16,18 +16,18 @@ const LAYERS = [
   ['rows', 'plan', 'fetch', 'store', 'columns', 'data'],
   ['formats'],
   ['contract', 'geo', 'sql', 'threads'],
-  ['pipes.ts'],
+  ['base/pipes.ts'],
   [
-    'errors.ts',
-    'batches.ts',
-    'clock.ts',
-    'format-numbers.ts',
-    'nearest-name.ts',
-    'printable.ts',
-    'yaml-problems.ts',
-    'running-processes.ts',
-    'shown-path.ts',
-    'commit.ts',
+    'base/errors.ts',
+    'base/batches.ts',
+    'base/clock.ts',
+    'base/format-numbers.ts',
+    'base/nearest-name.ts',
+    'base/printable.ts',
+    'base/yaml-problems.ts',
+    'base/running-processes.ts',
+    'base/shown-path.ts',
+    'base/commit.ts',
   ],
 ];
 
@@ -48,7 +48,7 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   'd3-geo': ['data', 'report'],
   'log-update': ['cli'],
   'prom-client': ['cli', 'service'],
-  'string-width': ['printable.ts'],
+  'string-width': ['base/printable.ts'],
   yargs: ['cli'],
 };
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../src/clock.ts';
+import type { Clock } from '../src/base/clock.ts';
 
 /**
  * A clock that runs `factor` times as fast as the wall clock and can be moved on. Several processes that are given the same numbers

@@ -1,4 +1,4 @@
-import { type Clock, clockOf } from '../src/clock.ts';
+import { type Clock, clockOf } from '../src/base/clock.ts';
 import { FastClock } from './fast-clock.ts';
 
 /** A fast clock whose wall time can be set, as by a time server or a machine that wakes, while its steady time goes on. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../src/clock.ts';
+import type { Clock } from '../src/base/clock.ts';
 
 /** A clock that a test moves. `sleep` moves it itself, so that whatever waits goes on at once, at the right time. */
 export class MovedClock implements Clock {

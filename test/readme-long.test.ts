@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../src/contract/topics.ts';
 import { openDataDatabase } from '../src/data/tables/data-database.ts';
 import { addSample } from '../src/sample/add-sample.ts';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import { PerilbookError } from '../errors.ts';
-import { counted } from '../format-numbers.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { counted } from '../base/format-numbers.ts';
 import { type CliContext, shownOn } from './context.ts';
 
 /** The question before something is bought or downloaded, and the errors for a missing or refused approval. */

@@ -1,5 +1,5 @@
 import type { InferredOptionType } from 'yargs';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import type { CliContext } from './context.ts';
 
 /** Runs a command; resolves to the exit code. `words`: what follows its name, options apart. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { printable, printableJson } from '../base/printable.ts';
 import type { RunHost } from '../library/run-host.ts';
-import { printable, printableJson } from '../printable.ts';
 import type { Owner } from '../store/port.ts';
 import type { Log, LogLevel } from './log-lines.ts';
 import { colorFor, noColor } from './messages/color.ts';

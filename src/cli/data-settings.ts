@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { PerilbookError } from '../base/errors.ts';
 import type { Source } from '../data/sources/source.ts';
 import { overriddenSources } from '../data/sources/source-overrides.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { type DataDatabase, openDataDatabase } from '../data/tables/data-database.ts';
-import { PerilbookError } from '../errors.ts';
 import { type CliContext, dataFolder } from './context.ts';
 
 /** Sources, files and mirror of `perilbook data`. */

@@ -1,4 +1,4 @@
-import { type ErrorCode, PerilbookError } from '../errors.ts';
+import { type ErrorCode, PerilbookError } from '../base/errors.ts';
 import { hasTooManyInvalid } from '../run/invalid-rows.ts';
 import type { RunResult } from '../run/run-job.ts';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeToFile } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';

@@ -1,5 +1,5 @@
 /* Messages as JSON lines (`--log json`). Imports almost nothing, because main.ts needs it before all other modules. */
-import { printableJson } from '../printable.ts';
+import { printableJson } from '../base/printable.ts';
 
 export type LogLevel = 'info' | 'warning' | 'error';
 

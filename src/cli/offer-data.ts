@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { PerilbookError } from '../base/errors.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { manualLoader } from '../data/sources/source-table.ts';
-import { PerilbookError } from '../errors.ts';
 import type { Job } from '../job/settings.ts';
 import { readLocalData } from '../run/look-up/local-data.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';

@@ -1,6 +1,6 @@
 import yargs, { type Argv } from 'yargs';
-import { PerilbookError } from '../errors.ts';
-import { didYouMean, nearestName } from '../nearest-name.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { didYouMean, nearestName } from '../base/nearest-name.ts';
 import {
   type Command,
   type CommandOption,

@@ -1,4 +1,4 @@
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { nameOfCommand } from './command.ts';
 import { COMMANDS } from './command-table.ts';
 import { type CliContext, print, say, sayJson } from './context.ts';

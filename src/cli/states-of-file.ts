@@ -1,7 +1,7 @@
+import { PerilbookError } from '../base/errors.ts';
 import { stateNamed } from '../data/tables/states.ts';
 import { statesNear } from '../data/tables/states-near.ts';
 import { DEFAULT_RADII } from '../data/topics/search-radii.ts';
-import { PerilbookError } from '../errors.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import type { Job } from '../job/settings.ts';
 import { openJobInput } from '../run/parts/job-input.ts';

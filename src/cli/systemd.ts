@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { type CliContext, say } from './context.ts';
 
 /** The first descriptor that systemd passes (sd_listen_fds(3)). */

@@ -1,6 +1,8 @@
 import { mkdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { steadyTime } from '../clock.ts';
+import { steadyTime } from '../base/clock.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { counted } from '../base/format-numbers.ts';
 import { fileSystemError } from '../data/download/download-errors.ts';
 import type { DownloadContext } from '../data/download/download-file.ts';
 import { lockDownloads } from '../data/download/downloads-lock.ts';
@@ -11,8 +13,6 @@ import { sliceOfKey } from '../data/download/source-requests.ts';
 import { createTransferRate } from '../data/download/transfer-rate.ts';
 import { createWebClient, type WebClient } from '../data/download/web-client.ts';
 import type { Source } from '../data/sources/source.ts';
-import { PerilbookError } from '../errors.ts';
-import { counted } from '../format-numbers.ts';
 import type { CliContext } from './context.ts';
 import type { DataSettings } from './data-settings.ts';
 import { estimatedBytes, type SourceOutcome, transferMessage } from './messages/download-messages.ts';

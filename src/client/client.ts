@@ -1,8 +1,8 @@
 import { Pool } from 'undici';
-import { type Clock, steadyTime, systemClock } from '../clock.ts';
+import { type Clock, steadyTime, systemClock } from '../base/clock.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { type Call, pathOf } from '../contract/credits.ts';
 import { HEADERS } from '../contract/headers.ts';
-import { PerilbookError } from '../errors.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { ACCEPT_ENCODING, MAX_BODY_BYTES } from './content.ts';
 import { type Exchange, type HeaderMap, TIMEOUTS, type Timeouts } from './exchange.ts';

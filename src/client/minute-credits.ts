@@ -1,5 +1,5 @@
 import Bottleneck from 'bottleneck';
-import { type Clock, sleepUntilSteady, steadyTime } from '../clock.ts';
+import { type Clock, sleepUntilSteady, steadyTime } from '../base/clock.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
 
 /** The service's minute begins later than ours, by the time that a request takes to arrive. */

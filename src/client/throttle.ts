@@ -1,6 +1,6 @@
-import { type Clock, steadyTime } from '../clock.ts';
-import { PerilbookError } from '../errors.ts';
-import { counted } from '../format-numbers.ts';
+import { type Clock, steadyTime } from '../base/clock.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { counted } from '../base/format-numbers.ts';
 import { MinuteCredits } from './minute-credits.ts';
 
 export interface ThrottleOptions {

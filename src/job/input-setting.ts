@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import { isPattern, patternFolder } from '../rows/parts/list-parts.ts';
 

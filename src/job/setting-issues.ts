@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nearestName } from '../nearest-name.ts';
+import { nearestName } from '../base/nearest-name.ts';
 import { holdsKey, looksLikeKey, mayHoldKey, namesKey } from './key-shapes.ts';
 
 /** The parts of the settings' JSON Schema that this module reads. */

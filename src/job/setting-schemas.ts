@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { PerilbookError } from '../base/errors.ts';
+import { didYouMean } from '../base/nearest-name.ts';
 import { TOPIC_SLUGS } from '../contract/topics.ts';
-import { PerilbookError } from '../errors.ts';
-import { didYouMean } from '../nearest-name.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import { DURATION, durationMs } from './duration.ts';
 import { onFinishSchema } from './finish-hook.ts';

@@ -1,8 +1,8 @@
 import { devNull } from 'node:os';
 import { join, resolve } from 'node:path';
+import { PerilbookError } from '../base/errors.ts';
+import { didYouMean } from '../base/nearest-name.ts';
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../contract/topics.ts';
-import { PerilbookError } from '../errors.ts';
-import { didYouMean } from '../nearest-name.ts';
 import type { OpenOptions } from '../rows/file-formats.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import type { JobFile } from '../job/job-file.ts';
 import { type Job, makeJob, NO_OUTPUT } from '../job/settings.ts';
 import { defaultFolders } from './answer-store.ts';

@@ -1,10 +1,10 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { systemClock } from '../clock.ts';
-import { PerilbookError } from '../errors.ts';
+import { systemClock } from '../base/clock.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { processOwner } from '../base/running-processes.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
-import { processOwner } from '../running-processes.ts';
 import type { Store } from '../store/port.ts';
 import { isText, requireType } from './checked-settings.ts';
 

@@ -1,6 +1,6 @@
+import { type ErrorCode, PerilbookError } from '../base/errors.ts';
 import { ROW_STATUSES, type RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
-import { type ErrorCode, PerilbookError } from '../errors.ts';
 import { rowFields } from '../rows/placed-fields.ts';
 import type { RowFile } from '../rows/port.ts';
 import { type OpenedJob, prepare } from '../run/prepare.ts';

@@ -1,4 +1,4 @@
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
 import { KEY_HINT } from '../job/key-shapes.ts';
 import { definedOnly } from '../job/merge-settings.ts';

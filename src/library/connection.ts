@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
+import { PerilbookError } from '../base/errors.ts';
 import { sourceName } from '../contract/service-address.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
-import { PerilbookError } from '../errors.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import type { Connection, LocalConnection } from '../run/connection-kinds.ts';

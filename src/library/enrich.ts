@@ -1,8 +1,8 @@
+import { PerilbookError } from '../base/errors.ts';
 import type { Hazards } from '../columns/hazard-columns.ts';
 import { addedColumns, LEADING_COLUMNS } from '../columns/row.ts';
 import type { RowStatus } from '../columns/row-status.ts';
 import type { Field } from '../contract/answer.ts';
-import { PerilbookError } from '../errors.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
 import type { TopicName } from '../job/topic-choice.ts';

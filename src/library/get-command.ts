@@ -1,6 +1,6 @@
+import { shownPath } from '../base/shown-path.ts';
 import type { Job } from '../job/settings.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
-import { shownPath } from '../shown-path.ts';
 
 /** The command that gets the agencies' data for a job; for a single location, the data of its state. */
 export function getCommand(job: Pick<Job, 'topics' | 'input'>, folder: string, state?: string): string {

@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { addedColumns } from '../columns/row.ts';
 import type { TopicName } from '../job/topic-choice.ts';
 import { jobOfSource, localPlaces } from './answer-source.ts';

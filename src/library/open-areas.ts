@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { PerilbookError } from '../base/errors.ts';
 import { createCellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import { type DataDatabase, openDataReadOnly } from '../data/tables/data-database.ts';
 import { describeData } from '../data/tables/describe-data.ts';
-import { PerilbookError } from '../errors.ts';
 import type { Job } from '../job/settings.ts';
 import type { OpenedAreas } from '../run/run-context.ts';
 import type { ConnectionContext } from './connection.ts';

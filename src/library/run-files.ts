@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { PerilbookError } from '../errors.ts';
-import { counted } from '../format-numbers.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { counted } from '../base/format-numbers.ts';
 import type { JobFile } from '../job/job-file.ts';
 import { relativeToFile } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';

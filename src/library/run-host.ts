@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { processOwner } from '../base/running-processes.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
 import { type Effects, openContext, type RunContext, type RunOptions } from '../run/run-context.ts';
-import { processOwner } from '../running-processes.ts';
 import type { Owner, Store } from '../store/port.ts';
 import { type ConnectionContext, connect, unopenedConnection } from './connection.ts';
 import { openAreas } from './open-areas.ts';

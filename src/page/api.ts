@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { counted } from '../base/format-numbers.ts';
 import { TOPICS } from '../contract/topics.ts';
-import { counted } from '../format-numbers.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
 import type { Report } from '../report/gather-facts.ts';

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
 import type { Report } from '../report/gather-facts.ts';

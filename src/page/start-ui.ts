@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
 import { accessRefusal, cookieName, HEADERS, hostRefusal } from './web/access-check.ts';

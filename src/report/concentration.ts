@@ -1,5 +1,5 @@
+import { counted } from '../base/format-numbers.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import { counted } from '../format-numbers.ts';
 import { type County, countyName } from '../geo/us-counties.ts';
 import type { AreaFacts, AreaList, TopicFacts } from './facts.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from './scales.ts';

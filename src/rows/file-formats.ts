@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { isZip } from '../formats/bytes/unpack.ts';
 import { csvRowFile } from './csv/csv-row-file.ts';
 import type { CsvOptions } from './csv/dialect.ts';

@@ -1,5 +1,5 @@
-import { PerilbookError } from '../errors.ts';
-import { nearestNames } from '../nearest-name.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { nearestNames } from '../base/nearest-name.ts';
 
 /** The location columns of a file. */
 export interface LocationColumns {

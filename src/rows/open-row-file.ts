@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { type FormatReading, formatNamed, formatOfOutput, type OpenOptions, readingOf } from './file-formats.ts';
 import { type InputFile, type InputStreams, openInput } from './files/input-file.ts';
 import { unpackedInput } from './files/streamed-input.ts';

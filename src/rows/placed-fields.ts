@@ -1,6 +1,6 @@
+import { bug } from '../base/errors.ts';
+import { printable } from '../base/printable.ts';
 import type { Field } from '../contract/answer.ts';
-import { bug } from '../errors.ts';
-import { printable } from '../printable.ts';
 import { assertFieldCount, isWritten, type PlacedFields, type PlaceSink, type WriteRequest } from './port.ts';
 
 /** Most encoded fields of places in a writer's memory: at most 8 bytes each, so 128 MB. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
+import { bug } from '../base/errors.ts';
 import type { FieldSink } from '../contract/answer.ts';
-import { bug } from '../errors.ts';
 import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { PerilbookError } from '../errors.ts';
-import { counted, grouped } from '../format-numbers.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { counted, grouped } from '../base/format-numbers.ts';
 import type { ApprovedPlan } from './plan/approved-plan.ts';
 import type { Plan } from './plan/planning.ts';
 import type { RunContext } from './run-context.ts';

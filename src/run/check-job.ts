@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { shownKeySource } from '../job/key-shapes.ts';
 import { relativeToFile } from '../job/merge-settings.ts';
 import { checkJobText, type JobProblem } from '../job/read-job-file.ts';

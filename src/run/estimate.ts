@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../clock.ts';
+import { type Clock, steadyTime } from '../base/clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';

@@ -1,11 +1,11 @@
+import { type Clock, steadyTime } from '../base/clock.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { counted } from '../base/format-numbers.ts';
 import type { Client, PlainRequest } from '../client/client.ts';
 import { dateOf, type Exchange } from '../client/exchange.ts';
 import { hasAnswer, verdictOf } from '../client/verdict.ts';
-import { type Clock, steadyTime } from '../clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { type Call, CREDITS } from '../contract/credits.ts';
-import { PerilbookError } from '../errors.ts';
-import { counted } from '../format-numbers.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
 import type { JobAccount } from '../job/account-settings.ts';
 import type { Claim, Store } from '../store/port.ts';

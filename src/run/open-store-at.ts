@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { bootIdentity } from '../base/running-processes.ts';
 import { columnsOf } from '../columns/topic-columns.ts';
-import { bootIdentity } from '../running-processes.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import type { Owner, Store } from '../store/port.ts';
 

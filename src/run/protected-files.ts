@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
+import { PerilbookError } from '../base/errors.ts';
 import { perilbookColumns } from '../columns/row.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
-import { PerilbookError } from '../errors.ts';
 import type { Job } from '../job/settings.ts';
 import type { OpenOptions } from '../rows/file-formats.ts';
 import { isSameFile, type ResolvedPath, resolvedPath } from '../rows/files/output-file.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { CellAreaFinder } from '../data/tables/cell-area-finder.ts';
 import type { Job } from '../job/settings.ts';
 import type { Streams } from '../rows/open-row-file.ts';

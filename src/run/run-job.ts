@@ -1,6 +1,6 @@
+import { PerilbookError } from '../base/errors.ts';
 import { createClient, requireSendable } from '../client/client.ts';
 import { Throttle } from '../client/throttle.ts';
-import { PerilbookError } from '../errors.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { FinalState, Store } from '../store/port.ts';

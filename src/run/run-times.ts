@@ -1,6 +1,6 @@
-import { type Clock, steadyTime } from '../clock.ts';
+import { type Clock, steadyTime } from '../base/clock.ts';
+import { dateTime } from '../base/format-numbers.ts';
 import { CLOCKS_APART_MS } from '../contract/billing-period.ts';
-import { dateTime } from '../format-numbers.ts';
 
 /** The service's clock is ignored if it differs by more than this. */
 const CREDIBLE_MS = 2 * 86_400_000;

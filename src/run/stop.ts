@@ -1,6 +1,6 @@
-import { type Clock, steadyTime } from '../clock.ts';
-import type { PerilbookError } from '../errors.ts';
-import { counted, grouped } from '../format-numbers.ts';
+import { type Clock, steadyTime } from '../base/clock.ts';
+import type { PerilbookError } from '../base/errors.ts';
+import { counted, grouped } from '../base/format-numbers.ts';
 import type { Job } from '../job/settings.ts';
 import type { ClaimLimits } from '../store/port.ts';
 import type { Progress } from './progress.ts';

@@ -1,6 +1,6 @@
+import { shareOf } from '../base/format-numbers.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { type CountyRated, isCountyRated } from '../data/tables/county-ratings.ts';
-import { shareOf } from '../format-numbers.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Spending } from '../store/port.ts';

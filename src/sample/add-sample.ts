@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import type { DataDatabase } from '../data/tables/data-database.ts';
 import { describeData, eventDatasetsOf, needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';

@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../contract/topics.ts';
 import { openDataDatabase } from '../data/tables/data-database.ts';
-import { PerilbookError } from '../errors.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../run/plan/api-keys.ts';

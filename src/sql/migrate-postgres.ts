@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import type { PostgresLocation } from './postgres-address.ts';
 import type { PostgresPool, Session } from './postgres-pool.ts';
 

@@ -1,6 +1,6 @@
 import type { PoolConfig } from 'pg';
-import { type ErrorCode, PerilbookError } from '../errors.ts';
-import { readFileText } from '../pipes.ts';
+import { type ErrorCode, PerilbookError } from '../base/errors.ts';
+import { readFileText } from '../base/pipes.ts';
 
 /** The content of a database, and its name in errors. */
 export interface DatabaseUse {

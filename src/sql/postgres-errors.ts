@@ -1,4 +1,4 @@
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import type { PostgresLocation } from './postgres-address.ts';
 
 /** The meaning of an error of PostgreSQL or of the connection for the operation. */

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import pg, { type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
-import { type Clock, steadyTime } from '../clock.ts';
+import { type Clock, steadyTime } from '../base/clock.ts';
 import type { PostgresLocation } from './postgres-address.ts';
 import { asPostgresError, meaningOf } from './postgres-errors.ts';
 import type { EngineDialect, SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { type Clock, steadyTime } from '../clock.ts';
+import { type Clock, steadyTime } from '../base/clock.ts';
 import { SQLITE } from './dialects.ts';
 import type { SqlDatabase, SqlStatement, SqlWork } from './sql-work.ts';
 

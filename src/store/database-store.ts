@@ -1,6 +1,6 @@
-import { inBatches } from '../batches.ts';
+import { inBatches } from '../base/batches.ts';
+import type { PerilbookError } from '../base/errors.ts';
 import type { TopicSet } from '../contract/topic-set.ts';
-import type { PerilbookError } from '../errors.ts';
 import type { Cell } from '../geo/coordinates.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import type { LedgerTime } from './account-locks.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 
 /** Detects that the file of an open store was deleted, moved or replaced. */
 export interface FileWatch {

@@ -1,10 +1,10 @@
+import type { PerilbookError } from '../base/errors.ts';
 import type { Answer, CellRecord, Field, FieldSink, SampleMark, TopicFailure } from '../contract/answer.ts';
 import type { BillingPeriod } from '../contract/billing-period.ts';
 import type { Call, CallKind, Scope } from '../contract/credits.ts';
 import type { Subscription } from '../contract/subscriptions.ts';
 import type { TopicSet } from '../contract/topic-set.ts';
 import type { TopicSlug } from '../contract/topics.ts';
-import type { PerilbookError } from '../errors.ts';
 import type { Cell } from '../geo/coordinates.ts';
 
 /*

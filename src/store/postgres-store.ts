@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { postgresDialect } from '../sql/dialects.ts';
 import { migratePostgres } from '../sql/migrate-postgres.ts';
 import { locatePostgres } from '../sql/postgres-address.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Clock } from '../clock.ts';
-import { PerilbookError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { openSqlite, type SqliteDatabase } from '../sql/open-sqlite.ts';
 import { statement, write } from '../sql/sql-work.ts';
 import { type SqliteDriver, sqliteDriver } from '../sql/sqlite-driver.ts';

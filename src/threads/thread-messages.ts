@@ -1,4 +1,4 @@
-import { type ErrorCode, PerilbookError } from '../errors.ts';
+import { type ErrorCode, PerilbookError } from '../base/errors.ts';
 
 /** The messages to a thread. It answers each task and each end, in their order. */
 export type ThreadRequest =

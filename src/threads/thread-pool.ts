@@ -2,7 +2,7 @@ import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { PerilbookError } from '../errors.ts';
+import { PerilbookError } from '../base/errors.ts';
 import { errorOf, type ThreadReply, type ThreadRequest } from './thread-messages.ts';
 
 /** More threads than this gain nothing: one thread writes the results of the others. */

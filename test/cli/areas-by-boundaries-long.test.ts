@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { parse } from 'yaml';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { assertFits, filledIn } from '../assert-fits.ts';
 import { FastClock } from '../fast-clock.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { CliContext } from '../../src/cli/context.ts';
 import { program } from '../../src/cli/program.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
 
 export interface Ended {
   readonly code: number;

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { zipSync } from 'fflate';
-import { printable, printableJson } from '../../src/printable.ts';
+import { printable, printableJson } from '../../src/base/printable.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { TransportFailure } from '../../src/client/exchange.ts';
-import { systemClock } from '../../src/clock.ts';
 import { envelopeOf, PLACE, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp, serveRaw, serveSockets } from './servers.ts';
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { addSample } from '../../src/sample/add-sample.ts';

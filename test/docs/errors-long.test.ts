@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
+import { ERROR_CODES, type ErrorCode, PerilbookError } from '../../src/base/errors.ts';
 import { EXIT_MEANINGS, exitCodeOfError } from '../../src/cli/exit-codes.ts';
-import { ERROR_CODES, type ErrorCode, PerilbookError } from '../../src/errors.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSessions, compare, readersFolder } from './quoted-sessions.ts';
 

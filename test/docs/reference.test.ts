@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { grouped } from '../../src/base/format-numbers.ts';
 import { runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
-import { grouped } from '../../src/format-numbers.ts';
 import { jobFileJsonSchema } from '../../src/job/job-file.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSection } from './quoted-sessions.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { grouped } from '../../src/base/format-numbers.ts';
 import { downloadPlanMessages } from '../../src/cli/messages/download-messages.ts';
 import { byteSize } from '../../src/cli/messages/format.ts';
 import type { Source } from '../../src/data/sources/source.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
-import { grouped } from '../../src/format-numbers.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSection } from './quoted-sessions.ts';
 

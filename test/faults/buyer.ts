@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';

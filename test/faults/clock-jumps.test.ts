@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { clockOf, steadyTime, systemClock } from '../../src/clock.ts';
+import { clockOf, steadyTime, systemClock } from '../../src/base/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { between, pick, randomOf } from '../../src/sample/random.ts';

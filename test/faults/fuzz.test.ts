@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { PerilbookError } from '../../src/errors.ts';
+import { PerilbookError } from '../../src/base/errors.ts';
 import { parseJobFile } from '../../src/job/read-job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';

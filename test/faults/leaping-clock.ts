@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 
 /** Turns of the event loop without any news after which everything waits: what travels on loopback within one process
  * needs one or two. */

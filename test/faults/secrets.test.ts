@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import { perilbook } from '../cli/command-line.ts';

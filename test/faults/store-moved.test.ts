@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { newProgress } from '../../src/run/progress.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { amount } from '../../src/format-numbers.ts';
+import { amount } from '../../src/base/format-numbers.ts';
 import { labelColumns, labelOf } from '../../src/report/location-labels.ts';
 import { percent } from '../../src/report/measure.ts';
 import { escaped, html, jsonData } from '../../src/report/page/html.ts';

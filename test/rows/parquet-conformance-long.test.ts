@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { PerilbookError } from '../../src/errors.ts';
+import { PerilbookError } from '../../src/base/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import {
   i32,

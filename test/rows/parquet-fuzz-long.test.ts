@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { PerilbookError } from '../../src/errors.ts';
+import { PerilbookError } from '../../src/base/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { times } from '../tier.ts';
 import { temporaryFolder, writeRows } from './book-fixture.ts';

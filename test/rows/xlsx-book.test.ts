@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import exceljs from 'exceljs';
-import { PerilbookError } from '../../src/errors.ts';
+import { PerilbookError } from '../../src/base/errors.ts';
 import type { OpenOptions } from '../../src/rows/file-formats.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';

@@ -3,12 +3,12 @@ import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
+import { PerilbookError } from '../../src/base/errors.ts';
 import { exitCodeOfError, exitCodeOfRun } from '../../src/cli/exit-codes.ts';
 import { noColor } from '../../src/cli/messages/color.ts';
 import { runMessages } from '../../src/cli/messages/run-messages.ts';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import { PerilbookError } from '../../src/errors.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import type { Key } from '../../src/run/plan/api-keys.ts';
 import { newProgress } from '../../src/run/progress.ts';

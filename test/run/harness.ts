@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { TestContext } from 'node:test';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
 import { customSubscription, type Subscription } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';

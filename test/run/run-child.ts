@@ -1,6 +1,6 @@
 /** One process of several that share a store and a key: runs the job that its arguments describe, prints its summary. */
 import { PassThrough } from 'node:stream';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { fingerprintOf } from '../../src/run/plan/api-keys.ts';
 import { prepare } from '../../src/run/prepare.ts';

@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { CallKind } from '../../src/contract/credits.ts';
 import { openAccounts, openPostgresAccounts, sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../../src/service/accounts/port.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { lockPresence } from '../../src/service/accounts/instance-locks.ts';
 import type { RandomBytes } from '../../src/service/accounts/key-life.ts';
 import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';

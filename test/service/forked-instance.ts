@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { openDataReadOnly } from '../../src/data/tables/data-database.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';

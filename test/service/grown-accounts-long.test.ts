@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { subscriptionOf } from './small-data.ts';

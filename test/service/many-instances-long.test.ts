@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import { Pool } from 'pg';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';

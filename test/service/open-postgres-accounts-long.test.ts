@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { Client } from 'pg';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Geometry, Polygon } from 'geojson';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { SUBSCRIPTIONS, type Subscription } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { type DataDatabase, openDataDatabase } from '../../src/data/tables/data-database.ts';

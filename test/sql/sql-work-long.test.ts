@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { postgresDialect } from '../../src/sql/dialects.ts';
 import { migratePostgres } from '../../src/sql/migrate-postgres.ts';
 import { openSqlite } from '../../src/sql/open-sqlite.ts';

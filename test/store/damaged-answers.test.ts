@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { PerilbookError } from '../../src/errors.ts';
+import { PerilbookError } from '../../src/base/errors.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openCells } from './open-cells.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { sharedPostgres } from '../postgres-server.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';

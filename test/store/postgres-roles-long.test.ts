@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { ROLE_WITH_PASSWORD, sharedPostgres } from '../postgres-server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { sharedPostgres } from '../postgres-server.ts';
 import { testStore } from './store-contract.ts';

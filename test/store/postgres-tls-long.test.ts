@@ -3,7 +3,7 @@ import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import type { Claim, Owner, Settlement, Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PerilbookError } from '../../src/errors.ts';
+import { PerilbookError } from '../../src/base/errors.ts';
 import { inOrder, ThreadPool } from '../../src/threads/thread-pool.ts';
 
 const moduleOf = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;

@@ -1,6 +1,6 @@
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import { topicsIn } from '../../contract/topic-set.ts';
-import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
 import { durationMs } from '../../job/duration.ts';
 import { isFreeSource } from '../../library/connection.ts';
 import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../run/plan/cheapest-calls.ts';

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
 import { type CheckedSource, checkSources } from '../../data/download/get-sources.ts';
 import { removeDataset, removeSource } from '../../data/download/remove-source.ts';
 import { LOADERS } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel, partsAskedOf, WHOLE_US } from '../../data/tables/parts.ts';
-import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
-import { didYouMean } from '../../nearest-name.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import type { DataCheckFlags, DataRemoveFlags } from '../data-options.ts';
 import type { DataSettings } from '../data-settings.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
 import { refuseFullDisk } from '../../data/download/download-errors.ts';
 import { type WantedSource, wantedSources } from '../../data/download/get-sources.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
-import { PerilbookError } from '../../errors.ts';
 import { requireApproval } from '../ask-approval.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import type { DataGetFlags, DataUpdateFlags } from '../data-options.ts';

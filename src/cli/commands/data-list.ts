@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { counted, grouped } from '../../base/format-numbers.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import { readManifest } from '../../data/download/manifest.ts';
 import { sliceOfKey, staleAfterMs } from '../../data/download/source-requests.ts';
@@ -15,7 +16,6 @@ import {
 } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
 import type { DatasetName } from '../../data/tables/records.ts';
-import { counted, grouped } from '../../format-numbers.ts';
 import { type CliContext, lineWidth, printResult } from '../context.ts';
 import type { DataListFlags } from '../data-options.ts';
 import type { DataSettings } from '../data-settings.ts';

@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted, grouped } from '../../base/format-numbers.ts';
 import { type LoadResult, loadFiles } from '../../data/loaders/load-files.ts';
 import type { LoaderOptions } from '../../data/loaders/loader.ts';
 import { LOADERS, loaderNamed } from '../../data/loaders/loader-table.ts';
@@ -6,8 +8,6 @@ import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
 import { stateNamed } from '../../data/tables/states.ts';
-import { PerilbookError } from '../../errors.ts';
-import { counted, grouped } from '../../format-numbers.ts';
 import { importSample } from '../../sample/add-sample.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import type { DataLoadFlags } from '../data-options.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import { jobFileJsonSchema } from '../../job/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
 import { openAreas } from '../../library/open-areas.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PerilbookError } from '../../errors.ts';
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { isSampleAccount } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { readLocalData } from '../../run/look-up/local-data.ts';

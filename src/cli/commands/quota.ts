@@ -1,5 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { accountState } from '../../run/plan/account-state.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { inputOf } from '../../job/input-setting.ts';
 import type { Job } from '../../job/settings.ts';
 import { unopenedConnection } from '../../library/connection.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';

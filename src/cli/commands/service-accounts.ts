@@ -1,7 +1,7 @@
+import { PerilbookError } from '../../base/errors.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { durationMs } from '../../job/duration.ts';
 import type { NewKey } from '../../service/accounts/key-life.ts';
 import type { PeriodStatement } from '../../service/accounts/period-statement.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import { type Client, createClient, requireSendable } from '../../client/client.ts';
 import type { Exchange } from '../../client/exchange.ts';
 import { cleanText, redactorOf } from '../../client/redact.ts';
 import { sourceName } from '../../contract/service-address.ts';
-import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
-import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
 import {
   accountsFileFor,
   openAccounts,

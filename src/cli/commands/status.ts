@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dateTime, grouped } from '../../format-numbers.ts';
+import { dateTime, grouped } from '../../base/format-numbers.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';

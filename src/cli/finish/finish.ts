@@ -1,5 +1,5 @@
+import { PerilbookError } from '../../base/errors.ts';
 import { redactorOf } from '../../client/redact.ts';
-import { PerilbookError } from '../../errors.ts';
 import type { Job } from '../../job/settings.ts';
 import { readKeys } from '../../run/plan/api-keys.ts';
 import { metricsOutput, type ProtectedFile } from '../../run/protected-files.ts';

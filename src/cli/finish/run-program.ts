@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { type Clock, timeLimit } from '../../clock.ts';
+import { type Clock, timeLimit } from '../../base/clock.ts';
 
 /** A program that gets the result of a run. */
 export interface FinishProgram {

@@ -1,9 +1,9 @@
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { ObtainedSource, WantedSource } from '../../data/download/get-sources.ts';
 import type { TransferProgress } from '../../data/download/transfer-rate.ts';
 import type { LoadResult } from '../../data/loaders/load-files.ts';
 import type { Source } from '../../data/sources/source.ts';
-import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
 import { byteSize, table, timeSpan } from './format.ts';
 
 /** A state of unknown size is estimated as a 51st of the US. */

@@ -1,5 +1,5 @@
-import { counted } from '../../format-numbers.ts';
-import { textWidth } from '../../printable.ts';
+import { counted } from '../../base/format-numbers.ts';
+import { textWidth } from '../../base/printable.ts';
 
 /** `under a minute`, `12 minutes`, `3 h 20 min`, `2 days 4 h`. */
 export function timeSpan(minutes: number): string {
@@ -18,7 +18,7 @@ export function byteSize(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
 }
 
-export { shownPath } from '../../shown-path.ts';
+export { shownPath } from '../../base/shown-path.ts';
 
 /** The spaces that pad a text to a width on the screen, where a wide character takes two columns. */
 function gap(text: string, width: number): string {

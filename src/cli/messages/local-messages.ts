@@ -1,8 +1,8 @@
+import { counted, grouped } from '../../base/format-numbers.ts';
 import { NATURAL_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { manualLoader } from '../../data/sources/source-table.ts';
 import { countyRatingLines } from '../../data/tables/county-ratings.ts';
 import { eventDatasetsOf, needsOf } from '../../data/tables/describe-data.ts';
-import { counted, grouped } from '../../format-numbers.ts';
 import { getCommand } from '../../library/get-command.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { PlanSummary } from '../../run/summary.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { textWidth } from '../../base/printable.ts';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
 import { DEFAULTS } from '../../job/setting-table.ts';
 import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
-import { textWidth } from '../../printable.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
 import type { Prepared } from '../../run/prepare.ts';

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import { type AccountState, IN_LATER_PERIODS } from '../../run/plan/account-state.ts';

@@ -1,5 +1,5 @@
+import { amount, counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { ROW_STATUSES } from '../../columns/row-status.ts';
-import { amount, counted, dateTime, grouped } from '../../format-numbers.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
 import type { RatingFinding } from '../../report/story.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';

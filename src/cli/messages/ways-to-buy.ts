@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
 import type { Forecast } from '../../run/plan/forecast.ts';
 import type { Ways } from '../../run/plan/planning.ts';

@@ -1,5 +1,5 @@
-import { counted, grouped } from '../../format-numbers.ts';
-import { textWidth } from '../../printable.ts';
+import { counted, grouped } from '../../base/format-numbers.ts';
+import { textWidth } from '../../base/printable.ts';
 import { estimate, reachedCells } from '../../run/estimate.ts';
 import type { Color } from '../messages/color.ts';
 import { wrapped } from '../messages/format.ts';

@@ -1,4 +1,4 @@
-import { steadyTime } from '../../clock.ts';
+import { steadyTime } from '../../base/clock.ts';
 import { type RunFacts, reachedCells, reachedCredits } from '../../run/estimate.ts';
 import { newProgress, type Phase, type Progress } from '../../run/progress.ts';
 import { type CliContext, say } from '../context.ts';

@@ -1,4 +1,4 @@
-import { steadyTime } from '../../clock.ts';
+import { steadyTime } from '../../base/clock.ts';
 import { type CliContext, say, shownOn } from '../context.ts';
 
 const SHOWN_EVERY_MS = 200;

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped, shareOf } from '../../format-numbers.ts';
+import { counted, dateTime, grouped, shareOf } from '../../base/format-numbers.ts';
 import {
   type Estimate,
   type LastMinute,

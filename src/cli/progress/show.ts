@@ -1,4 +1,4 @@
-import { steadyTime } from '../../clock.ts';
+import { steadyTime } from '../../base/clock.ts';
 import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../run/estimate.ts';
 import { newProgress, type Phase } from '../../run/progress.ts';
 import { type CliContext, say, shownOn } from '../context.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { mayTryAgain } from './download-errors.ts';
 
 export interface AttemptOptions {

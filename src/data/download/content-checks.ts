@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import type { PerilbookError } from '../../errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 import { isZip } from '../../formats/bytes/unpack.ts';
 import { agencyZip } from '../loaders/agency-file.ts';
 import { ADDRESS_MOVED, downloadFailed, TRY_LATER } from './download-errors.ts';

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
 import { retryAfterMs } from '../../contract/headers.ts';
-import { PerilbookError } from '../../errors.ts';
 
 /** Marks a transient failure. */
 export interface AttemptAgain {

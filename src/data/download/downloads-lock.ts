@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 
 /** The name of this process, and whether another one is still running. */
 interface Holder {

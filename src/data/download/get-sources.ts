@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { PerilbookError } from '../../errors.ts';
-import { counted, grouped } from '../../format-numbers.ts';
-import { readFileText } from '../../pipes.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted, grouped } from '../../base/format-numbers.ts';
+import { readFileText } from '../../base/pipes.ts';
 import type { Source } from '../sources/source.ts';
 import { copiedSlices, copySlice } from './copy-source.ts';
 import { askedOfMirror, downloadFailed, fileSystemError } from './download-errors.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../clock.ts';
-import { PerilbookError } from '../../errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { type FilesOfPart, type LoadResult, loadPartFiles } from '../loaders/load-files.ts';
 import type { LoaderOptions } from '../loaders/loader.ts';
 import type { Source } from '../sources/source.ts';

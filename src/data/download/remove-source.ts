@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad, targetOf } from '../tables/import-dataset.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { requireFile } from '../../base/pipes.ts';
 import { type ByteSource, chunksFrom, type MakeContentError } from '../../formats/bytes/byte-source.ts';
 import { compressionOf, isZip, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import type { Zip, ZipEntry } from '../../formats/zip/zip-reader.ts';
-import { requireFile } from '../../pipes.ts';
 
 /** The error for a file that cannot be read. */
 export function unreadable(file: string, error: unknown): PerilbookError {

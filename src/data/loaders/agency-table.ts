@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { parsedRecords, type TableRecord, type TextForm } from '../../formats/csv/parsed-records.ts';
 import { agencyFile, invalidFile, textBytes } from './agency-file.ts';
 

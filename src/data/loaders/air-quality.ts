@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
 import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
-import { PerilbookError } from '../../errors.ts';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { AirQualityRecord } from '../tables/records.ts';
 import { type Columns, numberIn, tableRows } from './agency-table.ts';

@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { ReadingRecord } from '../tables/records.ts';

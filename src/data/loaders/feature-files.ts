@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { PerilbookError } from '../../errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 import type { TextForm } from '../../formats/csv/parsed-records.ts';
 import { type CollectionText, collectionFeatures, type FeatureText } from '../../formats/json/collection-features.ts';
 import { type ShapefileParts, shapefileFeatures, shapefileHead } from '../../formats/shapefile/shapefile-parts.ts';

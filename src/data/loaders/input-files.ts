@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { agencyZip, invalidFile, unreadable } from './agency-file.ts';
 import { type FileProfile, profileOf } from './file-profile.ts';
 import type { LoaderOptions } from './loader.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { Clock } from '../../clock.ts';
-import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
+import type { Clock } from '../../base/clock.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import { countyRatingLines, readCountyRatings } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { datasetOf, targetOf } from '../tables/import-dataset.ts';

@@ -1,5 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
-import { counted, grouped } from '../../format-numbers.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted, grouped } from '../../base/format-numbers.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 import { DatasetLoad, datasetOf, type PartDescription } from '../tables/import-dataset.ts';
 import { keptBesides } from '../tables/kept-records.ts';

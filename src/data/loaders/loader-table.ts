@@ -1,5 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
-import { didYouMean } from '../../nearest-name.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
 import { airQuality } from './air-quality.ts';
 import { airnow } from './airnow.ts';
 import { areas, counties } from './boundaries.ts';

@@ -1,6 +1,6 @@
+import { PerilbookError } from '../../base/errors.ts';
 import { RATINGS, type Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
 import type { NaturalRatingRecord } from '../tables/records.ts';
 import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
 import { type CodeFinding, readGeoid, readTractOfCounty, type StatedArea } from './county-codes.ts';

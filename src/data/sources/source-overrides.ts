@@ -1,10 +1,10 @@
 import { dirname, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
-import { hasSystemCode, PerilbookError } from '../../errors.ts';
-import { didYouMean } from '../../nearest-name.ts';
-import { readFileText } from '../../pipes.ts';
-import { yamlProblem } from '../../yaml-problems.ts';
+import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import { readFileText } from '../../base/pipes.ts';
+import { yamlProblem } from '../../base/yaml-problems.ts';
 import { WHOLE_US } from '../tables/parts.ts';
 import { stateNamed } from '../tables/states.ts';
 import type { Source, SourceDownload } from './source.ts';

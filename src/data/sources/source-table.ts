@@ -1,6 +1,6 @@
+import { PerilbookError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
 import { isTopicSlug, NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
-import { didYouMean } from '../../nearest-name.ts';
 import { CENSUS_BOUNDARIES } from './census-boundaries.ts';
 import { ENERGY_NETWORKS } from './energy-networks.ts';
 import { EPA_MEASUREMENTS } from './epa-measurements.ts';

@@ -1,5 +1,5 @@
+import { counted, grouped } from '../../base/format-numbers.ts';
 import { NATURAL_SLUGS, type NaturalSlug, type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { counted, grouped } from '../../format-numbers.ts';
 import type { SqliteDatabase } from '../../sql/open-sqlite.ts';
 
 /*

@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { type DatabaseFormat, openSqlite, openSqliteReadOnly, type SqliteDatabase } from '../../sql/open-sqlite.ts';
 import { writeCountyRatedAreas } from './county-ratings.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type KeptRecords, statesOfGeoids, storedFeatures, storedReadings } from './kept-records.ts';
 import { type DatasetPart, WHOLE_US } from './parts.ts';

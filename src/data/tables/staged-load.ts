@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Statement } from 'better-sqlite3';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { writeCountyRatedAreas } from './county-ratings.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DatasetPart, writeParts } from './parts.ts';

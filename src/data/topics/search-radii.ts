@@ -1,5 +1,5 @@
+import { PerilbookError } from '../../base/errors.ts';
 import type { ProximitySlug } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
 import type { EventKind } from '../tables/records.ts';
 
 /** What is searched around a location: a topic's sites, or events of a kind. */

@@ -1,6 +1,6 @@
 import { Readable, type Transform } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { PerilbookError } from '../../errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 
 /** Bytes that can be read more than once: a file, or what it reads as when it is unpacked. */
 export interface ByteSource {

@@ -1,5 +1,5 @@
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { type BytePass, type ByteSource, chunksFrom, throughEngine } from './byte-source.ts';
 
 /** How a file may be compressed; found by its content, never by its name. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Parser } from 'csv-parse';
-import type { PerilbookError } from '../../errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 import { decodeText } from '../bytes/decode-text.ts';
 
 /** A record of a file of delimited text, or a row of a sheet. */

@@ -1,4 +1,4 @@
-import type { PerilbookError } from '../../errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 import { type ByteSource, type ReadWindow, readWindow } from '../bytes/byte-source.ts';
 import { endOfValue, NotJson, skipSpace } from './json-members.ts';
 import type { LineBatch } from './ndjson-lines.ts';

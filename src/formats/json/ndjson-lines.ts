@@ -1,4 +1,4 @@
-import type { PerilbookError } from '../../errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 import { type ByteSource, type ReadWindow, readWindow } from '../bytes/byte-source.ts';
 
 /** Some neighbouring lines. Valid until the next batch is asked for. */

@@ -1,4 +1,4 @@
-import { grouped } from '../../format-numbers.ts';
+import { grouped } from '../../base/format-numbers.ts';
 import { fieldOf, millisecondsOf, type TypedText, type Value, type ValueType } from '../typed-value.ts';
 import { readSharedStrings, type SharedStrings } from './shared-strings.ts';
 import type { SheetCell } from './sheet-parser.ts';

@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { localName, type Workbook } from './workbook.ts';
 
 /** The texts that cells name by number. */

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { SaxesParser } from 'saxes';
-import { didYouMean } from '../../nearest-name.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { type Damaged, readZip, type Zip, type ZipEntry } from '../zip/zip-reader.ts';
 

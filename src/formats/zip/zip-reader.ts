@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { type BytePass, type ByteSource, readWhole, throughEngine } from '../bytes/byte-source.ts';
 
 /** A file in a zip, as the zip's directory lists it. */

@@ -1,6 +1,6 @@
 import { crc32, createDeflateRaw } from 'node:zlib';
 import type { Entry } from 'yauzl';
-import type { PerilbookError } from '../../errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 import { throughEngine } from '../bytes/byte-source.ts';
 
 /** Writes a zip part by part (APPNOTE 4.3). yazl, the writer that goes with yauzl, cannot copy a compressed part as it is. */

@@ -1,6 +1,6 @@
+import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
 import { areaSuffices } from '../../columns/topic-columns.ts';
 import { topicOf } from '../../contract/topics.ts';
-import { type ErrorCode, PerilbookError } from '../../errors.ts';
 import type { AreaLevel } from '../../geo/area-codes.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import type { Job } from '../../job/settings.ts';

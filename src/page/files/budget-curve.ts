@@ -1,4 +1,4 @@
-import { shareOf } from '../../format-numbers.ts';
+import { shareOf } from '../../base/format-numbers.ts';
 import { purchaseBySet } from '../../run/plan/prices.ts';
 import type { Prepared } from '../../run/prepare.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { counted } from '../../base/format-numbers.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
-import { counted } from '../../format-numbers.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { topicsOf } from '../../job/topic-choice.ts';
 import { columnReference } from './file-preview.ts';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
+import { PerilbookError } from '../../base/errors.ts';
 import { perilbookColumns } from '../../columns/row.ts';
-import { PerilbookError } from '../../errors.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';

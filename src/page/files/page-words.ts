@@ -1,4 +1,4 @@
-import type { PerilbookError } from '../../errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 
 /** Hints for the page, because an error's own hint names flags, the job file and commands, which the page does not have. */
 const PAGE_HINTS: Readonly<Partial<Record<PerilbookError['code'], string>>> = {

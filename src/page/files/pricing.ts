@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { shareOf } from '../../format-numbers.ts';
+import { shareOf } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { reachOf } from '../../run/plan/reach.ts';

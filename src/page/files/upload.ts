@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { extname } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { hasSystemCode } from '../../errors.ts';
+import { hasSystemCode } from '../../base/errors.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
 import type { ChosenFile, Workspace } from './workspace.ts';
 

@@ -1,4 +1,4 @@
-import { shareOf } from '../../format-numbers.ts';
+import { shareOf } from '../../base/format-numbers.ts';
 import {
   estimate,
   type LastMinute,

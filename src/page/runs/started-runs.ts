@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { MinuteMeter, runFacts, timestampOf } from '../../run/estimate.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { type ErrorCode, PerilbookError } from '../../errors.ts';
+import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
 import { pageMessage } from '../files/page-words.ts';
 
 /** An error as the page shows it. */

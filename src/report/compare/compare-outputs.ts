@@ -1,6 +1,6 @@
+import { PerilbookError } from '../../base/errors.ts';
 import { wantedColumns } from '../../columns/row.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import type { Job } from '../../job/settings.ts';
 import { isPartFiles } from '../../rows/parts/part-files.ts';

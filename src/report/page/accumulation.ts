@@ -1,5 +1,5 @@
+import { counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
-import { counted, grouped } from '../../format-numbers.ts';
 import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../facts.ts';
 import { lineText, measureOf, percent } from '../measure.ts';
 import { heatCell } from './bars.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../format-numbers.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { Facts, TopicFacts } from '../facts.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { measureOf, percent } from '../measure.ts';

@@ -1,4 +1,4 @@
-import { shareOf } from '../../format-numbers.ts';
+import { shareOf } from '../../base/format-numbers.ts';
 import { percent } from '../measure.ts';
 import type { Tone } from '../scales.ts';
 import { type Html, html } from './html.ts';

@@ -1,5 +1,5 @@
+import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
-import { amount, counted, grouped } from '../../format-numbers.ts';
 import type { Bridge, StepName } from '../compare/bridge.ts';
 import type { ComparedSum, RatingMove } from '../compare/comparison.ts';
 import type { Facts } from '../facts.ts';

@@ -1,5 +1,5 @@
+import { grouped } from '../../base/format-numbers.ts';
 import type { Category } from '../../contract/topics.ts';
-import { grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
 import { type Measure, measureOf, percent } from '../measure.ts';
 import { HIGHEST, reading, type Scale, scaleOf, severeClasses, unansweredClass } from '../scales.ts';

@@ -1,5 +1,5 @@
+import { grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
-import { grouped } from '../../format-numbers.ts';
 import type { Facts, PlaceAtRisk, TopicFacts } from '../facts.ts';
 import { lineText, measureOf } from '../measure.ts';
 import { PLACES_KEPT } from '../place-lists.ts';

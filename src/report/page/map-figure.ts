@@ -1,5 +1,5 @@
+import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { amount, counted, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
 import { HEIGHT, WIDTH } from '../map/frame.ts';
 import type { MapFigures, MapLevel } from '../map/map-bins.ts';

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { Credits, LedgerLine } from '../facts.ts';
 import { percent } from '../measure.ts';
 import { bar } from './bars.ts';

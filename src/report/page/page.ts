@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { amount, counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { Category } from '../../contract/topics.ts';
-import { amount, counted, dateTime, grouped } from '../../format-numbers.ts';
 import type { Facts } from '../facts.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { measureOf, percent } from '../measure.ts';

@@ -1,4 +1,4 @@
-import { counted, dateTime, grouped } from '../../format-numbers.ts';
+import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { Facts, LocalDataset } from '../facts.ts';
 import { lineText, percent } from '../measure.ts';
 import { capital } from './accumulation.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../format-numbers.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';

@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { guessEncoding, type TextEncoding } from '../../formats/bytes/decode-text.ts';
 import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from '../../formats/csv/scan-records.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';

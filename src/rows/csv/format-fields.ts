@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { printable } from '../../base/printable.ts';
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { encodeText, type TextEncoding } from '../../formats/bytes/decode-text.ts';
-import { printable } from '../../printable.ts';
 import type { InputFile } from '../files/input-file.ts';
 import { unfinishedBytes } from '../files/text-encoding.ts';
 import type { Dialect } from './dialect.ts';

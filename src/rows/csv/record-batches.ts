@@ -1,5 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import { type ReadWindow, readWindow } from '../../formats/bytes/byte-source.ts';
 import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from '../../formats/csv/scan-records.ts';
 import type { InputFile } from '../files/input-file.ts';

@@ -15,11 +15,11 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
+import { interruptible, isEndless, readPipe } from '../../base/pipes.ts';
 import type { BytePass, ByteSource } from '../../formats/bytes/byte-source.ts';
 import type { Compression } from '../../formats/bytes/unpack.ts';
-import { didYouMean } from '../../nearest-name.ts';
-import { interruptible, isEndless, readPipe } from '../../pipes.ts';
 import { openUnnamed } from './temporary-files.ts';
 import type { Utf16 } from './text-encoding.ts';
 

@@ -3,8 +3,8 @@ import { type FileHandle, lstat, open, readlink, realpath, rename, stat, unlink 
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { hasSystemCode, PerilbookError } from '../../errors.ts';
-import { writePipe } from '../../pipes.ts';
+import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
+import { writePipe } from '../../base/pipes.ts';
 import { endTemporary, removeAbandoned, temporaryName } from './temporary-files.ts';
 
 /** An output. Nothing is visible under its name before `commit`. */

@@ -1,4 +1,4 @@
-import { bug } from '../../errors.ts';
+import { bug } from '../../base/errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { compressionOf, unpackedBytes } from '../../formats/bytes/unpack.ts';
 import { HEAD_BYTES, type InputFile } from './input-file.ts';

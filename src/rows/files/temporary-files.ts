@@ -3,7 +3,7 @@ import { openSync, rmSync, unlinkSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { isProcessRunning, machineName } from '../../running-processes.ts';
+import { isProcessRunning, machineName } from '../../base/running-processes.ts';
 
 const MACHINE_DIGITS = 8;
 const PID_DIGITS = 8;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { TextEncoding } from '../../formats/bytes/decode-text.ts';
 
 /** The two byte orders of UTF-16. */

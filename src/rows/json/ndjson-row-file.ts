@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { elementBatches, elementsIn, startOfArray } from '../../formats/json/array-elements.ts';
 import { memberTexts, NotJson, type Piece, withMembers } from '../../formats/json/json-members.ts';
 import { type LineBatch, lineBatches } from '../../formats/json/ndjson-lines.ts';

@@ -1,6 +1,6 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { printable } from '../../base/printable.ts';
 import { fieldOf, millisecondsOf, type Value } from '../../formats/typed-value.ts';
-import { printable } from '../../printable.ts';
 import { assertFieldCount, isWritten, type PlaceSink, type TableColumn } from '../port.ts';
 
 /** Fields as columns. Rows of one place are one entry, which takes 8 bytes a number and 4 a text. */

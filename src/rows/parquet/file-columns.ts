@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { ParquetFile } from './footer.ts';
 import type { SchemaNode, StoredValue } from './schema.ts';
 import { structsAt, type ThriftStruct, textAt } from './thrift.ts';

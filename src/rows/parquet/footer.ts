@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { type BytePass, readWhole } from '../../formats/bytes/byte-source.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import { readSchema, type SchemaNode } from './schema.ts';

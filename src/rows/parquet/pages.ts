@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { decompress } from './decompress.ts';
 import { chunkRange, MOST_ROWS_A_GROUP, type ParquetFile, type RowGroup, readAt } from './footer.ts';

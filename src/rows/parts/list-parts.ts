@@ -1,7 +1,7 @@
 import { existsSync, globSync, type Stats, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { didYouMeanFile, unreadable } from '../files/input-file.ts';
 
 /** A file among several that are one input. */

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
 import { formatNamed, type OpenOptions } from '../file-formats.ts';
 import { type InputFile, openInput, unreadable } from '../files/input-file.ts';

@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { Value } from '../../formats/typed-value.ts';
 import { cellXml } from '../../formats/xlsx/cell-values.ts';
 import { columnLetters, MOST_COLUMNS, MOST_ROWS } from '../../formats/xlsx/sheet-parser.ts';

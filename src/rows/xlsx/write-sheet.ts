@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
+import { PerilbookError } from '../../base/errors.ts';
 import type { Field } from '../../contract/answer.ts';
-import { PerilbookError } from '../../errors.ts';
 import { cellXml, dateCell, type SheetCellReader } from '../../formats/xlsx/cell-values.ts';
 import {
   columnLetters,

@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { ValueType } from '../../formats/typed-value.ts';
 import {
   cellText,

@@ -1,14 +1,14 @@
+import { steadyTime } from '../../base/clock.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { TopicReading } from '../../client/envelope.ts';
 import { dateOf } from '../../client/exchange.ts';
 import { NOTHING_TRIED, type RetryPolicy, type Tried } from '../../client/retry.ts';
 import type { Permit } from '../../client/throttle.ts';
 import { verdictOf } from '../../client/verdict.ts';
-import { steadyTime } from '../../clock.ts';
 import { flatten } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { Claim, ClaimRequest } from '../../store/port.ts';
 import { claimLimits } from '../plan/account-state.ts';

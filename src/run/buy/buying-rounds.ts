@@ -1,7 +1,7 @@
-import { sleepUntilSteady } from '../../clock.ts';
+import { sleepUntilSteady } from '../../base/clock.ts';
+import { counted } from '../../base/format-numbers.ts';
 import { difference, NO_TOPICS, type TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { counted } from '../../format-numbers.ts';
 import { total } from '../../store/admission.ts';
 import { accountState, IN_LATER_PERIODS } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';

@@ -1,8 +1,8 @@
-import { inBatches } from '../../batches.ts';
+import { inBatches } from '../../base/batches.ts';
+import type { Clock } from '../../base/clock.ts';
 import { AnswerOrigin } from '../../client/answer-origin.ts';
 import type { Client } from '../../client/client.ts';
 import type { Throttle } from '../../client/throttle.ts';
-import type { Clock } from '../../clock.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import type { BundleKind } from '../../contract/credits.ts';
 import {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { counted } from '../../base/format-numbers.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { boundaryStates, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
 import { type CountyRated, type CountyRatings, isCountyRated } from '../../data/tables/county-ratings.ts';
@@ -7,7 +8,6 @@ import { createDataVersion } from '../../data/tables/data-version.ts';
 import { describeData, eventDatasetsOf, type LoadedDataset, needsOf } from '../../data/tables/describe-data.ts';
 import { WHOLE_US } from '../../data/tables/parts.ts';
 import { hasAirQualityYears, TOPIC_OF_YEARS } from '../../data/topics/measurement-topics.ts';
-import { counted } from '../../format-numbers.ts';
 
 /** A description of the agencies' data on this machine at one moment. */
 export interface LocalData {

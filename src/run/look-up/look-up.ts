@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { sleepUntilSteady } from '../../clock.ts';
+import { sleepUntilSteady } from '../../base/clock.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import type { Plan } from '../plan/planning.ts';
 import { record } from '../progress.ts';

@@ -1,8 +1,8 @@
-import { clockOf, systemClock } from '../../clock.ts';
+import { clockOf, systemClock } from '../../base/clock.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { type TopicSet, topicsIn } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { openPlaceLookup } from '../../data/lookup/place-lookup.ts';
-import { PerilbookError } from '../../errors.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { CellAnswers } from '../../store/port.ts';
 import type { InThread } from '../../threads/thread-messages.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../format-numbers.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRowFile, type Streams } from '../../rows/open-row-file.ts';
 import { listParts } from '../../rows/parts/list-parts.ts';

@@ -1,7 +1,7 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, matchesGlob, relative, sep } from 'node:path';
-import { hasSystemCode, PerilbookError } from '../../errors.ts';
-import { counted } from '../../format-numbers.ts';
+import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { PartSettings } from '../../job/input-setting.ts';
 import type { Job } from '../../job/settings.ts';
 import { checkFormat } from '../../rows/file-formats.ts';

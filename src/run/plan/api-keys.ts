@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
+import { PerilbookError } from '../../base/errors.ts';
+import { readFileText, readPipe } from '../../base/pipes.ts';
 import type { Scope } from '../../contract/credits.ts';
-import { PerilbookError } from '../../errors.ts';
 import type { KeySource } from '../../job/account-settings.ts';
 import { shownKeySource } from '../../job/key-shapes.ts';
-import { readFileText, readPipe } from '../../pipes.ts';
 import type { Store } from '../../store/port.ts';
 
 /** A key that may be used. Its secret goes into a request header and nowhere else. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { PerilbookError } from '../../errors.ts';
-import { readFileText } from '../../pipes.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { readFileText } from '../../base/pipes.ts';
 import { openOutput, writeWhole } from '../../rows/files/output-file.ts';
 import { total } from '../../store/admission.ts';
 import type { Store } from '../../store/port.ts';

@@ -1,4 +1,4 @@
-import { steadyTime } from '../../clock.ts';
+import { steadyTime } from '../../base/clock.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import {
   difference,

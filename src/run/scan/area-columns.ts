@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { composedTract, countyCode, countyOfTract, isTractAlone, tractCode } from '../../geo/area-codes.ts';
 import type { AreaSettings } from '../../job/settings.ts';
 import { columnByName } from './column-by-name.ts';

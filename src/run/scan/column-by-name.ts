@@ -1,5 +1,5 @@
-import { PerilbookError } from '../../errors.ts';
-import { didYouMean } from '../../nearest-name.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
 
 /** The column that a setting names: by its exact name, else without regard to case. @throws INPUT_COLUMNS */
 export function columnByName(columns: readonly string[], name: string, setting: string, file: string): number {

@@ -1,5 +1,5 @@
+import { PerilbookError } from '../../base/errors.ts';
 import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/row.ts';
-import { PerilbookError } from '../../errors.ts';
 import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
 import { type LocationFinding, parseLocation } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';

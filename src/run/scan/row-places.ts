@@ -1,5 +1,5 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
-import { hasSystemCode, PerilbookError } from '../../errors.ts';
+import { hasSystemCode, PerilbookError } from '../../base/errors.ts';
 import { LOCATION_NOTES, type LocationFinding } from '../../geo/parse-location.ts';
 import { openUnnamed } from '../../rows/files/temporary-files.ts';
 

@@ -1,5 +1,5 @@
+import { PerilbookError } from '../../base/errors.ts';
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
-import { PerilbookError } from '../../errors.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { LOCATION_NOTES, type LocationFinding } from '../../geo/parse-location.ts';
 import type { Job } from '../../job/settings.ts';

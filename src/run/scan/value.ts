@@ -1,4 +1,4 @@
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { OrderBy } from '../../job/settings.ts';
 import { columnByName } from './column-by-name.ts';
 

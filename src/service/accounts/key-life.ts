@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
+import { PerilbookError } from '../../base/errors.ts';
 import type { Scope } from '../../contract/credits.ts';
 import { isTopicSlug } from '../../contract/topics.ts';
-import { PerilbookError } from '../../errors.ts';
 
 /** `rotating`: the key has a successor and works until the grace period ends. `retired`: the grace period has ended. */
 export type KeyState = 'active' | 'rotating' | 'retired' | 'revoked' | 'expired';

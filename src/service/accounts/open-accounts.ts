@@ -1,6 +1,6 @@
 import { format, parse } from 'node:path';
-import type { Clock } from '../../clock.ts';
-import { PerilbookError } from '../../errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { postgresDialect } from '../../sql/dialects.ts';
 import { migratePostgres } from '../../sql/migrate-postgres.ts';
 import { openSqlite, type SqliteDatabase } from '../../sql/open-sqlite.ts';

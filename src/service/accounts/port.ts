@@ -1,5 +1,5 @@
+import { PerilbookError } from '../../base/errors.ts';
 import type { Call, Scope } from '../../contract/credits.ts';
-import { PerilbookError } from '../../errors.ts';
 import type { SqlReading, SqlStatement, SqlWork } from '../../sql/sql-work.ts';
 import type { KeyInfo, NewKey } from './key-life.ts';
 import type { AllowedCharge, LimitRules } from './limits.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { read, type SqlDatabase, write } from '../../sql/sql-work.ts';
 import { lockAccounts } from './account-usage.ts';
 import { accountsOf, type ChargeOrder, chargeCalls } from './charge-calls.ts';

@@ -1,5 +1,5 @@
+import { PerilbookError } from '../../base/errors.ts';
 import type { Subscription } from '../../contract/subscriptions.ts';
-import { PerilbookError } from '../../errors.ts';
 
 /** An account that is charged. All its keys share one quota and one rate limit. */
 export interface ServiceAccount {

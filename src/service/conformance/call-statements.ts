@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { counted } from '../../base/format-numbers.ts';
 import { CREDITS, pathOf } from '../../contract/credits.ts';
 import { bundleEnvelope, location as locationShape, singleEnvelope } from '../../contract/envelopes.ts';
 import { count, HEADERS, resetMs } from '../../contract/headers.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
-import { counted } from '../../format-numbers.ts';
 import { distanceMeters } from '../../geo/distance.ts';
 import { type CheckContext, expect, expectShape, NotChecked, naming, type Statement } from './checked-statement.ts';
 import { type CheckedExchange, type CheckRequest, dataOf, metaOf } from './exchanges.ts';

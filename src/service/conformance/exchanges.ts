@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../../clock.ts';
+import { type Clock, steadyTime } from '../../base/clock.ts';
 import { type Call, pathOf } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import type { Location } from '../../geo/coordinates.ts';

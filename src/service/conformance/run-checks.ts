@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { Broken, NotChecked } from './checked-statement.ts';
 import { type CheckedExchange, createAsk, type Send } from './exchanges.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { type FailureReply, failureEnvelope } from './replies.ts';
 
 /** The status for errors of the HTTP parser, by code; for any other it is 400. */

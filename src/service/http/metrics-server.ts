@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { PerilbookError } from '../../errors.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
 
 /** The address of the metrics, on this machine only. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
-import { inBatches } from '../../batches.ts';
+import { inBatches } from '../../base/batches.ts';
+import { PerilbookError } from '../../base/errors.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { radiiWith } from '../../data/topics/search-radii.ts';
-import { PerilbookError } from '../../errors.ts';
 import { isAccountsFailure, type ServiceAccounts } from '../accounts/port.ts';
 import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts';
 import { createDeliveryTracker } from './delivery-tracker.ts';

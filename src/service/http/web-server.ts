@@ -7,7 +7,7 @@ import fastify, {
   type FastifyRequest,
   type RouteHandlerMethod,
 } from 'fastify';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { isAccountsFailure } from '../accounts/port.ts';
 import { refuseBrokenRequest, refuseExpectations } from './broken-requests.ts';
 import { type FailureReply, sendFailure } from './replies.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
+import { PerilbookError } from '../../../src/base/errors.ts';
 import { type DownloadContext, downloadFile } from '../../../src/data/download/download-file.ts';
 import type { FileEntry } from '../../../src/data/download/manifest.ts';
-import { PerilbookError } from '../../../src/errors.ts';
 import { sendPage } from './agency-mirror.ts';
 import { type Downloading, downloading } from './downloading.ts';
 

@@ -3,11 +3,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { PerilbookError } from '../../../src/base/errors.ts';
 import type { DownloadContext } from '../../../src/data/download/download-file.ts';
 import { downloadLayer } from '../../../src/data/download/download-layer.ts';
 import { identityOf, type LayerRequest } from '../../../src/data/download/layer-queries.ts';
 import type { FileEntry } from '../../../src/data/download/manifest.ts';
-import { PerilbookError } from '../../../src/errors.ts';
 import { type MirroredLayer, sendJson, sendPage } from './agency-mirror.ts';
 import { type Downloading, downloading } from './downloading.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type BatchLimits, inBatches } from '../src/batches.ts';
-import { fc } from './properties.ts';
+import { type BatchLimits, inBatches } from '../../src/base/batches.ts';
+import { fc } from '../properties.ts';
 
 /** Batches of numbers that are doubled at once or later; which were processed together is kept. */
 function doubling(limits: BatchLimits<number> = {}, isLater = false) {

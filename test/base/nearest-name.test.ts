@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TOPIC_SLUGS } from '../src/contract/topics.ts';
-import { nearestName, nearestNames } from '../src/nearest-name.ts';
-import { fc } from './properties.ts';
+import { nearestName, nearestNames } from '../../src/base/nearest-name.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { fc } from '../properties.ts';
 
 test('a letter missing, too many, wrong, or exchanged with its neighbour', () => {
   for (const misspelt of ['wildfir', 'wildfirre', 'wildfore', 'widlfire', ' WILDFIRE ']) {
