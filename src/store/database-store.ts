@@ -3,16 +3,9 @@ import type { PerilbookError } from '../base/errors.ts';
 import type { TopicSet } from '../contract/topic-set.ts';
 import type { Cell } from '../geo/coordinates.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
-import type { LedgerTime } from './account-locks.ts';
-import { cellReader, type WidthOf } from './cell-answers.ts';
-import { type ClaimTable, claimCalls } from './claim-calls.ts';
-import { periodSpendingOf } from './claim-usage.ts';
-import { CHARGE_SUMS, chargeStats, correctPeriod, latestCallTimes, readLedgerStatement } from './ledger-sums.ts';
-import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store, WantedAnswer } from './port.ts';
-import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
-import { giveUpCalls, settleCalls } from './settle-calls.ts';
-import { countOlder, sourceStats } from './stored-ages.ts';
-import { areasOf } from './stored-areas.ts';
+import { cellReader, type WidthOf } from './answers/cell-answers.ts';
+import { countOlder, sourceStats } from './answers/stored-ages.ts';
+import { areasOf } from './answers/stored-areas.ts';
 import {
   type CellOfStore,
   cellPage,
@@ -23,9 +16,16 @@ import {
   prunePage,
   wantedCells,
   wantedPage,
-} from './stored-cells.ts';
-import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './stored-runs.ts';
-import { TextTable } from './text-table.ts';
+} from './answers/stored-cells.ts';
+import { TextTable } from './answers/text-table.ts';
+import type { LedgerTime } from './ledger/account-locks.ts';
+import { type ClaimTable, claimCalls } from './ledger/claim-calls.ts';
+import { periodSpendingOf } from './ledger/claim-usage.ts';
+import { CHARGE_SUMS, chargeStats, correctPeriod, latestCallTimes, readLedgerStatement } from './ledger/ledger-sums.ts';
+import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
+import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store, WantedAnswer } from './port.ts';
+import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './runs/stored-runs.ts';
+import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
 
 /** The database of a store. */
 interface StoreSettings extends LedgerTime {

@@ -4,7 +4,7 @@ import { migratePostgres } from '../sql/migrate-postgres.ts';
 import { locatePostgres } from '../sql/postgres-address.ts';
 import { PostgresPool, postgresDriver } from '../sql/postgres-pool.ts';
 import { read, statement, write } from '../sql/sql-work.ts';
-import type { WidthOf } from './cell-answers.ts';
+import type { WidthOf } from './answers/cell-answers.ts';
 import { giveUpDead, storeOn, tablesOf } from './database-store.ts';
 import type { Owner, Store } from './port.ts';
 import { STORE_DATABASE } from './store-address.ts';

@@ -6,7 +6,7 @@ import { PerilbookError } from '../base/errors.ts';
 import { openSqlite, type SqliteDatabase } from '../sql/open-sqlite.ts';
 import { statement, write } from '../sql/sql-work.ts';
 import { type SqliteDriver, sqliteDriver } from '../sql/sqlite-driver.ts';
-import type { WidthOf } from './cell-answers.ts';
+import type { WidthOf } from './answers/cell-answers.ts';
 import { giveUpDead, storeOn, tablesOf } from './database-store.ts';
 import { watchFile } from './file-watch.ts';
 import type { Owner, Store } from './port.ts';

@@ -5,7 +5,7 @@ import type { Field } from '../../src/contract/answer.ts';
 import { placeFields } from '../../src/rows/placed-fields.ts';
 import { CellCache } from '../../src/run/write/cell-cache.ts';
 import { putCells } from '../../src/run/write/cell-reader.ts';
-import { FieldPacker } from '../../src/store/packed-fields.ts';
+import { FieldPacker } from '../../src/store/answers/packed-fields.ts';
 
 test('cells come from the cache, or are read once each, in the order asked', async () => {
   const complete = completeFields([], false, () => false);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AdmissionLimits, refusal, type Usage } from '../../src/store/admission.ts';
-import { RecentCalls } from '../../src/store/recent-calls.ts';
+import { type AdmissionLimits, refusal, type Usage } from '../../src/store/ledger/admission.ts';
+import { RecentCalls } from '../../src/store/ledger/recent-calls.ts';
 
 const NOW = 1_000_000;
 const NOTHING = { charged: 0, unknown: 0, open: 0 };

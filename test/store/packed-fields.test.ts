@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
-import { FieldPacker, skipFields, type Texts } from '../../src/store/packed-fields.ts';
+import { FieldPacker, skipFields, type Texts } from '../../src/store/answers/packed-fields.ts';
 import { fc } from '../properties.ts';
 
 function back(packer: FieldPacker, fields: readonly Field[]): Field[] {

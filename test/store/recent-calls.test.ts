@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { MINUTE_MARGIN_MS } from '../../src/store/admission.ts';
+import { MINUTE_MARGIN_MS } from '../../src/store/ledger/admission.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { fc } from '../properties.ts';

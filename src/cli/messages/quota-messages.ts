@@ -3,7 +3,7 @@ import type { JobAccount } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import { type AccountState, IN_LATER_PERIODS } from '../../run/plan/account-state.ts';
 import { isoTime } from '../../run/summary.ts';
-import { total } from '../../store/admission.ts';
+import { total } from '../../store/ledger/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/port.ts';
 import { listed, table } from './format.ts';
 

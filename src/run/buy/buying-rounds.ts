@@ -2,7 +2,7 @@ import { sleepUntilSteady } from '../../base/clock.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { difference, NO_TOPICS, type TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import { total } from '../../store/admission.ts';
+import { total } from '../../store/ledger/admission.ts';
 import { accountState, IN_LATER_PERIODS } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';

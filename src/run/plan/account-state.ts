@@ -1,7 +1,7 @@
 import { TIMEOUTS } from '../../client/exchange.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
-import { periodLeft } from '../../store/admission.ts';
+import { periodLeft } from '../../store/ledger/admission.ts';
 import type { ClaimLimits, PeriodSpending, Store } from '../../store/port.ts';
 import type { Times } from '../run-times.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PerilbookError } from '../../base/errors.ts';
 import { readFileText } from '../../base/pipes.ts';
 import { openOutput, writeWhole } from '../../rows/files/output-file.ts';
-import { total } from '../../store/admission.ts';
+import { total } from '../../store/ledger/admission.ts';
 import type { Store } from '../../store/port.ts';
 import { type Output, recognizedOutput } from '../protected-files.ts';
 

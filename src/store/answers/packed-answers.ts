@@ -1,5 +1,5 @@
-import { PerilbookError } from '../base/errors.ts';
-import type { Answer } from '../contract/answer.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import type { Answer } from '../../contract/answer.ts';
 
 /*
  * The answers of a cell are stored in its row, one after the other:

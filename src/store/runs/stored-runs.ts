@@ -6,8 +6,8 @@ import {
   statement,
   storable,
   write,
-} from '../sql/sql-work.ts';
-import type { AccountTerms, LedgerAccount, NewRun, Owner, RunConclusion, RunRecord, Spending } from './port.ts';
+} from '../../sql/sql-work.ts';
+import type { AccountTerms, LedgerAccount, NewRun, Owner, RunConclusion, RunRecord, Spending } from '../port.ts';
 
 type StoredRun = Omit<RunRecord, 'summary'> & { readonly summary: string | null; readonly owner: string };
 

@@ -1,5 +1,5 @@
-import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
-import { intersection, type TopicSet, topicSet } from '../contract/topic-set.ts';
+import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
+import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import {
   readTogether,
   rowsOf,
@@ -11,17 +11,17 @@ import {
   together,
   toJson,
   write,
-} from '../sql/sql-work.ts';
+} from '../../sql/sql-work.ts';
+import { isAreaAnswered } from '../answers/area-merge.ts';
+import { areasOf } from '../answers/stored-areas.ts';
+import { cellRecords, type StoredCells } from '../answers/stored-cells.ts';
+import type { AreaWanted, Claim, ClaimLimits, ClaimRequest, Owner } from '../port.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Usage } from './admission.ts';
-import { isAreaAnswered } from './area-merge.ts';
 import { usageOf } from './claim-usage.ts';
 import { addToSums } from './ledger-moves.ts';
-import type { AreaWanted, Claim, ClaimLimits, ClaimRequest, Owner } from './port.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { giveUpCalls } from './settle-calls.ts';
-import { areasOf } from './stored-areas.ts';
-import { cellRecords, type StoredCells } from './stored-cells.ts';
 
 /** The context of claims, apart from the rows. */
 export interface ClaimTable extends LedgerTime, StoredCells {

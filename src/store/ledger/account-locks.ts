@@ -1,4 +1,4 @@
-import { type SqlDatabase, type SqlReading, type SqlStatement, statement } from '../sql/sql-work.ts';
+import { type SqlDatabase, type SqlReading, type SqlStatement, statement } from '../../sql/sql-work.ts';
 
 /** The clock of the ledger. */
 export interface LedgerTime {

@@ -1,6 +1,6 @@
-import type { Answer, CellRecord, TopicFailure } from '../contract/answer.ts';
-import type { TopicSlug } from '../contract/topics.ts';
-import type { Cell } from '../geo/coordinates.ts';
+import type { Answer, CellRecord, TopicFailure } from '../../contract/answer.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { Cell } from '../../geo/coordinates.ts';
 import {
   read,
   rowsOf,
@@ -10,7 +10,8 @@ import {
   type SqlWork,
   statement,
   write,
-} from '../sql/sql-work.ts';
+} from '../../sql/sql-work.ts';
+import type { CompleteCell, WantedAnswer } from '../port.ts';
 import {
   type AnswerPicker,
   type AnswerReader,
@@ -18,7 +19,6 @@ import {
   type PackedCell,
   withoutRejections,
 } from './cell-answers.ts';
-import type { CompleteCell, WantedAnswer } from './port.ts';
 import { answersSince } from './stored-ages.ts';
 import type { TextTable } from './text-table.ts';
 

@@ -1,4 +1,4 @@
-import type { Field, FieldSink } from '../contract/answer.ts';
+import type { Field, FieldSink } from '../../contract/answer.ts';
 
 /*
  * Fields as bytes, one tag per field: 18 natural topics take some 300 bytes a cell, where an array of strings and

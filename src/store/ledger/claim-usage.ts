@@ -1,4 +1,4 @@
-import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
+import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import {
   read,
   type SqlDatabase,
@@ -6,11 +6,11 @@ import {
   type SqlStatement,
   type SqlWork,
   statement,
-} from '../sql/sql-work.ts';
+} from '../../sql/sql-work.ts';
+import type { ClaimLimits, PeriodSpending, Spending } from '../port.ts';
+import { planSums } from '../runs/stored-runs.ts';
 import { MINUTE_MARGIN_MS, type Usage } from './admission.ts';
-import type { ClaimLimits, PeriodSpending, Spending } from './port.ts';
 import { type RecentCall, RecentCalls } from './recent-calls.ts';
-import { planSums } from './stored-runs.ts';
 
 type StoredPeriod = PeriodRow & { readonly account: string; readonly start: number };
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -1,7 +1,5 @@
-import type { BillingPeriod } from '../contract/billing-period.ts';
-import { read, readTogether, type SqlDatabase, type SqlValue, type SqlWork, statement } from '../sql/sql-work.ts';
-import { type LedgerTime, lockAccounts } from './account-locks.ts';
-import { periodSpendingOf } from './claim-usage.ts';
+import type { BillingPeriod } from '../../contract/billing-period.ts';
+import { read, readTogether, type SqlDatabase, type SqlValue, type SqlWork, statement } from '../../sql/sql-work.ts';
 import type {
   ChargeState,
   Correction,
@@ -10,7 +8,9 @@ import type {
   StatementRow,
   StoreStats,
   TimedCall,
-} from './port.ts';
+} from '../port.ts';
+import { type LedgerTime, lockAccounts } from './account-locks.ts';
+import { periodSpendingOf } from './claim-usage.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 

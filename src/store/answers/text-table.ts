@@ -1,6 +1,6 @@
-import { PerilbookError } from '../base/errors.ts';
-import type { Answer } from '../contract/answer.ts';
-import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../sql/sql-work.ts';
+import { PerilbookError } from '../../base/errors.ts';
+import type { Answer } from '../../contract/answer.ts';
+import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import { packAnswers } from './cell-answers.ts';
 import { FieldPacker, isSharedText, MOST_TEXTS, type Texts } from './packed-fields.ts';
 

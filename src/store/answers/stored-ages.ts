@@ -1,7 +1,7 @@
-import { type TopicSet, topicSet } from '../contract/topic-set.ts';
-import { isTopicSlug, type TopicSlug } from '../contract/topics.ts';
+import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
+import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
+import type { StoreStats } from '../port.ts';
 import { newAnswerSpan, nextAnswer } from './packed-answers.ts';
-import type { StoreStats } from './port.ts';
 
 /** The answers of a cell since `time`, and the number of older ones. */
 export function answersSince(answers: Buffer, time: number): { kept: Buffer; dropped: number } {
