@@ -4,7 +4,7 @@ import { counted } from '../base/format-numbers.ts';
 import { TOPICS } from '../contract/topics.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
-import type { Report } from '../report/gather-facts.ts';
+import type { Report } from '../report/figures/gather-facts.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
-import type { Report } from '../report/gather-facts.ts';
+import type { Report } from '../report/figures/gather-facts.ts';
 import type { Connection } from '../run/connection-kinds.ts';
 import type { Effects } from '../run/run-context.ts';
 import type { Store } from '../store/port.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import stringWidth from 'string-width';
 import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/format.ts';
 import { findingMessages } from '../../src/cli/messages/run-messages.ts';
-import type { RatingFinding } from '../../src/report/story.ts';
+import type { RatingFinding } from '../../src/report/figures/story.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 

@@ -9,7 +9,7 @@ import { makeJob } from '../../src/job/settings.ts';
 import type { UiDependencies } from '../../src/page/dependencies.ts';
 import type { RunUpdate } from '../../src/page/runs/run-progress.ts';
 import { type RunningUi, startUi } from '../../src/page/start-ui.ts';
-import { reportOfLatestRun } from '../../src/report/gather-facts.ts';
+import { reportOfLatestRun } from '../../src/report/figures/gather-facts.ts';
 import { readLocalData } from '../../src/run/look-up/local-data.ts';
 import { type Harness, type HarnessOptions, openHarness } from '../run/harness.ts';
 import { releaseLater } from '../service/small-data.ts';

@@ -1,4 +1,4 @@
-import { escaped } from '../../src/report/page/html.ts';
+import { escaped } from '../../src/report/html/html.ts';
 
 interface Cell {
   readonly text: string;

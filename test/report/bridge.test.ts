@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeSums, isAtRisk, type RowState, stepsOf } from '../../src/report/compare/bridge.ts';
-import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../../src/report/scales.ts';
+import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../../src/report/figures/scales.ts';
 import { fc } from '../properties.ts';
 
 const state = fc.record({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Location } from '../../src/geo/coordinates.ts';
-import { heaviestCircles, type WeightedCells } from '../../src/report/circles.ts';
+import { heaviestCircles, type WeightedCells } from '../../src/report/figures/circles.ts';
 import { fc } from '../properties.ts';
 
 const MILE = 1609.344;

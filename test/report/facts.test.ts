@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { amount } from '../../src/base/format-numbers.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
-import type { Facts } from '../../src/report/facts.ts';
+import type { Facts } from '../../src/report/figures/facts.ts';
 import { openAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { perilbook } from '../cli/command-line.ts';
 import { openDuckdb, textsOf } from '../duckdb.ts';

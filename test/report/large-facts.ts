@@ -3,13 +3,13 @@ import type { Answer, Field } from '../../src/contract/answer.ts';
 import { RATINGS } from '../../src/contract/topic-values.ts';
 import { TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
-import { CellClasses, ratedTopics } from '../../src/report/cell-classes.ts';
-import type { Facts } from '../../src/report/facts.ts';
+import { CellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
+import type { Facts } from '../../src/report/figures/facts.ts';
+import { PLACES_KEPT } from '../../src/report/figures/place-lists.ts';
+import { storyOf } from '../../src/report/figures/story.ts';
+import { Tally } from '../../src/report/figures/tally.ts';
 import { frameOf } from '../../src/report/map/frame.ts';
 import type { MapFigures } from '../../src/report/map/map-bins.ts';
-import { PLACES_KEPT } from '../../src/report/place-lists.ts';
-import { storyOf } from '../../src/report/story.ts';
-import { Tally } from '../../src/report/tally.ts';
 import type { EnrichedCell } from '../../src/run/write/enriched-cells.ts';
 
 /** A number from 0 up to, not including, `below`, that looks like chance and is the same in every run. */

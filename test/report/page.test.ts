@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { amount } from '../../src/base/format-numbers.ts';
-import { labelColumns, labelOf } from '../../src/report/location-labels.ts';
-import { percent } from '../../src/report/measure.ts';
-import { escaped, html, jsonData } from '../../src/report/page/html.ts';
+import { labelColumns, labelOf } from '../../src/report/figures/location-labels.ts';
+import { percent } from '../../src/report/figures/measure.ts';
+import { escaped, html, jsonData } from '../../src/report/html/html.ts';
 import { fc } from '../properties.ts';
 
 test('whatever a text holds, it cannot leave its place in the markup', () => {
@@ -68,7 +68,7 @@ test('the columns by which people know a location', () => {
   assert.equal(labelOf('x'.repeat(200)).length, 60);
 });
 
-const CSS = readFileSync(new URL('../../src/report/page/assets/base.css', import.meta.url), 'utf8');
+const CSS = readFileSync(new URL('../../src/report/html/assets/base.css', import.meta.url), 'utf8');
 
 /** How red, green and blue are seen, as linear light (Machado, Oliveira and Fernandes 2009, full severity). */
 const SIGHTS = {

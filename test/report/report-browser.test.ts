@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { NATURAL_SLUGS, topicOf } from '../../src/contract/topics.ts';
-import { reportPage } from '../../src/report/page/page.ts';
+import { reportPage } from '../../src/report/html/page.ts';
 import { noBrowser, startBrowser } from '../browser.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { handMadeBook } from './hand-made-book.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { storyOf } from '../../src/report/story.ts';
-import type { Rated } from '../../src/report/sums.ts';
+import { storyOf } from '../../src/report/figures/story.ts';
+import type { Rated } from '../../src/report/figures/sums.ts';
 import { handMadeBook } from './hand-made-book.ts';
 
 test('the facts of a book made by hand are its sums by hand', async (t) => {

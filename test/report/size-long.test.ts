@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportPage } from '../../src/report/page/page.ts';
+import { reportPage } from '../../src/report/html/page.ts';
 import { largeFacts } from './large-facts.ts';
 
 /** 37 topics in two levels of hexagons, and 760 places with the longest names. */

@@ -85,8 +85,8 @@ async function outcomeOf(
   await using owned = new AsyncDisposableStack();
   const { prepared, result, progress } = await planAndRun();
   if (report !== null) {
-    const { gatherFacts } = await import('../../report/gather-facts.ts');
-    const { reportPage } = await import('../../report/page/page.ts');
+    const { gatherFacts } = await import('../../report/figures/gather-facts.ts');
+    const { reportPage } = await import('../../report/html/page.ts');
     const { facts: all, map } = await gatherFacts(await prepareAgain(prepared), context.clock.now());
     await writeReport(context, report, reportPage(all, map));
     say(messages, `Wrote the report to ${shownPath(report, context.workingFolder)}`);
@@ -111,7 +111,7 @@ async function outcomeOf(
   } else if (flags.quiet) {
     say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
   } else {
-    const { findingsOfRun } = await import('../../report/story.ts');
+    const { findingsOfRun } = await import('../../report/figures/story.ts');
     const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
     const findings = findingMessages(rowFindings, currency, style.width);
     const reported = report === null && findings.length > 0 ? reportCommand(words, flags, job) : null;

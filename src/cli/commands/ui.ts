@@ -8,7 +8,7 @@ import { connect, localConnection, type OpenConnection, unopenedConnection } fro
 import { openAreas, requireAreas } from '../../library/open-areas.ts';
 import { effectsOf } from '../../library/run-host.ts';
 import { type RunningUi, startUi } from '../../page/start-ui.ts';
-import { reportOfLatestRun } from '../../report/gather-facts.ts';
+import { reportOfLatestRun } from '../../report/figures/gather-facts.ts';
 import { endTemporary, removeAbandoned, temporaryName } from '../../rows/files/temporary-files.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import type { UiFlags } from '../command-options.ts';

@@ -1,7 +1,7 @@
 import { amount, counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
-import type { RatingFinding } from '../../report/story.ts';
+import type { RatingFinding } from '../../report/figures/story.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
 import { listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage, type OutputStyle, savingsMessage } from './plan-messages.ts';

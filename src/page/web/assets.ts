@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { baseStyle, reportScript, reportStyle } from '../../report/page/page.ts';
+import { baseStyle, reportScript, reportStyle } from '../../report/html/page.ts';
 import { HEADERS } from './access-check.ts';
 
 export interface Asset {

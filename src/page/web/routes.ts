@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { reportPage, reportSections } from '../../report/page/page.ts';
+import { reportPage, reportSections } from '../../report/html/page.ts';
 import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
 import { receiveUpload } from '../files/upload.ts';

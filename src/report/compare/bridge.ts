@@ -1,6 +1,6 @@
 import type { LineReference } from '../../rows/port.ts';
-import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../scales.ts';
-import type { CountedSum } from '../sums.ts';
+import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../figures/scales.ts';
+import type { CountedSum } from '../figures/sums.ts';
 
 /** The causes of change between then and now, in the order of counting. */
 const STEPS = [

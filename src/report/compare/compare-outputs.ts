@@ -13,10 +13,10 @@ import { locate } from '../../run/scan/locate.ts';
 import { valueIfAny } from '../../run/scan/scanned-rows.ts';
 import { wholeUnits } from '../../run/scan/value.ts';
 import { enrichedCells } from '../../run/write/enriched-cells.ts';
-import { CellClasses, ratedTopics } from '../cell-classes.ts';
-import { currenciesOf } from '../currencies.ts';
-import { labelColumns } from '../location-labels.ts';
-import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../scales.ts';
+import { CellClasses, ratedTopics } from '../figures/cell-classes.ts';
+import { currenciesOf } from '../figures/currencies.ts';
+import { labelColumns } from '../figures/location-labels.ts';
+import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
 import type { Comparison } from './comparison.ts';
 import { type ComparedRow, matchRows } from './match-rows.ts';
 

@@ -1,5 +1,5 @@
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { CountedSum } from '../sums.ts';
+import type { CountedSum } from '../figures/sums.ts';
 import type { Bridge } from './bridge.ts';
 
 /** The changes between an earlier output and the report. Values are in `currency`, no longer in whole units; other currencies are

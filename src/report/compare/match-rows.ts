@@ -1,8 +1,8 @@
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import { valueOfUnits } from '../../run/scan/value.ts';
 import { openTemporarySqlite } from '../../sql/open-sqlite.ts';
-import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../scales.ts';
-import type { CountedSum } from '../sums.ts';
+import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
+import type { CountedSum } from '../figures/sums.ts';
 import { type Bridge, BridgeSums, isAtRisk, type RowExample, type RowState, severity } from './bridge.ts';
 import type { ComparedSum, Comparison, RatingMove, TopicChanges } from './comparison.ts';
 

@@ -1,8 +1,8 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import { type County, countyName } from '../../geo/us-counties.ts';
 import type { CellOfInput } from '../../run/write/enriched-cells.ts';
-import { CLASS_LETTERS, type Scale } from '../scales.ts';
-import { answeredOf, LayerSums, type Sum, type SumOf, typicalClass } from '../sums.ts';
+import { CLASS_LETTERS, type Scale } from '../figures/scales.ts';
+import { answeredOf, LayerSums, type Sum, type SumOf, typicalClass } from '../figures/sums.ts';
 import type { Binning } from './bins.ts';
 import type { Frame, MapPoint } from './frame.ts';
 

@@ -1,6 +1,6 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import type { Credits, LedgerLine } from '../facts.ts';
-import { percent } from '../measure.ts';
+import type { Credits, LedgerLine } from '../figures/facts.ts';
+import { percent } from '../figures/measure.ts';
 import { bar } from './bars.ts';
 import { type Html, html, quoted, section } from './html.ts';
 

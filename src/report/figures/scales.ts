@@ -1,7 +1,7 @@
-import { columnsOf } from '../columns/topic-columns.ts';
-import type { Field } from '../contract/answer.ts';
-import { RATINGS } from '../contract/topic-values.ts';
-import { type TopicSlug, topicOf } from '../contract/topics.ts';
+import { columnsOf } from '../../columns/topic-columns.ts';
+import type { Field } from '../../contract/answer.ts';
+import { RATINGS } from '../../contract/topic-values.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 
 /** How a class is drawn: 1 to 6 from light to dark; greys for classes without an order. */
 export type Tone = '1' | '2' | '3' | '4' | '5' | '6' | 'none' | 'sparse' | 'void' | 'unanswered';

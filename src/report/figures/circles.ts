@@ -1,4 +1,4 @@
-import type { Location } from '../geo/coordinates.ts';
+import type { Location } from '../../geo/coordinates.ts';
 import type { CountedSum } from './sums.ts';
 
 /** The places of a file, by their numbers in the table of cells. */

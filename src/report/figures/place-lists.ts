@@ -1,5 +1,5 @@
-import type { TopicSlug } from '../contract/topics.ts';
-import type { CellOfInput } from '../run/write/enriched-cells.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { HIGH, VERY_HIGH } from './scales.ts';
 import type { CountedSum } from './sums.ts';
 

@@ -1,5 +1,5 @@
-import { amount, counted, grouped, shareOf } from '../base/format-numbers.ts';
-import type { LineReference } from '../rows/port.ts';
+import { amount, counted, grouped, shareOf } from '../../base/format-numbers.ts';
+import type { LineReference } from '../../rows/port.ts';
 import type { Facts } from './facts.ts';
 import type { Sum } from './sums.ts';
 

@@ -1,8 +1,8 @@
-import { addedColumns } from '../columns/row.ts';
-import type { Field } from '../contract/answer.ts';
-import { type TopicSlug, topicOf } from '../contract/topics.ts';
-import type { Job } from '../job/settings.ts';
-import type { CellOfInput } from '../run/write/enriched-cells.ts';
+import { addedColumns } from '../../columns/row.ts';
+import type { Field } from '../../contract/answer.ts';
+import { type TopicSlug, topicOf } from '../../contract/topics.ts';
+import type { Job } from '../../job/settings.ts';
+import type { CellOfInput } from '../../run/write/enriched-cells.ts';
 import { type Scale, scaleOf } from './scales.ts';
 
 export interface RatedTopic {

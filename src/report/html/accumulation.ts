@@ -1,7 +1,7 @@
 import { counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
-import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../facts.ts';
-import { lineText, measureOf, percent } from '../measure.ts';
+import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../figures/facts.ts';
+import { lineText, measureOf, percent } from '../figures/measure.ts';
 import { heatCell } from './bars.ts';
 import { block, type Html, html, quoted, section } from './html.ts';
 

@@ -1,6 +1,6 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import type { Facts, LocalDataset } from '../facts.ts';
-import { lineText, percent } from '../measure.ts';
+import type { Facts, LocalDataset } from '../figures/facts.ts';
+import { lineText, percent } from '../figures/measure.ts';
 import { capital } from './accumulation.ts';
 import { type Html, html, quoted, scrolling, section } from './html.ts';
 

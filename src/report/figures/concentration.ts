@@ -1,6 +1,6 @@
-import { counted } from '../base/format-numbers.ts';
-import type { TopicSlug } from '../contract/topics.ts';
-import { type County, countyName } from '../geo/us-counties.ts';
+import { counted } from '../../base/format-numbers.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { type County, countyName } from '../../geo/us-counties.ts';
 import type { AreaFacts, AreaList, TopicFacts } from './facts.ts';
 import { HIGH, HIGHEST, unansweredClass, VERY_HIGH } from './scales.ts';
 import { type CountedSum, LayerSums, type SumOf } from './sums.ts';

@@ -1,8 +1,8 @@
 import { counted } from '../../base/format-numbers.ts';
-import type { Facts, TopicFacts } from '../facts.ts';
+import type { Facts, TopicFacts } from '../figures/facts.ts';
+import { measureOf, percent } from '../figures/measure.ts';
+import { HIGH, VERY_HIGH } from '../figures/scales.ts';
 import type { MapFigures } from '../map/map-bins.ts';
-import { measureOf, percent } from '../measure.ts';
-import { HIGH, VERY_HIGH } from '../scales.ts';
 import { stackedBar, swatch } from './bars.ts';
 import { type Html, html } from './html.ts';
 import { firstLayer, layerOf, mapFigure } from './map-figure.ts';

@@ -1,9 +1,9 @@
 import { grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
-import type { Facts, PlaceAtRisk, TopicFacts } from '../facts.ts';
-import { lineText, measureOf } from '../measure.ts';
-import { PLACES_KEPT } from '../place-lists.ts';
-import { HIGH, VERY_HIGH } from '../scales.ts';
+import type { Facts, PlaceAtRisk, TopicFacts } from '../figures/facts.ts';
+import { lineText, measureOf } from '../figures/measure.ts';
+import { PLACES_KEPT } from '../figures/place-lists.ts';
+import { HIGH, VERY_HIGH } from '../figures/scales.ts';
 import { capital } from './accumulation.ts';
 import { type Html, html, jsonData, quoted, scrolling, section } from './html.ts';
 

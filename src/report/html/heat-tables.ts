@@ -1,9 +1,9 @@
 import { grouped } from '../../base/format-numbers.ts';
 import type { Category } from '../../contract/topics.ts';
-import type { Facts } from '../facts.ts';
-import { type Measure, measureOf, percent } from '../measure.ts';
-import { HIGHEST, reading, type Scale, scaleOf, severeClasses, unansweredClass } from '../scales.ts';
-import type { Rated } from '../sums.ts';
+import type { Facts } from '../figures/facts.ts';
+import { type Measure, measureOf, percent } from '../figures/measure.ts';
+import { HIGHEST, reading, type Scale, scaleOf, severeClasses, unansweredClass } from '../figures/scales.ts';
+import type { Rated } from '../figures/sums.ts';
 import { answeredName } from './at-risk.ts';
 import { heatCell, shareCell, swatch } from './bars.ts';
 import { type Html, html, scrolling, section } from './html.ts';

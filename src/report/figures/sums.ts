@@ -1,4 +1,4 @@
-import { valueOfUnits } from '../run/scan/value.ts';
+import { valueOfUnits } from '../../run/scan/value.ts';
 import { CLASS_LETTERS, type Scale, severeClasses, type Units, unansweredClass } from './scales.ts';
 
 /** Locations, and their value in the report's currency; null if the input has no value column. */

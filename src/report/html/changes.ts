@@ -2,10 +2,10 @@ import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
 import type { Bridge, StepName } from '../compare/bridge.ts';
 import type { ComparedSum, RatingMove } from '../compare/comparison.ts';
-import type { Facts } from '../facts.ts';
-import { lineText } from '../measure.ts';
-import { HIGHEST, reading } from '../scales.ts';
-import type { CountedSum } from '../sums.ts';
+import type { Facts } from '../figures/facts.ts';
+import { lineText } from '../figures/measure.ts';
+import { HIGHEST, reading } from '../figures/scales.ts';
+import type { CountedSum } from '../figures/sums.ts';
 import { block, type Html, html, quoted, scrolling, section } from './html.ts';
 
 const STEP_NAMES: Readonly<Record<StepName, string>> = {

@@ -1,6 +1,6 @@
 import { shareOf } from '../../base/format-numbers.ts';
-import { percent } from '../measure.ts';
-import type { Tone } from '../scales.ts';
+import { percent } from '../figures/measure.ts';
+import type { Tone } from '../figures/scales.ts';
 import { type Html, html } from './html.ts';
 
 /** `rest`: other answers together. `plain`: no class. */

@@ -1,7 +1,7 @@
-import type { Job } from '../job/settings.ts';
-import type { ScannedCurrency } from '../run/scan/currency.ts';
-import type { Scan } from '../run/scan/scan-input.ts';
-import { wholeUnits } from '../run/scan/value.ts';
+import type { Job } from '../../job/settings.ts';
+import type { ScannedCurrency } from '../../run/scan/currency.ts';
+import type { Scan } from '../../run/scan/scan-input.ts';
+import { wholeUnits } from '../../run/scan/value.ts';
 import type { CountedSum } from './sums.ts';
 
 /** The currencies of a file's values. Values of different currencies are never added. */

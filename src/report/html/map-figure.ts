@@ -1,13 +1,13 @@
 import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { Facts } from '../facts.ts';
+import type { Facts } from '../figures/facts.ts';
+import { measureOf, percent } from '../figures/measure.ts';
+import { CLASS_LETTERS, HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
+import { headlineOf } from '../figures/story.ts';
+import type { Rated } from '../figures/sums.ts';
 import { HEIGHT, WIDTH } from '../map/frame.ts';
 import type { MapFigures, MapLevel } from '../map/map-bins.ts';
 import { type MapName, outlinesOf } from '../map/outlines.ts';
-import { measureOf, percent } from '../measure.ts';
-import { CLASS_LETTERS, HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../scales.ts';
-import { headlineOf } from '../story.ts';
-import type { Rated } from '../sums.ts';
 import { swatch } from './bars.ts';
 import { type Html, html, jsonData } from './html.ts';
 

@@ -1,6 +1,6 @@
-import type { Prepared } from '../run/prepare.ts';
-import { hasSeveralCurrencies } from '../run/scan/scan-input.ts';
-import type { TopicRatings } from '../run/write/rating-counts.ts';
+import type { Prepared } from '../../run/prepare.ts';
+import { hasSeveralCurrencies } from '../../run/scan/scan-input.ts';
+import type { TopicRatings } from '../../run/write/rating-counts.ts';
 import type { Facts, TopicFacts } from './facts.ts';
 import { type Measure, measureOf, percent } from './measure.ts';
 import { scaleOf, severeClasses, VERY_HIGH } from './scales.ts';
