@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { STATEMENTS } from '../../src/service/conformance/statement-table.ts';
+import { STATEMENTS } from '../../src/service/check/statement-table.ts';
 
 const SRC = join(import.meta.dirname, '../../src');
 const page = readFileSync(join(import.meta.dirname, '../../docs/developer/service-api.md'), 'utf8');

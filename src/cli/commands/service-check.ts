@@ -11,16 +11,16 @@ import type { Job } from '../../job/settings.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
 import { type Key, readKeys } from '../../run/plan/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../run/plan/key-warnings.ts';
-import { Broken, NotChecked } from '../../service/conformance/checked-statement.ts';
-import type { Reply, Send } from '../../service/conformance/exchanges.ts';
+import { Broken, NotChecked } from '../../service/check/checked-statement.ts';
+import type { Reply, Send } from '../../service/check/exchanges.ts';
 import {
   type CheckedStatement,
   type CheckResult,
   CREDITS_NEEDED,
   creditsAtRisk,
   runChecks,
-} from '../../service/conformance/run-checks.ts';
-import { STATEMENTS } from '../../service/conformance/statement-table.ts';
+} from '../../service/check/run-checks.ts';
+import { STATEMENTS } from '../../service/check/statement-table.ts';
 import type { FinalState, Store } from '../../store/port.ts';
 import { askToSpend } from '../ask-approval.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
