@@ -36,7 +36,7 @@ export const bundleEnvelope = z.looseObject({
   meta,
 });
 
-/** The errors of our own service. The contract shows no shape; the client reads others too (fetch/). */
+/** The errors of our own service. The contract shows no shape; the client reads others too (client/). */
 export const errorEnvelope = z.object({
   error: z.object({ code: z.string(), message: z.string() }),
   meta: meta.extend({ credit_cost: z.literal(0) }),

@@ -6,7 +6,7 @@ import { PROXIMITY_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 
 const SRC = join(import.meta.dirname, '../../src');
 const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !file.startsWith('data/sample/'))
+  .filter((file) => file.endsWith('.ts') && !file.startsWith('sample/'))
   .map((file) => ({ file, text: withoutComments(readFileSync(join(SRC, file), 'utf8')) }));
 
 function withoutComments(text: string): string {

@@ -48,7 +48,7 @@ test('each commit is synced before it is told (seen by strace)', {
   mkdirSync(join(folder, 'work'));
   const trace = join(folder, 'trace');
   const script = `
-    import { randomOf } from '${import.meta.dirname}/../../src/data/sample/random.ts';
+    import { randomOf } from '${import.meta.dirname}/../../src/sample/random.ts';
     import { writeLedger } from '${import.meta.dirname}/power-loss.ts';
     const { promised } = await writeLedger('${join(folder, 'work')}', randomOf(1, 'power'));
     process.stdout.write(String(promised.length));`;

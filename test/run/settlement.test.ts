@@ -10,11 +10,11 @@ const DAY = 86_400_000;
 
 test('the time that the service states is kept from 5 minutes ago to 2 days ahead, if it is fresh enough', () => {
   const call = { kind: 'single', topic: 'hail' } as const;
-  const asked = { call, wanted: [], account: { anniversaryDay: 1 }, number: 1, work: { number: 0 } };
+  const asked = { call, wanted: [], number: 1, work: { number: 0 } };
   const times = new RunTimes(new MovedClock(NOW), NOW, () => {});
   const keptTime = (timestamp: number | null, freshSince: number) => {
     const context = {
-      job: { areas: null },
+      job: { areas: null, account: { anniversaryDay: 1 } },
       freshness: { startedAt: NOW, freshSince: () => freshSince },
       effects: { times },
     };

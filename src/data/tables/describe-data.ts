@@ -7,7 +7,7 @@ import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from '
 import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
 import { STATES, TERRITORIES } from './states.ts';
 
-/** Names the sample data in stores. Raise it whenever the generator (`data/sample/`) makes other records than before from equal options. It is
+/** Names the sample data in stores. Raise it whenever the generator (`sample/`) makes other records than before from equal options. It is
  * here, because a plan reads it and does not wait for the generator. */
 export const SAMPLE_VINTAGE = 'sample-2';
 
