@@ -19,12 +19,6 @@ const hidden = { hidden: true } as const;
 
 export const RUN_OPTIONS = {
   ...jobOptions(),
-  plan: {
-    type: 'string',
-    group: 'Money and time',
-    describe: 'spend only what this approved plan allows (see plan --out)',
-    ...hidden,
-  },
   yes: { alias: 'y', type: 'boolean', group: 'Money and time', describe: 'spend what the plan costs without asking' },
   report: { type: 'string', group: OUTPUT, describe: 'also write the HTML report to this file', ...hidden },
   force: { ...force.force, group: OUTPUT, ...hidden },
@@ -49,8 +43,6 @@ export const STORE_OPTIONS = { ...jobOptions(['store']), ...json } as const;
 
 export const PLAN_OPTIONS = {
   ...jobOptions(),
-  out: { type: 'string', describe: 'write the plan to this file, for approval' },
-  ...force,
   ...json,
 } as const;
 

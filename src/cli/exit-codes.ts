@@ -51,7 +51,6 @@ export function exitCodeOfRun({ state, stop, summary }: RunResult): number {
       return state === 'complete' && !hasTooManyInvalid(summary) ? EXIT.complete : EXIT.someFailed;
     case 'quota':
     case 'budget':
-    case 'approved_plan':
     case 'limit':
     case 'time':
       return EXIT.paused;

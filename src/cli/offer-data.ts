@@ -19,7 +19,7 @@ import { statesOfJob } from './states-of-file.ts';
  * @throws PerilbookError INPUT_* as the scan of the run does; INTERRUPTED when the download is stopped
  */
 export async function offerData(context: CliContext, flags: RunFlags, job: Job): Promise<void> {
-  if (flags.yes || flags.quiet || flags.json || flags.plan !== undefined || job.input === '-') return;
+  if (flags.yes || flags.quiet || flags.json || job.input === '-') return;
   const lacking = topicsWithoutData(job, context.clock.now());
   const published = await publishedFor(context, job, lacking.length < job.topics.length ? lacking : []);
   if (published === null) return;

@@ -74,8 +74,7 @@ export interface Job extends PlainSettings {
 
 /** The source of a row's area, and the share of spared answers that is bought anyway, to verify. */
 export interface AreaSettings {
-  /** Find the area of this level by the boundaries on this machine, and read no column. Absent otherwise: an approved plan
-   * lists these settings, and plans from before this setting stay valid. */
+  /** Find the area of this level by the boundaries on this machine, and read no column. Absent otherwise. */
   readonly find?: 'tract' | 'county';
   readonly tract: string | null;
   readonly county: string | null;

@@ -32,7 +32,7 @@ export function effectsOf(host: RunHost): Effects {
   return { clock, random, notice, streams, openAreas: (job) => openAreas(host, job) };
 }
 
-export interface OpenRunOptions extends Pick<RunOptions, 'progress' | 'interrupt' | 'approved'> {
+export interface OpenRunOptions extends Pick<RunOptions, 'progress' | 'interrupt'> {
   /** For a price alone: no service is started, and a missing key is no error. */
   readonly isPlan?: boolean;
   readonly trace?: Effects['trace'];

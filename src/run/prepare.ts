@@ -1,7 +1,6 @@
 import type { RowFile } from '../rows/port.ts';
-import { checkApproved } from './approval.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan/planning.ts';
-import { openContext, type RunContext, type RunOptions } from './run-context.ts';
+import { openContext, type RunContext } from './run-context.ts';
 import { type Scan, scan } from './scan/scan-input.ts';
 import { type PlanSummary, planSummary } from './summary.ts';
 
@@ -18,7 +17,7 @@ export type OpenedJob = Prepared & Disposable;
  * Scans and prices a job; spends nothing.
  *
  * @param rowFile the rows, where they are not in the job's input file
- * @throws INPUT_*, SCOPE_MISSING, STORE_*; PLAN_MISMATCH if the job differs from the approved one
+ * @throws INPUT_*, SCOPE_MISSING, STORE_*
  */
 export async function prepare(context: RunContext, options: PlanOptions = {}, rowFile?: RowFile): Promise<OpenedJob> {
   using opened = new DisposableStack();
@@ -34,18 +33,13 @@ export async function prepare(context: RunContext, options: PlanOptions = {}, ro
  */
 export async function prepareScanned(context: RunContext, scanned: Scan, options: PlanOptions = {}): Promise<Prepared> {
   const plan = await makePlan(context, scanned, options);
-  const prepared = { ...context, plan, summary: planSummary(context, plan) };
-  if (context.approved !== null) checkApproved(context.approved, prepared);
-  return prepared;
+  return { ...context, plan, summary: planSummary(context, plan) };
 }
 
-/** Prices a prepared job again, as the next run will: after a run, to see what is missing, or under an approved plan. Keys count as
- * untried again; local data is not read again. */
-export async function prepareAgain(
-  prepared: Prepared,
-  { approved = null, ...options }: Pick<RunOptions, 'approved'> & PlanOptions = {},
-): Promise<Prepared> {
+/** Prices a prepared job again, as the next run will, to see what is missing. Keys count as untried again; local data is not read
+ * again. */
+export async function prepareAgain(prepared: Prepared, options: PlanOptions = {}): Promise<Prepared> {
   const { job, freshness, plan, deadline } = prepared;
-  const context = await openContext(job, { ...prepared, approved, asOf: freshness.startedAt });
+  const context = await openContext(job, { ...prepared, asOf: freshness.startedAt });
   return await prepareScanned({ ...context, deadline }, plan.scan, { origin: plan.origin, ...options });
 }

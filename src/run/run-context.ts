@@ -6,7 +6,6 @@ import type { Store } from '../store/port.ts';
 import type { Connection } from './connection-kinds.ts';
 import { changedSince } from './look-up/local-data.ts';
 import { ApiKeys } from './plan/api-keys.ts';
-import type { ApprovedPlan } from './plan/approved-plan.ts';
 import { type Freshness, freshnessOf } from './plan/freshness.ts';
 import { newProgress, type Progress } from './progress.ts';
 import { SampleRows } from './sample-rows.ts';
@@ -49,8 +48,6 @@ export interface RunContext {
   readonly freshness: Freshness;
   readonly apiKeys: ApiKeys;
   readonly sampleRows: SampleRows;
-  /** The approved plan under which the run spends; null where there is none. */
-  readonly approved: ApprovedPlan | null;
   /** The rows are a batch of a run that began earlier. Its failed calls are not tried again, since they may have been charged. */
   readonly isContinued: boolean;
   /** What other calls of the same run have spent or may spend: the ledger adds up the credits of a run. 0 for a run of its own. */
@@ -66,7 +63,6 @@ export interface RunContext {
 export interface RunOptions extends Pick<RunContext, 'connection' | 'store' | 'effects'> {
   readonly progress?: Progress;
   readonly interrupt?: AbortSignal;
-  readonly approved?: ApprovedPlan | null;
   readonly isContinued?: boolean;
   /** The time at which ages are measured. Default: now; for local data the time of reading, as no answer may be later than the start. */
   readonly asOf?: number;
@@ -75,7 +71,7 @@ export interface RunOptions extends Pick<RunContext, 'connection' | 'store' | 'e
 /** Makes the context of a job's run. @throws STORE_* */
 export async function openContext(job: Job, options: RunOptions): Promise<RunContext> {
   const { connection, store, effects, progress = newProgress(), interrupt = new AbortController().signal } = options;
-  const { approved = null, isContinued = false } = options;
+  const { isContinued = false } = options;
   const source = await store.source(connection.source);
   const deadline = deadlineOf(job, effects.clock);
   const own = {
@@ -84,7 +80,6 @@ export async function openContext(job: Job, options: RunOptions): Promise<RunCon
     store,
     source,
     effects,
-    approved,
     isContinued,
     otherBudgets: 0,
     progress,

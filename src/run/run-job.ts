@@ -87,7 +87,7 @@ export async function run(
 
 /** Records the start of a run in the store. @param plannedCredits differs from the plan's price where more batches of rows follow */
 export async function startRun(
-  { job, store, plan, connection, approved }: Prepared,
+  { job, store, plan, connection }: Prepared,
   plannedCredits = plan.price.credits,
 ): Promise<number> {
   return await store.startRun({
@@ -97,7 +97,6 @@ export async function startRun(
     ...(connection.kind === 'local' ? { account: '' } : { account: job.account.name, terms: job.account }),
     plannedCredits,
     budget: plan.limit,
-    plan: approved?.id,
   });
 }
 
@@ -113,19 +112,7 @@ export async function getAnswers(context: RunContext, plan: Plan, run: number): 
 }
 
 async function buy(
-  {
-    job: planned,
-    store,
-    source,
-    apiKeys,
-    freshness,
-    approved,
-    otherBudgets,
-    effects,
-    progress,
-    deadline,
-    interrupt,
-  }: RunContext,
+  { job: planned, store, source, apiKeys, freshness, otherBudgets, effects, progress, deadline, interrupt }: RunContext,
   plan: Plan,
   connection: ServiceConnection,
   run: number,
@@ -157,7 +144,6 @@ async function buy(
   });
   const notice = once(effects.notice);
   const times = new RunTimes(clock, freshness.startedAt, notice);
-  const approval = approved && { id: approved.id, budget: approved.credits_at_most };
   return await buyInRounds(
     {
       job,
@@ -166,7 +152,7 @@ async function buy(
       freshness,
       progress,
       deadline,
-      limits: { run, source, budget: plan.limit + otherBudgets, ...(approval && { plan: approval }) },
+      limits: { run, source, budget: plan.limit + otherBudgets },
       service: { client, throttle, apiKeys },
       effects: { clock, times, random, notice },
     },

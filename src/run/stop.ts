@@ -8,9 +8,8 @@ import type { Progress } from './progress.ts';
 /** Why a run stopped buying early. */
 export type StopReason =
   | 'quota'
-  /** The limit of the run: the job's budget, the approved plan, or the run's own plan where neither is set. */
+  /** The limit of the run: the job's budget, or the run's own plan where none is set. */
   | 'budget'
-  | 'approved_plan'
   | 'limit'
   | 'time'
   | 'interrupted'
@@ -49,11 +48,11 @@ export function storeMovedStop({ message, hint }: PerilbookError): Stop {
   return stopFor('store_moved', `${message}. ${hint}`);
 }
 
-/** The stop at a spending limit. Its message names the limit: the job's budget, the approved plan, or the plan that the run began
- * with (`--yes`, or a yes on a terminal). */
+/** The stop at a spending limit. Its message names the limit: the job's budget, or the plan that the run began with
+ * (`--yes`, or a yes on a terminal). */
 export function limitReached(
   job: Pick<Job, 'budget'>,
-  limits: Pick<ClaimLimits, 'budget' | 'plan'>,
+  limits: Pick<ClaimLimits, 'budget'>,
   progress: Pick<Progress, 'creditsSpent' | 'creditsUnknown' | 'callsUnknown'>,
 ): Stop {
   const { creditsSpent, creditsUnknown, callsUnknown } = progress;
@@ -66,10 +65,6 @@ export function limitReached(
     return creditsSpent + creditsUnknown === 0
       ? stopFor('budget', `Budget (${credits}) is too small for even one location.`)
       : stopFor('budget', `The budget of ${credits} is reached${unknown}.`);
-  }
-  if (limits.plan !== undefined) {
-    const approved = counted(limits.plan.budget, 'credit');
-    return stopFor('approved_plan', `The approved plan (${approved}) is used up${unknown}.`);
   }
   return stopFor('limit', `The run's limit of ${credits} (the plan and its retries) is reached${unknown}.`);
 }

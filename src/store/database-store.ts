@@ -24,7 +24,7 @@ import { periodSpendingOf } from './ledger/claim-usage.ts';
 import { CHARGE_SUMS, chargeStats, correctPeriod, latestCallTimes, readLedgerStatement } from './ledger/ledger-sums.ts';
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store, WantedAnswer } from './port.ts';
-import { endRun, insertRun, planSums, readAccounts, readRuns, runSums } from './runs/stored-runs.ts';
+import { endRun, insertRun, readAccounts, readRuns, runSums } from './runs/stored-runs.ts';
 import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
 
 /** The database of a store. */
@@ -156,7 +156,6 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     finishRun: (run, end) => change(() => endRun(database, run, end)),
     runs: ({ job } = {}) => ask(() => readRuns(job, owner)),
     runSpending: async (run) => (await ask(() => read(runSums(run))))[0][0]!,
-    planSpending: async (plan) => (await ask(() => read(planSums(plan))))[0][0]!,
     async stats() {
       const sums = new Map();
       let sources: ReturnType<typeof sourceStats> = [];

@@ -34,8 +34,6 @@ export interface ClaimLimits {
   readonly creditsPerMinute: number;
   /** Most credits that this run may spend. */
   readonly budget: number;
-  /** The approved plan under which the run spends, and most credits that all runs under it may spend together. */
-  readonly plan?: { readonly id: string; readonly budget: number };
   /** How long a claim holds without a sign of its owner, in milliseconds: above any call's own deadline. */
   readonly leaseMs: number;
 }
@@ -252,8 +250,6 @@ export interface NewRun {
   readonly terms?: AccountTerms;
   readonly plannedCredits: number;
   readonly budget: number;
-  /** The approved plan under which it spends, if there is one. */
-  readonly plan?: string | undefined;
 }
 
 export interface RunConclusion {
@@ -348,8 +344,6 @@ export interface Store extends AsyncDisposable {
   finishRun(run: number, end: RunConclusion): Promise<void>;
   runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
   runSpending(run: number): Promise<Spending>;
-  /** The spending of all runs under an approved plan. */
-  planSpending(plan: string): Promise<Spending>;
   stats(): Promise<StoreStats>;
   /** The answers that `prune` would delete: by source, the number of cells for each set of topics answered before `before`. */
   countOlder(before: number): Promise<ReadonlyMap<string, ReadonlyMap<TopicSet, number>>>;

@@ -62,7 +62,6 @@ const WAYS: Readonly<Record<string, (job: string, file: string) => string[]>> = 
   'run -o': (job, file) => ['run', job, '-o', file],
   'run --metrics': (job, file) => ['run', job, '-o', 'new.csv', '--metrics', file],
   'run --report': (job, file) => ['run', job, '-o', 'new.csv', '--report', file],
-  'plan --out': (job, file) => ['plan', job, '--out', file],
   'report --report': (job, file) => ['report', job, '--report', file],
 };
 
@@ -111,7 +110,6 @@ test('an existing file that Perilbook did not write is replaced with --force onl
     ['mine.prom', [...run, '-o', 'out.csv', '--metrics', 'mine.prom']],
     ['mine.html', [...run, '-o', 'out.csv', '--report', 'mine.html']],
     ['in.hazards.report.html', ['report', 'in.csv', '-t', 'wildfire', ...store]],
-    ['plan.json', ['plan', 'in.csv', '-t', 'wildfire', '--out', 'plan.json', ...store]],
     ['out/a.csv', ['run', 'parts', '-t', 'wildfire', '-o', 'out', ...store]],
   ];
   for (const [file, command] of cases) {

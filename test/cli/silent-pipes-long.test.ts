@@ -64,7 +64,6 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   'a job in a pipe': ['run', 'job.yaml'],
   'data in a pipe': ['data', 'load', 'hail', 'pipe'],
   'endless data': ['data', 'load', 'hail', '/dev/zero'],
-  'a plan in a pipe': ['run', 'in.csv', '-o', 'x.csv', '--topics', 'wildfire', '--plan', 'pipe'],
   'sources in a pipe': ['data', 'get', '--states', 'NH', '--sources', 'pipe'],
 };
 

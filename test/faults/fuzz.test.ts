@@ -6,7 +6,6 @@ import { PerilbookError } from '../../src/base/errors.ts';
 import { parseJobFile } from '../../src/job/read-job-file.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import { readPlan } from '../../src/run/plan/approved-plan.ts';
 import { fc } from '../properties.ts';
 import { writeRows } from '../rows/book-fixture.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -33,19 +32,6 @@ const BOOKS: readonly Buffer[] = [
 ];
 const JOBS = ['nightly-portfolio', 'real-estate-list', 'resume-after-quota', 'sample'].map((name) =>
   sample(`jobs/${name}.yaml`),
-);
-const PLAN = Buffer.from(
-  JSON.stringify({
-    perilbook_plan: 1,
-    id: 'a',
-    job: 'b',
-    made_at: '2026-01-01T00:00:00.000Z',
-    credits_at_most: 5,
-    credits: 4,
-    settings: { topics: ['hail'] },
-    input: { rows: 1, located: 1, cells: 1, fingerprint: 'c' },
-    plan: {},
-  }),
 );
 
 /** A true file in which bytes are others, gone, or twice there; now and then bytes that are nothing at all. */
@@ -129,11 +115,3 @@ test('job files with bytes that are not theirs: each is made into a job, or refu
   tryAll(t, 300, JOBS, (bytes) =>
     makeJob([parseJobFile(bytes.toString(), 'job.yaml')], { dataFolder: '/data', workingFolder: '/work' }),
   ));
-
-test('approved plans with bytes that are not theirs: each is read, or refused with a reason', async (t) => {
-  const file = join(temporaryFolder(t), 'plan.json');
-  await tryAll(t, 300, [PLAN], (bytes) => {
-    writeFileSync(file, bytes);
-    readPlan(file);
-  });
-});

@@ -209,12 +209,11 @@ test('a run that goes well: every byte that it leaves and says, the debug lines 
     });
     const { code, stdout, stderr } = await trial.run('--debug');
     assert.equal(code, 0, stderr);
-    const planned = await trial.command('plan', 'book.csv', '--topics', 'natural', '--out', 'plan.json');
+    const planned = await trial.command('plan', 'book.csv', '--topics', 'natural', '--json');
     for (const name of assertFilesHoldNot(trial)) seen.add(name);
     for (const text of [stdout, stderr, planned.stdout, planned.stderr])
       assert.equal(keyFinder(trial.key)(Buffer.from(text)), null, text.slice(0, 2_000));
-    for (const name of ['store.db', 'store.db-wal', 'out.csv', 'plan.json'])
-      assert.ok(seen.has(name), `${name} was seen`);
+    for (const name of ['store.db', 'store.db-wal', 'out.csv']) assert.ok(seen.has(name), `${name} was seen`);
     assert.match(stderr, /^debug 1 > GET \/v1\/bundle\/standard\?lat=40\.05&lng=-99\.95 {2}x-api-key: \[hidden\]; /m);
     assert.match(stderr, /^debug 1 < 200 after \d+ ms, credits: 15, \d+ bytes {2}.*x-credit-cost: 15/m);
   } finally {

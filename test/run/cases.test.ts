@@ -63,8 +63,6 @@ interface Step {
   readonly run?: JobFile;
   /** Runs at the same time, in place of one; the first that is named is looked at. */
   readonly together?: readonly JobFile[];
-  /** The run is under a plan of its own that was approved. */
-  readonly isApproved?: true;
   /** Nothing listens at the service's address. */
   readonly isUnreachable?: true;
   readonly expect?: Readonly<Record<string, unknown>>;
@@ -150,7 +148,6 @@ async function tried(
     if (step.plan) return await harness.plan(settings[0], keys);
     const progress = newProgress();
     const options = {
-      ...(step.isApproved && { approve: true }),
       ...{ baseUrl: step.isUnreachable ? 'http://127.0.0.1:9' : fake.url, progress, keys },
     };
     const [ended] = await Promise.all(settings.map((own) => harness.run(own, options)));

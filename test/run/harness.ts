@@ -10,10 +10,9 @@ import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts'
 import type { DataDatabase } from '../../src/data/tables/data-database.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { type Job, makeJob } from '../../src/job/settings.ts';
-import { approvablePlan } from '../../src/run/approval.ts';
 import type { Connection } from '../../src/run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../../src/run/plan/api-keys.ts';
-import { prepare, prepareAgain } from '../../src/run/prepare.ts';
+import { prepare } from '../../src/run/prepare.ts';
 import type { Progress } from '../../src/run/progress.ts';
 import { type Effects, openContext, type RunContext } from '../../src/run/run-context.ts';
 import { type RunResult, run } from '../../src/run/run-job.ts';
@@ -73,8 +72,6 @@ export interface RunOptions {
   readonly rowThreads?: number;
   /** Instead of the harness's own. */
   readonly store?: Store;
-  /** The run is under a plan of its own that was approved. */
-  readonly approve?: boolean;
 }
 
 export interface HarnessOptions {
@@ -176,8 +173,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
     open,
     async run(settings, runOptions = {}) {
       using priced = await prepare(await open(settings, runOptions));
-      const approved = runOptions.approve ? approvablePlan(priced, clock.now()) : null;
-      return await run(approved === null ? priced : await prepareAgain(priced, { approved }));
+      return await run(priced);
     },
     async plan(settings, keys) {
       using prepared = await prepare(await open(settings, keys ? { keys } : {}));

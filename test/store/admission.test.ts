@@ -28,20 +28,6 @@ const CASES: readonly Case[] = [
     most: 40,
     refuses: 'budget',
   },
-  {
-    what: 'the approved plan',
-    usage: { underPlan: SIXTY },
-    limits: { plan: { budget: 95 } },
-    most: 35,
-    refuses: 'budget',
-  },
-  {
-    what: 'the smaller of budget and plan',
-    usage: { run: SIXTY, underPlan: SIXTY },
-    limits: { budget: 70, plan: { budget: 95 } },
-    most: 10,
-    refuses: 'budget',
-  },
   { what: 'the quota', usage: { period: period() }, limits: { periodLimit: 100 }, most: 40, refuses: 'quota' },
   {
     what: 'the quota, less what a later period counts',

@@ -10,5 +10,4 @@ export const SCENARIOS: Readonly<Record<string, Partial<ClaimLimits>>> = {
   cells: {},
   minute: { creditsPerMinute: 310 },
   quota: { periodLimit: 310 },
-  plan: { plan: { id: 'plan', budget: 310 } },
 };

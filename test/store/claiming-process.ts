@@ -17,7 +17,6 @@ for (const [account, limits] of Object.entries(SCENARIOS)) {
     account,
     plannedCredits: 0,
     budget: 10_000,
-    ...(limits.plan ? { plan: limits.plan.id } : {}),
   });
   const terms: ClaimLimits = {
     ...{

@@ -9,7 +9,7 @@ import { CELLS, SCENARIOS } from './claim-scenarios.ts';
 const server = await sharedPostgres();
 const PROCESSES = 8;
 
-test(`${PROCESSES} processes at once never exceed the minute, the quota or the plan, and buy each cell once`, async () => {
+test(`${PROCESSES} processes at once never exceed the minute or the quota, and buy each cell once`, async () => {
   const schema = 'many_processes';
   const address = server.storeAddress({ schema });
   const children = Array.from({ length: PROCESSES }, (_, number) =>

@@ -42,7 +42,6 @@ test('the roles of docs/operator/many-machines.md: one migrates, one runs, one r
       budget: 100,
       leaseMs: 60_000,
     },
-    plan: { id: 'plan', budget: 100 },
   };
   const cell = { lat7: 1, lng7: 1 };
   const wanted = [{ topic: 'wildfire', freshSince: 1 }] as const;

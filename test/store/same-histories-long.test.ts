@@ -21,7 +21,7 @@ interface Shared {
 
 const server = await sharedPostgres();
 const PERIODS = [Date.UTC(2026, 2, 5), Date.UTC(2026, 3, 5)].map((start) => ({ start, end: Date.UTC(2026, 4, 5) }));
-const RUN = { job: 'job', input: 'in', output: 'out', plannedCredits: 1, budget: 250, plan: 'plan' };
+const RUN = { job: 'job', input: 'in', output: 'out', plannedCredits: 1, budget: 250 };
 const AREA = 'tract 06037106111';
 
 const worker = fc.nat({ max: 2 });
@@ -88,7 +88,7 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
     if (one.do === 'claim') {
       const terms = {
         ...{ run, source, account, period: PERIODS[0]!, periodLimit: 150, creditsPerMinute: 60, budget: 250 },
-        ...{ leaseMs: 300_000, plan: { id: 'plan', budget: 220 } },
+        leaseMs: 300_000,
       };
       const claims = await store.claim(
         terms,
@@ -135,7 +135,7 @@ async function history(shared: Shared, steps: readonly Step[]): Promise<unknown>
     const cells = [0, 1, 2, 3, 4, 5].map(cellAt);
     const { store: reader } = workers[at]!;
     told.push(await reader.read(source, cells), await reader.spending('account', PERIODS[0]!));
-    told.push(await reader.readAreas(source, [AREA]), await reader.planSpending('plan'));
+    told.push(await reader.readAreas(source, [AREA]));
   }
   const { store } = workers[0]!;
   const { calls, credits, sources } = await store.stats();

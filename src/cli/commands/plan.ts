@@ -1,7 +1,4 @@
-import { resolve } from 'node:path';
 import { openRun } from '../../library/run-host.ts';
-import { approvablePlan } from '../../run/approval.ts';
-import { planOutput, writePlan } from '../../run/plan/approved-plan.ts';
 import { prepare } from '../../run/prepare.ts';
 import type { PlanFlags } from '../command-options.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
@@ -10,25 +7,19 @@ import { jobOf } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
 import { readingMessage } from '../messages/format.ts';
 import { planMessages } from '../messages/plan-messages.ts';
-import { checkFiles } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
 export async function planCommand(context: CliContext, flags: PlanFlags, words: readonly string[]): Promise<number> {
   const job = jobOf(context, words, flags);
-  const { out } = flags;
-  const planFile = resolve(context.workingFolder, out ?? '');
-  if (out !== undefined) await checkFiles(flags, job, [planOutput(planFile)]);
   if (context.stderr.isTTY) say(context, readingMessage(words));
   using prepared = await price();
-  if (out !== undefined) await writePlan(planFile, approvablePlan(prepared, context.clock.now()));
   if (flags.json) sayJson(context, prepared.summary);
   else {
     const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };
     const lines = planMessages(prepared, context.workingFolder, style);
     print(context, lines.join('\n'));
   }
-  if (out !== undefined) say(context, `Wrote the plan to ${out}. Once approved: perilbook run … --plan ${out}`);
   return EXIT.complete;
 
   async function price() {

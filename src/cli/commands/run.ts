@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
@@ -6,7 +5,6 @@ import type { Job } from '../../job/settings.ts';
 import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
 import { outputFiles } from '../../run/parts/part-outputs.ts';
-import { readPlan } from '../../run/plan/approved-plan.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { type ProtectedFile, rowsOutput, topicsOnlyBefore, writtenOutputs } from '../../run/protected-files.ts';
 import { type RunResult, runJob } from '../../run/run-job.ts';
@@ -35,7 +33,6 @@ export async function runCommand(context: CliContext, flags: RunFlags, words: re
   const finish = await openFinish(context, flags, job, [
     ...(await outputsOf(job)),
     ...(report === null ? [] : [{ path: report, what: 'is the report of the run' }]),
-    ...plansOf(context, flags),
   ]);
   try {
     const outcome = await outcomeOf(context, flags, words, job);
@@ -62,8 +59,6 @@ async function outcomeOf(
       'Write the output to a file or leave out --json.',
     );
   }
-  const plans = plansOf(context, flags);
-  const approved = plans.length === 0 ? null : readPlan(plans[0]!.path);
   const report = reportFile(context, flags.report);
   if (report === '-') {
     throw new PerilbookError(
@@ -75,7 +70,7 @@ async function outcomeOf(
   const check = async (store: Store) => {
     const rows = rowsOutput(job.output, job, () => writtenOutputs(store, job));
     const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
-    await checkFiles(flags, job, outputs, job.parts === null ? plans : [...plans, ...(await outputsOf(job))]);
+    await checkFiles(flags, job, outputs, job.parts === null ? [] : await outputsOf(job));
   };
   // Imported here: its sources and the YAML reader are 80 modules, which a run without a terminal does not need.
   if (canAsk(messages)) await (await import('../offer-data.ts')).offerData(messages, flags, job);
@@ -128,7 +123,6 @@ async function outcomeOf(
     const opened = owned.use(
       await openRun(runHost(context, notice), job, {
         progress,
-        approved,
         check,
         interrupt: context.interrupt,
         announce: flags.quiet ? () => {} : notice,
@@ -142,7 +136,7 @@ async function outcomeOf(
         if (context.log === undefined)
           say(messages, runPlanMessages(prepared, context.workingFolder, style).join('\n'));
         else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
-        if (approved === null) await approve(context, flags, prepared);
+        await approve(context, flags, prepared);
         show.resume(runFacts(prepared));
       },
     }).catch((error: unknown) => {
@@ -164,11 +158,6 @@ function lostMessage(words: readonly string[], flags: RunFlags, job: Job, lost: 
 /** The rows' outputs, which no other output of the run may replace. */
 async function outputsOf(job: Job): Promise<ProtectedFile[]> {
   return (await outputFiles(job)).map((path) => ({ path, what: 'is an output of the run' }));
-}
-
-/** The approved plan that the run reads, if any. */
-function plansOf({ workingFolder }: CliContext, { plan }: RunFlags): ProtectedFile[] {
-  return plan === undefined ? [] : [{ path: resolve(workingFolder, plan), what: 'is the approved plan' }];
 }
 
 /** The cost of the missing answers after the run; 0 where no budget is to be named for them. */

@@ -112,10 +112,6 @@ function nextStep(
       const unspent = spent < credits_limit ? ` It leaves ${left}, because the next call did not fit.` : '';
       return [`${stop.message}${unspent} The rest is deferred. To buy more: ${again}`];
     }
-    case 'approved_plan':
-      return [
-        `${stop.message} The rest is deferred. To resume, write a new plan (perilbook plan JOB --out plan.json), then: ${again}`,
-      ];
     case 'limit':
     case 'time':
       return [`${stop.message} The rest is deferred. To resume: ${again}`];

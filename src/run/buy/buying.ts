@@ -34,8 +34,8 @@ export interface BuyingContext {
   readonly plan: Plan;
   readonly store: Store;
   readonly freshness: Freshness;
-  /** The run in the ledger, and its limits. Other runs may spend the approved plan's credits at the same time. */
-  readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget' | 'plan'>;
+  /** The run in the ledger, and its limits. */
+  readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget'>;
   readonly service: ServiceAccess;
   readonly effects: BuyingEffects;
   readonly progress: Progress;

@@ -46,7 +46,7 @@ export const LEASE_MS = TIMEOUTS.connect + TIMEOUTS.total + 60_000;
 export function claimLimits(
   account: JobAccount,
   { earliest, latest }: Times,
-  run: Pick<ClaimLimits, 'run' | 'source' | 'budget' | 'plan'>,
+  run: Pick<ClaimLimits, 'run' | 'source' | 'budget'>,
 ): ClaimLimits {
   return {
     ...run,

@@ -18,7 +18,6 @@ import type { RunContext } from '../run-context.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import { CellCache, completeCellFields } from '../write/cell-cache.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
-import { creditsLeft } from './approved-plan.ts';
 import { type AreaPlan, readStoredAreas, spareByAreas } from './area-plan.ts';
 import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from './call-times.ts';
 import { cheapestCalls, type PriceList } from './cheapest-calls.ts';
@@ -59,10 +58,8 @@ export interface Plan {
   readonly account: AccountState | null;
   /** Credits left in the account. */
   readonly available: number;
-  /** Most credits that the run may spend: the budget, or the price with its retries; never more than was approved. */
+  /** Most credits that the run may spend: the budget, or the price with its retries. */
   readonly limit: number;
-  /** The rest of the approved plan; null if there is none. */
-  readonly approvedCredits: number | null;
   /** The speed of the calls of `price` without a credit limit. */
   readonly pace: CallPace;
   /** Most credits that the minute limits and the speed of calls allow in the run's time; infinite without a time limit. */
@@ -91,7 +88,7 @@ export interface PlanOptions {
 
 /** Prices the missing answers. Reads the store, spends nothing. */
 export async function makePlan(context: RunContext, scan: Scan, options: PlanOptions): Promise<Plan> {
-  const { job, connection, store, source, apiKeys, freshness, approved, sampleRows } = context;
+  const { job, connection, store, source, apiKeys, freshness, sampleRows } = context;
   const isLocal = connection.kind === 'local';
   const { origin = originOf(context, scan) } = options;
   const complete = new CellCache(completeCellFields(job, sampleRows.has, origin));
@@ -113,9 +110,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const price = priceCheapest(lacking, priceList);
   const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, job.concurrency);
   const pace = paceOf(price);
-  const budget = isLocal ? 0 : (job.budget ?? price.credits + price.retryCredits);
-  const approvedCredits = approved && (await creditsLeft(approved, store));
-  const limit = Math.min(budget, approvedCredits ?? Number.POSITIVE_INFINITY);
+  const limit = isLocal ? 0 : (job.budget ?? price.credits + price.retryCredits);
   const order = lackingOrder.filter((cell) => missing.get(cell) !== NO_TOPICS);
   const window = windowCredits(context, pace);
   const purchase = { job, cells: scan.cells, order, missing, priceList, msPerCredit: pace.msPerCredit };
@@ -141,7 +136,6 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
     origin,
     priceList,
     complete,
-    approvedCredits,
     missing,
     hadNoData: unanswered.hadNoData,
     cellsCached: unanswered.lacking.get(NO_TOPICS) ?? 0,

@@ -9,8 +9,6 @@ export const MINUTE_MARGIN_MS = 100;
 export interface Usage {
   readonly period: PeriodSpending;
   readonly run: Spending;
-  /** The spending of all runs under the run's approved plan; null without a plan. */
-  readonly underPlan?: Spending | null;
   /** Credits of calls in flight. */
   readonly inFlight: number;
   /** Calls that settled within the last minute. */
@@ -21,7 +19,6 @@ export interface AdmissionLimits {
   readonly periodLimit: number;
   readonly creditsPerMinute: number;
   readonly budget: number;
-  readonly plan?: { readonly budget: number };
   readonly windowMs: number;
 }
 
@@ -38,8 +35,6 @@ export function refusal(
   now: number,
 ): Exclude<Claim, { outcome: 'granted' }> | null {
   if (total(usage.run) + credits > limits.budget) return { outcome: 'budget' };
-  if (limits.plan && usage.underPlan && total(usage.underPlan) + credits > limits.plan.budget)
-    return { outcome: 'budget' };
   if (usage.period.exhaustedAt !== null || credits > periodLeft(usage.period, limits.periodLimit))
     return { outcome: 'quota' };
   const window = limits.windowMs + MINUTE_MARGIN_MS;

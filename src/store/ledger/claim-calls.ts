@@ -137,7 +137,7 @@ const INSERT_AREA_CLAIMS = (table: string) =>
   `INSERT INTO area_claims (call, source, area, topics) SELECT call, source, area, topics FROM ${table}`;
 const AREA_CLAIMS = { call: 'bigint', source: 'integer', area: 'text', topics: 'bigint' } as const;
 
-/** Two accounts may claim the same cell, and runs under one plan may use several accounts. */
+/** Two accounts may claim the same cell. */
 function lockedSources({ dialect }: SqlDatabase, asked: readonly AskedClaim[]): SqlReading<unknown> {
   if (dialect.forUpdate === '') return { statements: [], take: () => [] };
   const sources = JSON.stringify([...new Set(asked.map(({ terms }) => terms.source))]);

@@ -8,7 +8,6 @@ import {
   statement,
 } from '../../sql/sql-work.ts';
 import type { ClaimLimits, PeriodSpending, Spending } from '../port.ts';
-import { planSums } from '../runs/stored-runs.ts';
 import { MINUTE_MARGIN_MS, type Usage } from './admission.ts';
 import { type RecentCall, RecentCalls } from './recent-calls.ts';
 
@@ -64,7 +63,6 @@ export function usageOf(
   terms: readonly ClaimLimits[],
 ): SqlReading<ClaimUsage> {
   const accounts = [...new Set(terms.map(({ account }) => account))];
-  const plans = [...new Set(terms.flatMap(({ plan }) => (plan ? [plan.id] : [])))];
   const starts = [...new Map(terms.map((claim) => [periodKey(claim), claim])).values()];
   const since = dialect.greatest('$2', '(SELECT latest FROM accounts WHERE account = $1) - $3');
   return {
@@ -75,7 +73,6 @@ export function usageOf(
       statement(`SELECT id, charged, unknown, open FROM runs WHERE id IN ${dialect.list('$1', 'bigint')}`, [
         JSON.stringify([...new Set(terms.map(({ run }) => run))]),
       ]),
-      ...plans.map((plan) => planSums(plan)),
       ...starts.map((claim) => movedInto(claim.account, startOf(claim))),
       // The account's time is not before its newest settlement, so no older call is within the minute.
       ...accounts.map((account) =>
@@ -87,7 +84,7 @@ export function usageOf(
       ),
     ],
     take([periods, runs, ...others]) {
-      const newer = others.slice(plans.length + starts.length);
+      const newer = others.slice(starts.length);
       for (const [index, account] of accounts.entries()) {
         const recent = windows.get(account) ?? new RecentCalls();
         recent.add(newer[index] as RecentCall[]);
@@ -96,8 +93,7 @@ export function usageOf(
       return usageFrom(windows, {
         periods: periods as StoredPeriod[],
         runs: runs as ({ id: number } & Spending)[],
-        underPlans: plans.map((plan, at) => [plan, others[at]![0] as Spending] as const),
-        moved: new Map(starts.map((claim, at) => [periodKey(claim), others[plans.length + at]![0] as Spending])),
+        moved: new Map(starts.map((claim, at) => [periodKey(claim), others[at]![0] as Spending])),
       });
     },
   };
@@ -118,31 +114,28 @@ function periodKey(claim: ClaimLimits): string {
 interface UsageRows {
   readonly periods: readonly StoredPeriod[];
   readonly runs: readonly ({ readonly id: number } & Spending)[];
-  readonly underPlans: readonly (readonly [plan: string, sums: Spending])[];
   readonly moved: ReadonlyMap<string, Spending>;
 }
 
-function usageFrom(windows: Map<string, RecentCalls>, { periods, runs, underPlans, moved }: UsageRows) {
+function usageFrom(windows: Map<string, RecentCalls>, { periods, runs, moved }: UsageRows) {
   const ofAccount = Map.groupBy(periods as Changing<StoredPeriod>[], ({ account }) => account);
   const ofRun = new Map(runs.map((run): [number, Changing<Spending>] => [run.id, run]));
-  const ofPlan = new Map<string, Changing<Spending>>(underPlans);
   const periodsOf = (account: string) => ofAccount.get(account) ?? [];
 
   return {
     /** @param since calls that settled then or before are outside the minute */
     of(claim: ClaimLimits, since: number): Usage {
-      const { account, run, plan } = claim;
+      const { account, run } = claim;
       const recent = windows.get(account)!;
       recent.forget(since);
       return {
         period: spendingOf(periodsOf(account), startOf(claim), moved.get(periodKey(claim))!),
         run: { ...(ofRun.get(run) ?? NOTHING_SPENT) },
-        underPlan: plan ? { ...(ofPlan.get(plan.id) ?? NOTHING_SPENT) } : null,
         inFlight: periodsOf(account).reduce((sum, { open }) => sum + open, 0),
         recent,
       };
     },
-    spend({ account, run, period: { start }, plan }: ClaimLimits, credits: number): void {
+    spend({ account, run, period: { start } }: ClaimLimits, credits: number): void {
       let row = periodsOf(account).find((period) => period.start === start);
       if (!row) {
         const nothing = { exhaustedAt: null, exhaustedLeft: null, elsewhere: null, correctedAt: null };
@@ -152,8 +145,6 @@ function usageFrom(windows: Map<string, RecentCalls>, { periods, runs, underPlan
       row.open += credits;
       const sums = ofRun.get(run);
       if (sums) sums.open += credits;
-      const underPlan = plan && ofPlan.get(plan.id);
-      if (underPlan) underPlan.open += credits;
     },
   };
 }

@@ -18,9 +18,9 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
   const texts = [run.job, run.input, run.output, run.account, owner.name].map(storable);
   const [[row]] = yield* read(
     statement<{ id: number }>(
-      `INSERT INTO runs (job, input, output, account, owner, started_at, state, planned_credits, budget, plan)
-       VALUES ($1, $2, $3, $4, $5, ${dialect.now}, 'running', $6, $7, $8) RETURNING id`,
-      [...texts, run.plannedCredits, run.budget, run.plan ?? null],
+      `INSERT INTO runs (job, input, output, account, owner, started_at, state, planned_credits, budget)
+       VALUES ($1, $2, $3, $4, $5, ${dialect.now}, 'running', $6, $7) RETURNING id`,
+      [...texts, run.plannedCredits, run.budget],
     ),
   );
   if (run.terms !== undefined) {
@@ -76,13 +76,4 @@ export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRec
 
 export function runSums(run: number): SqlStatement<Spending> {
   return statement('SELECT charged, unknown, open FROM runs WHERE id = $1', [run]);
-}
-
-/** The spending of all runs under a plan. */
-export function planSums(plan: string): SqlStatement<Spending> {
-  return statement(
-    `SELECT coalesce(sum(charged), 0) AS charged, coalesce(sum(unknown), 0) AS unknown, coalesce(sum(open), 0) AS open
-     FROM runs WHERE plan = $1`,
-    [plan],
-  );
 }

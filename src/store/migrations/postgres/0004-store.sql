@@ -80,14 +80,12 @@ CREATE TABLE runs (
   state text NOT NULL CHECK (state IN ('running', 'complete', 'incomplete', 'paused', 'stopped', 'interrupted')),
   planned_credits bigint NOT NULL,
   budget bigint NOT NULL,
-  plan text,
   charged bigint NOT NULL DEFAULT 0,
   unknown bigint NOT NULL DEFAULT 0,
   open bigint NOT NULL DEFAULT 0,
   resume_after bigint,
   summary text
 ) WITH (fillfactor = 50);
-CREATE INDEX runs_of_plan ON runs (plan) WHERE plan IS NOT NULL;
 
 -- The ledger: written as `sent` before a call leaves, settled when its outcome is known, never deleted.
 CREATE TABLE calls (

@@ -65,7 +65,6 @@ CREATE TABLE accounts (
   latest INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
--- plan: the approved plan under which the run spends; several runs may share one, and together they stay within it.
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY,
   job TEXT NOT NULL,
@@ -78,14 +77,12 @@ CREATE TABLE runs (
   state TEXT NOT NULL CHECK (state IN ('running', 'complete', 'incomplete', 'paused', 'stopped', 'interrupted')),
   planned_credits INTEGER NOT NULL,
   budget INTEGER NOT NULL,
-  plan TEXT,
   charged INTEGER NOT NULL DEFAULT 0,
   unknown INTEGER NOT NULL DEFAULT 0,
   open INTEGER NOT NULL DEFAULT 0,
   resume_after INTEGER,
   summary TEXT
 ) STRICT;
-CREATE INDEX runs_of_plan ON runs (plan) WHERE plan IS NOT NULL;
 
 -- The ledger: written as `sent` before a call leaves, settled when its outcome is known, never deleted.
 -- credits_left: what the ledger thought was left at the claim; a call that the quota refuses then tells by how much it was wrong.
