@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { billingPeriod } from '../../src/contract/billing-period.ts';
+import { billingPeriod, CLOCKS_APART_MS, refusalHoldsUntil } from '../../src/contract/billing-period.ts';
 import { CONCENTRATION_UNIT } from '../../src/contract/topic-values.ts';
 import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
@@ -50,4 +50,18 @@ test('a billing period contains its moment and agrees with a count day by day', 
       },
     ),
   );
+});
+
+test('a refusal for quota holds until the next anniversary; one right after an anniversary may be of the old period', () => {
+  const { start, end } = billingPeriod(5, Date.UTC(2026, 2, 10));
+  const certain = start + CLOCKS_APART_MS;
+  for (const [at, until] of [
+    [start, certain],
+    [certain - 1, certain],
+    [certain, end],
+    [end - 1, end],
+    [end, end + CLOCKS_APART_MS],
+  ] as const) {
+    assert.equal(refusalHoldsUntil(5, at), until);
+  }
 });

@@ -146,6 +146,7 @@ test('the coordinates of a path are plain decimals that give the cell back to th
   fc.assert(
     fc.property(call, units(90), units(180), (asked, lat7, lng7) => {
       const url = new URL(pathOf(asked, lat7 / 1e7, lng7 / 1e7), 'http://h.example');
+      assert.equal(url.pathname, asked.kind === 'single' ? '/v1/park/risk' : '/v1/bundle/standard');
       const [lat, lng] = [url.searchParams.get('lat')!, url.searchParams.get('lng')!];
       for (const text of [lat, lng]) assert.match(text, /^-?\d{1,3}(\.\d{0,6}[1-9])?$/);
       assert.deepEqual([Math.round(Number(lat) * 1e7), Math.round(Number(lng) * 1e7)], [lat7 + 0, lng7 + 0]);

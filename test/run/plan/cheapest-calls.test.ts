@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Call, CREDITS } from '../../../src/contract/credits.ts';
+import { type BundleKind, type Call, CREDITS } from '../../../src/contract/credits.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../../src/contract/topics.ts';
 import {
   ASSUMED_ENTERPRISE,
@@ -8,6 +8,7 @@ import {
   cheapestCalls,
   mostRetries,
   type PriceList,
+  priceListWithout,
 } from '../../../src/run/plan/cheapest-calls.ts';
 import { fc } from '../../properties.ts';
 
@@ -53,6 +54,14 @@ test('without the bundle scope all are singles; without singles all come in bund
   assert.deepEqual(cheapestCalls(['wildfire'], noSingles).calls, [{ kind: 'standard' }]);
   assert.deepEqual(cheapestCalls(['wildfire', 'avalanche'], noSingles).calls, [{ kind: 'enterprise' }]);
   assert.deepEqual(cheapestCalls(['wildfire'], { ...noSingles, bundles: false }).unobtainable, ['wildfire']);
+});
+
+test('bundles that were tried at a cell return nothing there any more', () => {
+  const noSingles = { ...open, singles: () => false };
+  const calls = (...tried: BundleKind[]) =>
+    cheapestCalls(['wildfire'], priceListWithout(noSingles, new Set(tried))).calls.map(({ kind }) => kind);
+  assert.deepEqual([calls(), calls('standard'), calls('enterprise')], [['standard'], ['enterprise'], ['standard']]);
+  assert.deepEqual(calls('standard', 'enterprise'), []);
 });
 
 test('retries are at most the topics that come in bundles', () => {

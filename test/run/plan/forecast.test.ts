@@ -14,6 +14,10 @@ test('what fits into the first minute takes none', () => {
 test('the rate limit makes minutes', () => {
   assert.deepEqual(forecast(301, starter, now), { fits: true, minutes: 1, periods: 1, finishBy: now + 60_000 });
   assert.equal(forecast(9_000, starter, now).minutes, 29);
+  assert.deepEqual(
+    [10_000, 10_001].map((credits) => forecast(credits, starter, now).fits),
+    [true, false],
+  );
 });
 
 test('calls that take longer than the minute limit make the minutes', () => {
