@@ -3,8 +3,9 @@
  * for each: `npm run mutate -- src/run/plan src/contract/credits.ts`. Prints the mutants that no test noticed, and the share of those that one
  * did. docs/developer/mutation-tests.md says how to read it.
  *
- * A module's tests are the files of the same folder in test/, and those elsewhere that import what is changed; the ones that import
- * it come first, because a mutant is done with the first test that fails. The cases of whole runs are left out: they take half a minute.
+ * A module's tests are the short files of the same folder in test/, or those that are named: `npm run mutate -- src/columns test/report`. The
+ * ones that import what is changed come first, because a mutant is done with the first test that fails. The cases of whole runs are left
+ * out: they take half a minute.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,11 @@ const IMPORTED = /^(?:import|export)\s(?!type\b)[^;]*?from '(\.[^']+)'/gm;
 /** Where to write which tests notice which mutants; each mutant is then tried with all tests that reach it. */
 const { MUTANTS_JSON } = process.env;
 const named = process.argv.slice(2).map((path) => path.replace(/\/$/, ''));
-const mutated = named.flatMap((path) => globSync(path.endsWith('.ts') ? path : `${path}/**/*.ts`, { cwd: ROOT }));
+const filesOf = (folder: string, ending: string): string[] =>
+  named
+    .filter((path) => path.startsWith(folder))
+    .flatMap((path) => globSync(path.endsWith('.ts') ? path : `${path}/**/*${ending}`, { cwd: ROOT }));
+const mutated = filesOf('src/', '.ts');
 if (mutated.length === 0) {
   process.stderr.write('Name a folder or a file of the source: npm run mutate -- src/run/plan\n');
   process.exit(2);
@@ -35,11 +40,11 @@ function importsOf(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-const short = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((file) => !NOT_SHORT.test(file));
+const besideIt = mutated.flatMap((file) => globSync(`test/${file.split('/')[1]}/**/*.test.ts`, { cwd: ROOT }));
+const tests = filesOf('test/', '.test.ts');
+const short = [...new Set(tests.length > 0 ? tests : besideIt)].filter((file) => !NOT_SHORT.test(file));
 const importing = short.filter((file) => [...importsOf(file)].some((path) => mutated.includes(path)));
-const folders = [...new Set(mutated.map((file) => `test/${file.split('/')[1]}/`))];
-const beside = short.filter((file) => folders.some((folder) => file.startsWith(folder)) && !importing.includes(file));
-const testFiles = [...importing.sort(), ...beside.sort()];
+const testFiles = [...new Set([...importing, ...short])];
 
 const work = mkdtempSync(join(tmpdir(), 'perilbook-mutants-'));
 const settings = join(work, 'stryker.json');
