@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countRecords } from '../../src/columns/count-details.ts';
-import { columnsOf, flatten } from '../../src/columns/topic-columns.ts';
+import { answerFields, areaAnswer, areaSuffices, columnsOf, flatten } from '../../src/columns/topic-columns.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import { RATINGS, RATINGS_WITHOUT_SCORE, type TopicResult } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
@@ -171,4 +171,22 @@ test('records: all lists of an object together, or those of one member', () => {
     }),
   );
   for (const text of ['text', 7, true]) assert.equal(countRecords(text, null), null);
+});
+
+test('the answer of an area is all but the counts of the place, and suffices where these are not wanted', () => {
+  const ofPlace = fields('hail', ZERO, [1, 2]);
+  assert.deepEqual(areaAnswer({ topic: 'hail', asOf: 1, fields: ofPlace }), {
+    ...{ topic: 'hail', asOf: 1 },
+    fields: ofPlace.slice(0, 3),
+  });
+  assert.deepEqual(answerFields('hail', { value: ZERO, counts: null, nearestMeters: null }), ofPlace.slice(0, 3));
+  const suffices = (counts: boolean) =>
+    (['hail', 'avalanche', 'radon', 'ozone', 'park'] as const).filter((slug) => areaSuffices(slug, counts));
+  assert.deepEqual(
+    [suffices(true), suffices(false)],
+    [
+      ['avalanche', 'radon'],
+      ['hail', 'avalanche', 'radon'],
+    ],
+  );
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addedColumns, bareFields, enrichedFields, SAMPLE_NOTE } from '../../src/columns/row.ts';
-import { ROW_STATUSES } from '../../src/columns/row-status.ts';
+import { addedColumns, bareFields, completeFields, enrichedFields, SAMPLE_NOTE } from '../../src/columns/row.ts';
+import { cellStatus, ROW_STATUSES } from '../../src/columns/row-status.ts';
 import { columnsOf } from '../../src/columns/topic-columns.ts';
-import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../src/contract/answer.ts';
+import { type Answer, type CellRecord, EMPTY_RECORD, type Field, noDataAnswer } from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
 
@@ -121,4 +121,40 @@ test('a row is told to be sample data by its oldest answer; a row without answer
   const ask = (...topics: TopicSlug[]) => enrichedFields(record, topics, OK, (oldest) => asked.push(oldest) > 1);
   assert.deepEqual([ask('hail', 'park')[1], ask('park')[1], ask('radon')[1]], [null, SAMPLE_NOTE, null]);
   assert.deepEqual(asked, [FIRST, FIRST + DAY]);
+});
+
+test('the fields of a row that lacks none are the same by the short way, with and without data, counts and a note', () => {
+  const answered = fc.record({ asOf: fc.integer({ min: 0, max: 3 }), hasData: fc.boolean() });
+  const origin = fc.constantFrom('', 'from the county');
+  fc.assert(
+    fc.property(
+      fc.subarray([...TOPIC_SLUGS], { minLength: 1, maxLength: 4 }).chain((topics) => {
+        const answers = fc.array(answered, { minLength: topics.length, maxLength: topics.length });
+        return fc.tuple(fc.constant(topics), answers, fc.boolean(), fc.boolean(), origin);
+      }),
+      ([topics, said, counts, sample, from]) => {
+        const answers = topics.map((topic, at): Answer => {
+          const { asOf, hasData } = said[at]!;
+          return hasData
+            ? { topic, asOf, fields: numbered(topic) }
+            : noDataAnswer(topic, asOf, columnsOf(topic).length);
+        });
+        const record = recordOf(answers);
+        const { note } = cellStatus(record, topics, () => 0, 0);
+        const status = { status: 'ok', note: [from, note].filter((text) => text !== '').join('; ') } as const;
+        const oldest = Math.min(...said.map(({ asOf }) => asOf));
+        const whole = enrichedFields(record, topics, status, (at) => sample && at === oldest, counts);
+        const own = topics.map((topic) => enrichedFields(record, [topic], OK, real, counts).slice(3));
+        const complete = completeFields(topics, counts, (at) => sample && at === oldest, from);
+        // Twice: the text of a time is kept.
+        for (const _ of [1, 2]) assert.deepEqual(complete.of(oldest, own.flat()), whole);
+        const later = new Date(oldest + 1).toISOString();
+        assert.deepEqual(complete.leading(oldest + 1), ['ok', from === '' ? null : from, later]);
+        assert.deepEqual(
+          [...complete.firsts],
+          own.flatMap((fields) => fields.map((_, at) => (at === 0 ? 1 : 0))),
+        );
+      },
+    ),
+  );
 });

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellStatus, ROW_STATUSES } from '../../src/columns/row-status.ts';
-import { type Answer, type CellRecord, noDataAnswer, type TopicFailure } from '../../src/contract/answer.ts';
+import { cellStatus, LOOKED_UP, ROW_STATUSES } from '../../src/columns/row-status.ts';
+import {
+  type Answer,
+  type CellRecord,
+  noDataAnswer,
+  REJECTION_HOLDS_MS,
+  type TopicFailure,
+} from '../../src/contract/answer.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { fc } from '../properties.ts';
 
@@ -29,7 +35,7 @@ const FAILURES: Readonly<Record<string, TopicFailure>> = {
   'failed now': { reason: 'failed', note: 'the service failed', at: RUN_STARTED },
   'unavailable now': { reason: 'unavailable', note: 'unavailable at the service', at: RUN_STARTED + 1 },
   'failed before': { reason: 'failed', note: 'the service failed', at: RUN_STARTED - 1 },
-  rejected: { reason: 'rejected', note: 'refused', at: 1 },
+  rejected: { reason: 'rejected', note: 'refused', at: RUN_STARTED - REJECTION_HOLDS_MS },
 };
 
 const TOPICS = ['hail', 'drought', 'park'] as const satisfies readonly TopicSlug[];
@@ -117,6 +123,22 @@ test('a topic without data here is answered, and the note says so', () => {
     status: 'partial',
     note: 'the service failed: drought; no data here: park',
   });
+});
+
+test('a rejection of an earlier time holds no longer', () => {
+  const rejected = { reason: 'rejected', note: 'refused', at: RUN_STARTED - REJECTION_HOLDS_MS - 1 } as const;
+  const record = { answers: new Map(), failures: new Map([['hail' as const, rejected]]) };
+  assert.equal(cellStatus(record, ['hail'], () => FRESH_SINCE, RUN_STARTED).status, 'deferred');
+});
+
+test('of local data the first four topics of a reason are listed', () => {
+  const topics = TOPIC_SLUGS.slice(0, 5);
+  const noteOf = (failing: readonly TopicSlug[]) => {
+    const record = recordOf(Object.fromEntries(failing.map((topic) => [topic, 'failed now'])));
+    return cellStatus(record, failing, () => FRESH_SINCE, RUN_STARTED, LOOKED_UP).note;
+  };
+  const four = `the service failed: ${topics.slice(0, 4).join(' ')}`;
+  assert.deepEqual([noteOf(topics.slice(0, 4)), noteOf(topics)], [four, `${four} and 1 more`]);
 });
 
 test('the time to live is each topic’s own', () => {
