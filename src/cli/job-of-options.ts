@@ -114,7 +114,6 @@ function gather(
         'Give one column with both, or one for each.',
       );
     }
-    refuseTwoAreas(job.areas, part.areas);
     job = mergeJobFiles(job, part);
   }
   return job;
@@ -132,19 +131,6 @@ function checkedPart(option: JobOption, given: Given, shown: string, help: strin
     throw wrongValue(`${shown}: ${message}`, help);
   }
   return settings;
-}
-
-/** Only two of the flags for areas can be combined: --tract and --county. */
-function refuseTwoAreas(before: JobFile['areas'], after: JobFile['areas']): void {
-  if (typeof before !== 'object' || typeof after !== 'object' || before.find === undefined) return;
-  const other = [after.find && `--by-${after.find}`, after.tract && '--tract', after.county && '--county'].find(
-    Boolean,
-  );
-  if (other === undefined) return;
-  throw wrongValue(
-    `--by-${before.find} cannot be combined with ${other}`,
-    '--by-tract and --by-county find the area of each location; --tract and --county name the column with its code.',
-  );
 }
 
 function wrongValue(message: string, hint: string): PerilbookError {

@@ -4,32 +4,67 @@ import { PerilbookError } from '../base/errors.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { manualLoader } from '../data/sources/source-table.ts';
 import type { Job } from '../job/settings.ts';
+import { localConnection } from '../library/connection.ts';
+import { BOUNDARY_SOURCES } from '../library/get-command.ts';
+import { requireAreas } from '../library/open-areas.ts';
 import { readLocalData } from '../run/look-up/local-data.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
 import type { RunFlags } from './command-options.ts';
-import { type CliContext, say } from './context.ts';
+import { type CliContext, runHost, say } from './context.ts';
 import type { DataGetFlags } from './data-options.ts';
 import { openDataSettings, sourcesOf } from './data-settings.ts';
 import { statesOfJob } from './states-of-file.ts';
 
 /**
- * Offers to download the data that some topics of a job lack, for the states of its input, if local data answers its other topics.
- * Call it only on a terminal. After a no the run continues without the data. `--yes` approves credits, not downloads.
+ * Offers to download the data that some topics of a job lack, for the states of its input, if local data answers its other topics;
+ * or the boundaries for `areas`, if a service answers. Call it only on a terminal. After a no the run continues without the data,
+ * and without boundaries it ends. `--yes` approves credits, not downloads.
  *
- * @throws PerilbookError INPUT_* as the scan of the run does; INTERRUPTED when the download is stopped
+ * @throws PerilbookError INPUT_* as the scan of the run does; SERVICE_DATA after a no to boundaries; INTERRUPTED when the download is stopped
  */
 export async function offerData(context: CliContext, flags: RunFlags, job: Job): Promise<void> {
   if (flags.yes || flags.quiet || flags.json || job.input === '-') return;
   const lacking = topicsWithoutData(job, context.clock.now());
   const published = await publishedFor(context, job, lacking.length < job.topics.length ? lacking : []);
-  if (published === null) return;
-  say(context, `No data here for ${topicsText(published.topics).replaceAll(' ', ', ')}. It can be downloaded:`);
+  if (published !== null) {
+    say(
+      context,
+      `No data here for ${topicsText(published.topics as TopicSlug[]).replaceAll(' ', ', ')}. It can be downloaded:`,
+    );
+    const refused = await getUnlessRefused(context, job, published);
+    if (refused !== null) say(context, `${refused.message}. The run continues without the data.`);
+  }
+  await offerBoundaries(context, job);
+}
+
+/** Offers to download the boundaries that `areas` needs, where they are not here. */
+async function offerBoundaries(context: CliContext, job: Job): Promise<void> {
+  const host = runHost(context);
+  if (job.areas === null || localConnection(host, job) !== null) return;
+  try {
+    requireAreas(host, job);
+  } catch (error) {
+    if (!(error instanceof PerilbookError) || error.code !== 'SERVICE_DATA') throw error;
+    const states = await statesOfJob(context, job);
+    if (states.length === 0) throw error;
+    say(context, `${error.message}. They can be downloaded:`);
+    const refused = await getUnlessRefused(context, job, { topics: [BOUNDARY_SOURCES[job.areas]], states });
+    if (refused !== null) throw error;
+  }
+}
+
+/** Asks, and downloads after a yes. @returns the error that says no; null after the download */
+async function getUnlessRefused(
+  context: CliContext,
+  job: Job,
+  published: PublishedData,
+): Promise<PerilbookError | null> {
   try {
     await getPublished(context, job, published, {});
+    return null;
   } catch (error) {
-    const isNo = error instanceof PerilbookError && error.code === 'INTERRUPTED' && !context.interrupt.aborted;
-    if (!isNo) throw error;
-    say(context, `${error.message}. The run continues without the data.`);
+    if (error instanceof PerilbookError && error.code === 'INTERRUPTED' && !context.interrupt.aborted) return error;
+    throw error;
   }
 }
 
@@ -58,7 +93,8 @@ function topicsWithoutData({ service, dataFile, topics }: Job, now: number): Top
 }
 
 interface PublishedData {
-  readonly topics: readonly TopicSlug[];
+  /** Topics, or a source of boundaries. */
+  readonly topics: readonly string[];
   /** The states of the job's input. */
   readonly states: readonly string[];
 }

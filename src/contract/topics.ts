@@ -6,6 +6,9 @@ export type Category = 'natural' | 'proximity' | 'measurement';
  * FeatureCollection. */
 export type DetailsKind = 'none' | 'array' | 'object' | 'wildfire' | 'features';
 
+/** The kinds of area that values are given for. */
+export type AreaLevel = 'tract' | 'county';
+
 /** How often the provider refreshes a topic. `unstated`: the contract names no interval. */
 export type Cadence = 'daily' | 'near-real-time' | 'rolling' | 'release' | 'static' | 'unstated';
 
@@ -17,7 +20,7 @@ export interface Topic {
   readonly cadence: Cadence;
   /** Of which area its value is the same everywhere: natural ratings are scored by tract; measurements that are not of the hour are given by
    * county (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: every place has its own. */
-  readonly area: 'tract' | 'county' | null;
+  readonly area: AreaLevel | null;
   /** The full names of columns that count the records of `details`; the other columns follow from the category. */
   readonly countColumns: readonly string[];
 }

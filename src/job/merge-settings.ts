@@ -8,38 +8,15 @@ export function definedOnly<T extends object>(object: T): { [K in keyof T]: Excl
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Overrides settings with stronger ones; merges `location`, `areas` and `service` part by part. */
+/** Overrides settings with stronger ones; merges `location` and `service` part by part. */
 export function mergeJobFiles(weak: JobFile, strong: JobFile): JobFile {
   const merged: JobFile = { ...weak, ...definedOnly(strong) };
   if (weak.location && strong.location) merged.location = mergeLocations(weak.location, strong.location);
-  if (weak.areas !== undefined && typeof strong.areas === 'object') {
-    merged.areas = mergeAreas(areaParts(weak.areas), strong.areas);
-  }
   if (typeof weak.service === 'object' && typeof strong.service === 'object') {
     const base_url = strong.service.base_url || weak.service.base_url;
     merged.service = { ...weak.service, ...strong.service, base_url };
   }
   return merged;
-}
-
-type AreaParts = Exclude<NonNullable<JobFile['areas']>, string>;
-
-/** `areas: tract` is short for `areas: {find: tract}`. */
-export function areaParts(areas: NonNullable<JobFile['areas']>): AreaParts {
-  if (typeof areas === 'object') return areas;
-  return areas === 'oed' ? { oed: true } : { find: areas };
-}
-
-/** Finding areas excludes columns with codes: the stronger setting wins. */
-function mergeAreas({ find, verify, ...columns }: AreaParts, strong: AreaParts): AreaParts {
-  const usesBoundaries = strong.find !== undefined;
-  const isRead = strong.tract !== undefined || strong.county !== undefined || strong.oed !== undefined;
-  return definedOnly({
-    verify,
-    ...(usesBoundaries ? {} : columns),
-    ...(usesBoundaries || isRead ? {} : { find }),
-    ...definedOnly(strong),
-  });
 }
 
 /** One column for both excludes one for each: the stronger setting wins. */

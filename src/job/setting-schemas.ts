@@ -109,28 +109,7 @@ const share = z
   .transform((value) => (typeof value === 'number' ? value : Number.parseFloat(value) / 100))
   .refine((value) => value >= 0 && value <= 1, { error: 'must be a share between 0 and 1 (100 %)' });
 
-const areaLevel = z.enum(['tract', 'county']);
-
-const areas = z.union([
-  z.enum(['tract', 'county', 'oed']),
-  z
-    .strictObject({
-      find: areaLevel
-        .optional()
-        .describe("find each location's census tract or county by the boundaries on this machine; needs no column"),
-      tract: text
-        .optional()
-        .describe('column with census tract codes (11 digits), or three columns: STATE,COUNTY,TRACT'),
-      county: text.optional().describe('column with county FIPS codes'),
-      oed: z.boolean().optional().describe("true: read areas from OED's GeogScheme and GeogName columns"),
-      verify: share.optional().describe('share of the spared answers that is bought anyway, to verify (default 1 %)'),
-    })
-    .refine(
-      ({ find, tract, county, oed }) =>
-        find === undefined || (tract === undefined && county === undefined && oed !== true),
-      { error: 'name either find, or the columns with codes (tract, county, oed)' },
-    ),
-]);
+const areas = z.enum(['tract', 'county']);
 
 const encoding = z
   .string()

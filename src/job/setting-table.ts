@@ -168,30 +168,9 @@ export const SETTINGS = {
   },
   areas: {
     group: 'What to ask',
-    help: 'buy one answer per census tract or county; tract and county find the area by the boundaries on this machine, oed and a map with columns read its code',
+    help: 'buy one answer per census tract or county, found by the boundaries on this machine: tract, county',
     schema: ({ areas }) => areas,
-    flags: {
-      'by-tract': {
-        type: 'switch',
-        help: 'buy one answer per census tract; tracts are found by the boundaries here (data get areas), without a column',
-        value: (isOn) => (isOn ? { find: 'tract' } : undefined),
-      },
-      'by-county': {
-        type: 'switch',
-        help: 'buy one answer per county; counties are found by the boundaries here (data get counties)',
-        value: (isOn) => (isOn ? { find: 'county' } : undefined),
-      },
-      tract: {
-        help: 'census tract column (or STATE,COUNTY,TRACT): buy one answer per tract',
-        value: (tract) => ({ tract }),
-      },
-      county: { help: 'county FIPS column: buy one answer per county', value: (county) => ({ county }) },
-      'verify-areas': {
-        type: 'share',
-        help: 'share of the answers spared by tract or county that is bought anyway, to verify (default 1 %)',
-        value: (verify) => ({ verify }),
-      },
-    },
+    flags: { areas: {} },
   },
   service: {
     group: 'Where answers come from',
@@ -417,9 +396,6 @@ type Defaults = {
 export const DEFAULTS = Object.fromEntries(
   SETTING_LIST.flatMap(([name, setting]) => (setting.default === undefined ? [] : [[name, setting.default]])),
 ) as Defaults;
-
-/** One answer in a hundred is enough to detect a wrong area column early. */
-export const DEFAULT_VERIFY = 0.01;
 
 /** The description of a setting, with its default. */
 export function helpOf({ help, default: value, flags = {} }: Setting): string {

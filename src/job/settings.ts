@@ -2,7 +2,7 @@ import { devNull } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest-name.ts';
-import { TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../contract/topics.ts';
+import { type AreaLevel, TIME_TO_LIVE, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../contract/topics.ts';
 import type { OpenOptions } from '../rows/file-formats.ts';
 import { encodingNamed } from '../rows/files/text-encoding.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
@@ -12,8 +12,8 @@ import { durationMs } from './duration.ts';
 import { commandIn } from './finish-hook.ts';
 import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
-import { areaParts, definedOnly, mergeJobFiles } from './merge-settings.ts';
-import { DEFAULT_VERIFY, DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
+import { definedOnly, mergeJobFiles } from './merge-settings.ts';
+import { DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
 import { topicsOf } from './topic-choice.ts';
 
 /** The output of a job that only buys: a run writes its rows to the null device. */
@@ -56,8 +56,8 @@ export interface Job extends PlainSettings {
   /** The file of the agencies' data on this machine; it may not exist. */
   readonly dataFile: string;
   readonly orderBy: OrderBy;
-  /** How to find a row's census tract or county, to buy one answer per area; null: one per cell. */
-  readonly areas: AreaSettings | null;
+  /** Buy one answer per area of this level, found by the boundaries on this machine; null: one per cell. */
+  readonly areas: AreaLevel | null;
   /** How long an answer is fresh, in milliseconds; null: forever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
@@ -70,17 +70,6 @@ export interface Job extends PlainSettings {
   readonly assumed: readonly ('topics' | 'subscription')[];
   /** The account whose credits the keys spend. */
   readonly account: JobAccount;
-}
-
-/** The source of a row's area, and the share of spared answers that is bought anyway, to verify. */
-export interface AreaSettings {
-  /** Find the area of this level by the boundaries on this machine, and read no column. Absent otherwise. */
-  readonly find?: 'tract' | 'county';
-  readonly tract: string | null;
-  readonly county: string | null;
-  /** Read OED's GeogScheme and GeogName columns. */
-  readonly oed: boolean;
-  readonly verify: number;
 }
 
 /** `file`: in the order of the rows. Else by the value of a cell: the sum over its rows of OED's TIV columns, or of one column. */
@@ -124,7 +113,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     ...files,
     topics: topicsOf(settings.topics),
     orderBy: orderByOf(settings.order_by),
-    areas: areasOf(settings.areas),
+    areas: settings.areas ?? null,
     location: definedOnly(settings.location ?? {}),
     reading: definedOnly({
       delimiter: settings.delimiter,
@@ -166,19 +155,6 @@ function orderByOf(orderBy: JobFile['order_by']): OrderBy {
   if (orderBy === undefined || orderBy === 'file') return { kind: 'file' };
   if (orderBy === 'tiv') return { kind: 'tiv' };
   return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
-}
-
-function areasOf(areas: JobFile['areas']): AreaSettings | null {
-  if (areas === undefined) return null;
-  const { find, tract = null, county = null, oed = false, verify } = areaParts(areas);
-  if (verify !== undefined && find === undefined && tract === null && county === null && !oed) {
-    throw new PerilbookError(
-      'USAGE',
-      'areas: verify is set, but not how areas are known',
-      'Add --by-tract or --by-county, or name a column: --tract, --county.',
-    );
-  }
-  return { tract, county, oed, verify: verify ?? DEFAULT_VERIFY, ...(find === undefined ? {} : { find }) };
 }
 
 function timeToLiveOf(overrides: Readonly<Record<string, string>>): Job['timeToLive'] {

@@ -6,7 +6,7 @@ import type { RowFile } from '../rows/port.ts';
 import { type OpenedJob, prepare } from '../run/prepare.ts';
 import { newProgress } from '../run/progress.ts';
 import type { RunContext } from '../run/run-context.ts';
-import { checkPurchase, getAnswers, startRun, stateOf } from '../run/run-job.ts';
+import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from '../run/run-job.ts';
 import type { Stop, StopReason } from '../run/stop.ts';
 import { writeOutput } from '../run/write/write-output.ts';
 import { NO_LIMIT } from './answer-source.ts';
@@ -86,7 +86,7 @@ export class BatchRun implements AsyncDisposable {
     // The rest of a budget may pay for a place that lacks little. Every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);
-    const { status } = await writeOutput(prepared, prepared.plan, rowFile);
+    const { status } = await writeOutput(prepared, await verifiedPlan(prepared, prepared.plan), rowFile);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;
     // Read now: the fields are unpacked from the store, which the program may close.

@@ -18,10 +18,10 @@ function placesOption({ input }: Pick<Job, 'input'>, folder: string, state?: str
 }
 
 /** The sources of `perilbook data get` that hold the boundaries of each level. */
-const SOURCE_OF = { tract: 'areas', county: 'counties' } as const;
+export const BOUNDARY_SOURCES = { tract: 'areas', county: 'counties' } as const;
 
 /** The command that gets the boundaries for the locations of an input. */
 export function getBoundariesCommand(level: 'tract' | 'county', input: string, folder: string): string {
   const file = input === '-' ? 'FILE' : shownPath(input, folder);
-  return `perilbook data get ${SOURCE_OF[level]} --for ${file}`;
+  return `perilbook data get ${BOUNDARY_SOURCES[level]} --for ${file}`;
 }

@@ -10,7 +10,7 @@ import type { ConnectionContext } from './connection.ts';
 import { getBoundariesCommand } from './get-command.ts';
 
 /**
- * Opens the boundaries for a job with `areas.find`, in one read transaction, so that a `data update` meanwhile has no effect. Sample
+ * Opens the boundaries for a job with `areas`, in one read transaction, so that a `data update` meanwhile has no effect. Sample
  * boundaries are made up and must not decide what is bought.
  *
  * @throws PerilbookError SERVICE_DATA when the boundaries are not here
@@ -19,7 +19,7 @@ export function openAreas(context: ConnectionContext, job: Job): OpenedAreas {
   using opened = new DisposableStack();
   const database = opened.use(openWithAreas(context, job));
   database.exec('BEGIN');
-  const find = createCellAreaFinder(database, job.areas!.find!, job.precision);
+  const find = createCellAreaFinder(database, job.areas!, job.precision);
   const owned = opened.move();
   return { find, [Symbol.dispose]: () => owned.dispose() };
 }
@@ -30,7 +30,7 @@ export function requireAreas(context: ConnectionContext, job: Job): void {
 }
 
 function openWithAreas(context: ConnectionContext, job: Job): DataDatabase {
-  const level = job.areas!.find!;
+  const level = job.areas!;
   const file = join(context.dataFolder, 'data.db');
   const hint = `Run: ${getBoundariesCommand(level, job.input, context.workingFolder)}`;
   if (!existsSync(file)) throw missing(`There are no ${NAMES[level]} boundaries on this machine`, hint, file);

@@ -181,10 +181,10 @@ export class UiApi {
 
   async #columnsOf(
     file: ChosenFile,
-    { lat, lng, header = true, order, areas }: Pick<Choice, 'lat' | 'lng' | 'header' | 'order' | 'areas'>,
+    { lat, lng, header = true, order }: Pick<Choice, 'lat' | 'lng' | 'header' | 'order'>,
   ): Promise<readonly string[]> {
     const columns = this.#columns.get(`${file.id} ${header}`) ?? (await this.#preview(file, header)).columns;
-    const used = Math.max(lat, lng, typeof order === 'number' ? order : 0, areas?.column ?? 0);
+    const used = Math.max(lat, lng, typeof order === 'number' ? order : 0);
     if (used < columns.length) return columns;
     throw new RefusedRequest(422, 'COLUMNS', 'Unknown column', 'Reload the page: the file may have changed.');
   }

@@ -26,7 +26,7 @@ export interface CheckedJob {
 export interface CheckPorts extends JobFolders {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly streams: Streams;
-  /** Opens the boundaries of a job with `areas.find`. @throws SERVICE_DATA when they are not here */
+  /** Opens the boundaries of a job with `areas`. @throws SERVICE_DATA when they are not here */
   readonly openAreas: NonNullable<Effects['openAreas']>;
 }
 
@@ -75,7 +75,7 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
     }
   }
   // Local answers cost nothing: areas have no effect on them.
-  if (job.areas?.find !== undefined && job.service.kind !== 'local') {
+  if (job.areas !== null && job.service.kind !== 'local') {
     try {
       outside.openAreas(job)[Symbol.dispose]();
     } catch (error) {
@@ -119,7 +119,7 @@ function settingOf(message: string): PropertyKey[] | null {
 }
 
 /** The setting that names a missing column. */
-function pathOfColumn({ location, areas }: Job, { context, code, message }: PerilbookError): PropertyKey[] {
+function pathOfColumn({ location }: Job, { context, code, message }: PerilbookError): PropertyKey[] {
   const { column } = context;
   if (code === 'OUTPUT_UNWRITABLE') return ['output'];
   if (code !== 'INPUT_COLUMNS') return ['input'];
@@ -127,8 +127,6 @@ function pathOfColumn({ location, areas }: Job, { context, code, message }: Peri
   if (column === location.lat) return ['location', 'lat'];
   if (column === location.lng) return ['location', 'lng'];
   if (column === location.column) return ['location', 'column'];
-  if (column === areas?.tract) return ['areas', 'tract'];
-  if (column === areas?.county) return ['areas', 'county'];
   return settingOf(message) ?? ['input'];
 }
 

@@ -23,7 +23,7 @@ export interface Effects {
   /** How many threads read and write the rows beside the main one. Left out: the other cores, for large files. */
   readonly rowThreads?: number;
   /**
-   * Opens the boundaries that a job with `areas.find` needs. Left out if no job needs it.
+   * Opens the boundaries that a job with `areas` needs. Left out if no job needs it.
    * @throws SERVICE_DATA when they are not here
    */
   readonly openAreas?: (job: Job) => OpenedAreas;

@@ -9,6 +9,8 @@ import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
 import { lookUp } from './look-up/look-up.ts';
 import { checkOutputs, outputFiles } from './parts/part-outputs.ts';
 import { writeParts } from './parts/write-parts.ts';
+import { readStoredAreas } from './plan/area-plan.ts';
+import { verifyAreas } from './plan/area-verification.ts';
 import type { Plan } from './plan/planning.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { record } from './progress.ts';
@@ -68,13 +70,14 @@ export async function run(
   const number = await startRun(prepared);
   try {
     const stopped = await getAnswers(prepared, plan, number);
+    const verified = await verifiedPlan(prepared, plan);
     const spent = await store.runSpending(number);
     const isKept = stopped !== null && FAILURES.has(stopped.reason) && spent.charged === 0 && (await hasOutputs(job));
     record(progress, 'phase', 'writing');
-    const written = isKept ? await fieldsOnDemand(prepared, plan).sums() : await write(prepared, plan);
+    const written = isKept ? await fieldsOnDemand(prepared, verified).sums() : await write(prepared, verified);
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
-    const result = runSummary({ planned, areas: plan.areas, job, run: number, spent, written, isKept, stop });
+    const result = runSummary({ planned, areas: verified.areas, job, run: number, spent, written, isKept, stop });
     const state = stateOf(stop, result);
     await store.finishRun(number, { state, resumeAfter: stop?.resumeAfter ?? null, summary: result });
     return { summary: result, state, stop, ratings: written.ratings };
@@ -83,6 +86,17 @@ export async function run(
     await store.finishRun(number, { state: 'stopped', resumeAfter: null, summary: null }).catch(() => {});
     throw error;
   }
+}
+
+/** The plan, with what its verified areas show after a purchase. */
+export async function verifiedPlan(context: RunContext, plan: Plan): Promise<Plan> {
+  const { areas, scan, order } = plan;
+  if (areas === null || order.length === 0) return plan;
+  const stored = await readStoredAreas(scan.areas, context.store, context.source);
+  return {
+    ...plan,
+    areas: { ...areas, verification: await verifyAreas({ ...context, scan }, areas.verifying, stored) },
+  };
 }
 
 /** Records the start of a run in the store. @param plannedCredits differs from the plan's price where more batches of rows follow */

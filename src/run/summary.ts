@@ -7,6 +7,7 @@ import type { Spending } from '../store/port.ts';
 import type { Connection } from './connection-kinds.ts';
 import { datasetsOf, type OriginNotes } from './look-up/local-data.ts';
 import { placesWithoutData } from './look-up/places-without-data.ts';
+import { type AreaVerification, isTrusted } from './plan/area-verification.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
 import type { Plan } from './plan/planning.ts';
 import type { Way } from './plan/ways.ts';
@@ -108,6 +109,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       representatives: plan.areas.representatives,
       verified: plan.areas.verified,
       spared: plan.areas.spared,
+      ...verificationSummary(plan.areas.verification),
       /** How many cells are in an area by the boundaries on this machine, and why the others are bought on their own. */
       ...(scan.areaCounts && {
         found: scan.areaCounts.inArea,
@@ -128,6 +130,7 @@ export function creditsNow({ this_run, credits }: PlanSummary): number {
 
 interface RunSummaryParts {
   readonly planned: PlanSummary;
+  /** Of the verified plan. */
   readonly areas: Plan['areas'];
   readonly job: Pick<Job, 'output'>;
   readonly run: number;
@@ -146,6 +149,7 @@ export function runSummary({ planned, areas, job, run, spent, written, isKept, s
   const each = shared === 0 ? 0 : planned.saved.by_cells / shared;
   return {
     ...planned,
+    areas: planned.areas && areas && { ...planned.areas, ...verificationSummary(areas.verification) },
     /** Rows at the same place and answers for a whole area save credits only if the place has its answers. */
     saved: {
       ...planned.saved,
@@ -168,9 +172,19 @@ export function runSummary({ planned, areas, job, run, spent, written, isKept, s
   };
 }
 
+/** How many areas are verified, how many of them differed, and whether each place is bought for itself because of that. */
+function verificationSummary(verification: AreaVerification) {
+  return {
+    areas_verified: verification.verified,
+    areas_differed: verification.differed,
+    each_place: !isTrusted(verification),
+  };
+}
+
 function savedByAreas(areas: Plan['areas'], cells: number, isComplete: Written['isComplete']): number {
   let saved = 0;
-  if (areas !== null) for (let cell = 0; cell < cells; cell++) if (isComplete(cell)) saved += areas.savedAt(cell);
+  if (areas !== null && isTrusted(areas.verification))
+    for (let cell = 0; cell < cells; cell++) if (isComplete(cell)) saved += areas.savedAt(cell);
   return saved;
 }
 

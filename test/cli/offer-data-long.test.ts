@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
+import type { Feature, Polygon } from 'geojson';
 import { jobOf } from '../../src/cli/job-of-options.ts';
 import { dataForPage } from '../../src/cli/offer-data.ts';
+import { agencyMirror } from '../data/download/agency-mirror.ts';
+import { shapefileZip } from '../data/download/polygon-shapefile.ts';
 import { MovedClock } from '../moved-clock.ts';
+import { square } from '../service/small-data.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, type SetupOptions } from './command-line.ts';
 import { machineWithoutRadon } from './radon-mirror.ts';
 
@@ -65,6 +70,45 @@ test('a no leaves the run as it was; without a terminal, and with --yes or --qui
   assert.doesNotMatch(abroad.stderr, QUESTION);
   assert.match(abroad.stderr, /wrote .*1 row/);
   assert.equal(mirror.requests.length, 0);
+});
+
+test('for areas and a service, a run on a terminal offers the boundaries; after a no it ends with the command', async (t) => {
+  const folder = temporaryFolder(t);
+  const mirror = await agencyMirror(t);
+  const county: Feature<Polygon> = {
+    type: 'Feature',
+    geometry: square(-119, 34, 1),
+    properties: { STATEFP: '06', COUNTYFP: '037', GEOID: '06037', NAMELSAD: 'Los Angeles County' },
+  };
+  mirror.files.set('www2.census.gov/geo/tiger/GENZ2025/shp/cb_2025_us_county_500k.zip', {
+    body: shapefileZip('cb_2025_us_county_500k', [county], Object.keys(county.properties!)),
+  });
+  mkdirSync(join(folder, 'perilbook'));
+  writeFileSync(join(folder, 'perilbook/sources.yaml'), `mirror: ${mirror.url}\n`);
+  writeFileSync(join(folder, 'book.csv'), 'lat,lng\n34.0522,-118.2437\n');
+  writeFileSync(join(folder, 'key'), 'secret');
+  const paid = ['--base-url', 'http://127.0.0.1:9/', '--api-key-file', 'key', '--topics', 'radon', '--budget', '0'];
+  const run = (options: SetupOptions, ...args: string[]) =>
+    perilbook(['run', 'book.csv', ...paid, '--areas', 'county', ...args], {
+      ...{ folder, clock: new MovedClock('2026-06-15T12:00:00Z'), env: { XDG_DATA_HOME: folder } },
+      ...options,
+    });
+  const onTerminal = { columns: 100 };
+  const command = /There are no county boundaries on this machine\n.*Run: perilbook data get counties --for book\.csv/;
+  for (const ended of [await run({}), await run({ ...onTerminal, typed: 'y\r' }, '--yes')]) {
+    assert.deepEqual(
+      [ended.code, QUESTION.test(ended.stderr), command.test(ended.stderr)],
+      [2, false, true],
+      ended.stderr,
+    );
+  }
+  const refused = await run({ ...onTerminal, typed: 'n\r' });
+  assert.match(refused.stderr, /There are no county boundaries on this machine\. They can be downloaded:/);
+  assert.deepEqual([refused.code, QUESTION.test(refused.stderr), command.test(refused.stderr)], [2, true, true]);
+  assert.equal(mirror.downloads(), 0);
+  const ran = await run({ ...onTerminal, typed: 'y\r' });
+  assert.match(ran.stderr, /counties: loaded 1 record[\s\S]*boundaries +1 place in an area/);
+  assert.equal(ran.code, 4, ran.stderr);
 });
 
 test('the page gets all that a download prints, also beyond the 64 KB that a stream buffers', async (t) => {

@@ -11,10 +11,10 @@ import { allSources, openUi } from './ui-scene.ts';
 
 const CELLS = 60;
 
-/** Locations with ids and values, which name one census tract. */
+/** Locations with ids and values, in one census tract. */
 function portfolio(): string {
-  const rows = places(CELLS).map(([lat, lng], index) => `P${index},${lat},${lng},${index + 1},31001967000\n`);
-  return `policyID,lat,lng,tiv,tract\n${rows.join('')}`;
+  const rows = places(CELLS).map(([lat, lng], index) => `P${index},${lat},${lng},${index + 1}\n`);
+  return `policyID,lat,lng,tiv\n${rows.join('')}`;
 }
 
 async function openBook(page: Page, folder: string): Promise<void> {
@@ -60,20 +60,18 @@ test('source, areas and way to buy change the price at once and survive a reload
   await page.getByLabel('Drought').click();
   await price(page, String(2 * CELLS));
   await page.getByLabel('Census tract').check();
-  await page.selectOption('#area-column', { label: 'Column tract' });
-  await page.selectOption('#area-verify', '0');
-  await price(page, String(CELLS + 1));
+  // One for the tract, and twenty to verify.
+  await price(page, String(CELLS + 21));
   await page.getByLabel('Fewest calls').check();
-  // Calls of one bundle instead of two singles.
-  await price(page, '94');
+  // A bundle of 35 credits instead of two singles.
+  await price(page, '774');
   await nothingFound(page, 'areas');
 
   await page.reload();
   await page.locator('[data-ready]').waitFor();
-  await price(page, '94');
+  await price(page, '774');
   const chosen = (label: string) => page.getByLabel(label).isChecked();
   assert.deepEqual(await Promise.all(['Paid service', 'Census tract', 'Fewest calls'].map(chosen)), [true, true, true]);
-  assert.equal(await page.locator('#area-verify').inputValue(), '0');
   await page.check('[value="sample"]');
   await page.locator('#sample').waitFor();
   await page.locator('#price-step:not(.stale)').waitFor();

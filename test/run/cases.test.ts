@@ -145,7 +145,7 @@ async function tried(
   const keys = (step.keys ?? ['default']).map((name) => known.get(name)!);
   const settings = [...(step.together ?? [step.plan ?? step.run])].map((own) => settingsOf(harness.url, job, own));
   try {
-    if (step.plan) return await harness.plan(settings[0], keys);
+    if (step.plan) return await harness.plan(settings[0], { keys });
     const progress = newProgress();
     const options = {
       ...{ baseUrl: step.isUnreachable ? 'http://127.0.0.1:9' : fake.url, progress, keys },

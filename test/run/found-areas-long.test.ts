@@ -4,26 +4,22 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
+import type { AreaRecord } from '../../src/data/tables/records.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { mergeJobFiles } from '../../src/job/merge-settings.ts';
-import { makeJob } from '../../src/job/settings.ts';
+import { between, randomOf } from '../../src/sample/random.ts';
 import type { Store } from '../../src/store/port.ts';
-import { AREAS, info, RATINGS } from '../service/small-data.ts';
+import { AREAS, info, RATINGS, square } from '../service/small-data.ts';
 import { column, type Harness, openHarness, places } from './harness.ts';
 
 const natural = NATURAL_SLUGS.filter((slug) => slug !== 'avalanche');
-const BOTH: JobFile = { topics: [...natural, 'airQuality', 'radon'], counts: false };
 
-/** Ten places in one tract, five in another, six in a county without tracts; and one on the border of the two tracts. */
-const LOCATIONS = [
-  ...places(10).map(([lat, lng]) => [lat, lng, '31001000100,31001'] as const),
-  ...places(5).map(([lat, lng]) => [lat, lng + 0.46, '31001000200,31001'] as const),
-  ...places(6).map(([lat, lng]) => [lat, lng + 1.4, ',31003'] as const),
-];
+/** Sixty places in one tract, forty in another, thirty in a county without tracts; and one on the border of the two tracts. */
+const IN_TRACTS = [...places(60), ...places(40).map(([lat, lng]) => [lat, lng + 0.46] as const)];
+const LOCATIONS = [...IN_TRACTS, ...places(30).map(([lat, lng]) => [lat, lng + 1.4] as const)];
 const ON_BORDER = [40.3, -99.5] as const;
 
 /** The service has ratings of both tracts. */
-async function open(t: TestContext): Promise<Harness> {
+async function open(t: TestContext, locations: readonly (readonly [number, number])[] = LOCATIONS): Promise<Harness> {
   const harness = await openHarness(t);
   const [first] = AREAS.filter(({ level }) => level === 'tract');
   const ofSecond = RATINGS.filter(({ geoid }) => geoid === first!.geoid).map((rating) => ({
@@ -32,134 +28,179 @@ async function open(t: TestContext): Promise<Harness> {
   }));
   const records = [...RATINGS, ...ofSecond];
   importDataset(harness.database, { kind: 'nri', info: info('nri'), records }, harness.clock);
+  harness.writeInput(locations);
   return harness;
 }
 
-function write(harness: Harness, withCodes: boolean): void {
-  const rows = LOCATIONS.map(([lat, lng, code]) => `${lat},${lng}${withCodes ? `,${code}` : ''}\n`);
-  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng${withCodes ? ',TRACT,COUNTY' : ''}\n${rows.join('')}`);
-}
-
-/** The columns that Perilbook added, without the time. */
+/** The columns that Perilbook added, without the note and the time. */
 function addedColumns(output: string): string[][] {
-  const [header] = output.split('\n');
-  const names = header!.split(',');
+  const names = output.split('\n')[0]!.split(',');
   return names
     .slice(names.indexOf('hazard_status'))
-    .filter((name) => name !== 'hazard_as_of')
+    .filter((name) => name !== 'hazard_as_of' && name !== 'hazard_note')
     .map((name) => [name, ...column(output, name)]);
 }
 
-test('a file without codes costs what the same file with codes costs, and its output is the same', async (t) => {
-  const coded = await open(t);
-  write(coded, true);
-  const withCodes = await coded.run({ ...BOTH, areas: { tract: 'TRACT', county: 'COUNTY', verify: 0 } });
-  const plain = await open(t);
-  write(plain, false);
-  const planned = await plain.plan({ ...BOTH, areas: { find: 'tract', verify: 0 } });
-  const ended = await plain.run({ ...BOTH, areas: { find: 'tract', verify: 0 } });
-  assert.deepEqual([withCodes.state, ended.state], ['complete', 'complete']);
-  // Ratings: two tracts, and six places without one. Air and radon: two counties.
-  assert.deepEqual([coded.charged(), plain.charged()], [8 * 15 + 2 * 2, 8 * 15 + 2 * 2]);
+test('one answer a tract and county gives the columns that an answer for each place gives, for fewer credits', async (t) => {
+  const job: JobFile = { topics: [...natural, 'airQuality', 'radon'], counts: false };
+  const each = await open(t);
+  await each.run(job);
+  const shared = await open(t);
+  const planned = await shared.plan({ ...job, areas: 'tract' });
+  const ended = await shared.run({ ...job, areas: 'tract' });
+  assert.equal(ended.state, 'complete');
+  // Ratings: two tracts, and thirty places without one. Air and radon: two counties. And twenty places to verify.
   assert.deepEqual(planned.areas, {
-    ...{ representatives: 3, verified: 0, spared: 19 },
-    ...{ found: 15, near_border: 0, in_no_area: 6, no_boundaries: 0 },
+    ...{ representatives: 3, verified: 20, spared: 108 },
+    ...{ areas_verified: 0, areas_differed: 0, each_place: false },
+    ...{ found: 100, near_border: 0, in_no_area: 30, no_boundaries: 0 },
   });
-  assert.equal(planned.credits, plain.charged());
-  assert.deepEqual(addedColumns(plain.output()), addedColumns(coded.output()));
-  assert.equal((await plain.run({ ...BOTH, areas: 'tract' })).summary.credits_spent, 0);
+  assert.equal(planned.credits, shared.charged());
+  assert.ok(shared.charged() <= 52 * 15 + 22 * 2 && shared.charged() < each.charged() / 2, String(shared.charged()));
+  assert.deepEqual(addedColumns(shared.output()), addedColumns(each.output()));
+  assert.deepEqual([ended.summary.areas?.areas_differed, ended.summary.areas?.each_place], [0, false]);
+  assert.equal((await shared.run({ ...job, areas: 'tract' })).summary.credits_spent, 0);
 });
 
 test('a place on a border is bought on its own, and so is one that no outline holds', async (t) => {
-  const harness = await open(t);
-  harness.writeInput([...LOCATIONS.slice(0, 15).map(([lat, lng]) => [lat, lng] as const), ON_BORDER, [40.3, -100.01]]);
-  const job: JobFile = { topics: [...natural], counts: false, areas: { find: 'tract', verify: 0 } };
+  const harness = await open(t, [...IN_TRACTS, ON_BORDER, [40.3, -100.01]]);
+  const job: JobFile = { topics: [...natural], counts: false, areas: 'tract' };
   const planned = await harness.plan(job);
   assert.deepEqual(planned.areas, {
-    ...{ representatives: 2, verified: 0, spared: 13 },
-    ...{ found: 15, near_border: 1, in_no_area: 1, no_boundaries: 0 },
+    ...{ representatives: 2, verified: 20, spared: 78 },
+    ...{ areas_verified: 0, areas_differed: 0, each_place: false },
+    ...{ found: 100, near_border: 1, in_no_area: 1, no_boundaries: 0 },
   });
   const ended = await harness.run(job);
-  assert.deepEqual([ended.state, harness.charged()], ['complete', 4 * 15]);
-  const notes = column(harness.output(), 'hazard_note');
-  assert.deepEqual(
-    notes.map((note) => /by tract \d+/.exec(note)?.[0] ?? ''),
-    [
-      ...['', ...Array.from({ length: 9 }, () => 'by tract 31001000100')],
-      ...['', ...Array.from({ length: 4 }, () => 'by tract 31001000200'), '', ''],
-    ],
-  );
+  assert.deepEqual([ended.state, harness.charged()], ['complete', (2 + 20 + 2) * 15]);
+  const notes = column(harness.output(), 'hazard_note').map((note) => /by tract \d+/.exec(note)?.[0]);
+  assert.equal(notes.filter(Boolean).length, 78);
+  assert.deepEqual([...new Set(notes.slice(60))].sort(), ['by tract 31001000200', undefined]);
+  assert.deepEqual(notes.slice(100), [undefined, undefined]);
 });
 
 test('by county, what differs between tracts is bought by place', async (t) => {
   const harness = await open(t);
-  harness.writeInput(LOCATIONS.map(([lat, lng]) => [lat, lng] as const));
-  const job: JobFile = { topics: ['drought', 'radon'], areas: { find: 'county', verify: 0 } };
-  await harness.run(job);
-  assert.equal(harness.charged(), 21 + 2);
+  await harness.run({ topics: ['drought', 'radon'], areas: 'county' });
+  assert.equal(harness.charged(), LOCATIONS.length + 2 + 20);
 });
 
-test('outlines that contradict the service are found by the verified share, and their tract is bought place by place', async (t) => {
+/** Boundaries that the service does not answer by. */
+async function wrongBoundaries(t: TestContext, records: readonly AreaRecord[]): Promise<Harness['openAreas']> {
+  const other = await openHarness(t);
+  importDataset(other.database, { kind: 'areas', info: info('areas'), records }, other.clock);
+  return other.openAreas;
+}
+
+test('a tract with two answers is bought place by place in the same run, within its budget', async (t) => {
   const harness = await open(t);
-  harness.writeInput(LOCATIONS.map(([lat, lng]) => [lat, lng] as const));
-  // All places in one tract: a boundary file that the service does not answer by.
-  const wide = { ...AREAS[1]!, geometry: { ...AREAS[1]!.geometry, coordinates: WIDE } } as (typeof AREAS)[number];
-  const other = await open(t);
-  importDataset(other.database, { kind: 'areas', info: info('areas'), records: [wide] }, other.clock);
-  const openAreas = other.openAreas;
-  const job: JobFile = { topics: ['drought'], areas: { find: 'tract', verify: 1 } };
-  await harness.run(job, { openAreas });
-  assert.equal(harness.charged(), LOCATIONS.length);
-  assert.match(harness.notices.join('\n'), /Two locations of tract 31001000100 were answered differently/);
-});
-
-const WIDE = [
-  [
-    [-101, 39],
-    [-97, 39],
-    [-97, 42],
-    [-101, 42],
-    [-101, 39],
-  ],
-];
-
-test('a mismatch found in a run sends it to the spared cells in the same run, within its budget', async (t) => {
-  const harness = await openHarness(t);
-  // Ten places of the tract, and five of another county that claim to lie in it.
-  const others = places(4).map(([lat, lng]) => [lat + 0.3, lng + 1.4]);
-  const rows = [...places(10), ...others, [40.4, -99.6]].map(([lat, lng]) => `${lat},${lng},31001000100\n`);
-  writeFileSync(join(harness.folder, 'input.csv'), `lat,lng,TRACT_GEOID\n${rows.join('')}`);
-  const job = { topics: ['drought' as const], areas: { tract: 'TRACT_GEOID', verify: 0.5 }, budget: 100 };
-  const planned = await harness.plan(job);
-  assert.ok(planned.areas!.spared > 0 && planned.areas!.verified > 0, JSON.stringify(planned.areas));
+  const openAreas = await wrongBoundaries(t, [{ ...AREAS[1]!, geometry: square(-101, 39, 4) }]);
+  const job: JobFile = { topics: ['drought'], areas: 'tract', budget: 1000 };
   let cellsRead = 0;
-  let reads = 0;
   const store: Store = {
     ...harness.store,
     read(source, cells) {
-      reads += 1;
       cellsRead += cells.length;
       return harness.store.read(source, cells);
     },
   };
-  const ended = await harness.run(job, { store });
-  assert.deepEqual([ended.state, harness.charged()], ['complete', 15]);
-  assert.deepEqual(new Set(column(harness.output(), 'drought_rating').slice(10, 14)), new Set(['Not Applicable']));
-  assert.deepEqual([reads, cellsRead], [2, 30], 'the cells of the area are read together, as those of the output are');
+  const ended = await harness.run(job, { openAreas, store });
+  assert.deepEqual([ended.state, harness.charged()], ['complete', LOCATIONS.length]);
+  assert.match(harness.notices.join('\n'), /Two locations of tract 31001000100 were answered differently/);
+  assert.equal(new Set(column(harness.output(), 'drought_rating')).size, 3);
+  const { areas_verified, areas_differed, each_place } = ended.summary.areas!;
+  assert.deepEqual([areas_verified, areas_differed, each_place], [1, 1, false]);
+  // The verifying cells after each of two rounds and at the end, the cells of the area, and those of the output.
+  assert.ok(cellsRead <= 4 * 20 + 2 * LOCATIONS.length, String(cellsRead));
 });
 
-const SURROUNDINGS = { dataFolder: '/data', workingFolder: '/work' };
+/** Tracts of a tenth of a degree, whose neighbours have other ratings; and eight places in each, anywhere in it. */
+const TRACTS = Array.from({ length: 100 }, (_, number) => {
+  const [row, across] = [Math.floor(number / 10), number % 10];
+  return {
+    geoid: `31001${String(100 + number).padStart(6, '0')}`,
+    south: 40 + row / 10,
+    west: -100 + across / 10,
+    row,
+    across,
+  };
+});
+const SCALE = ['Very Low', 'Relatively Low', 'Relatively Moderate', 'Relatively High', 'Very High'] as const;
+const ROWS = 800;
 
-test('areas: tract is short for find; the stronger of a column and a search wins, and the share stays', () => {
-  const areasOf = (...said: JobFile[]) => makeJob([...said, { input: 'x.csv' }], SURROUNDINGS).areas;
-  assert.deepEqual(areasOf({ areas: 'tract' }), { tract: null, county: null, oed: false, verify: 0.01, find: 'tract' });
-  assert.deepEqual(areasOf({ areas: { tract: 'T' } }), { tract: 'T', county: null, oed: false, verify: 0.01 });
-  const merged = (strong: JobFile['areas'], weak: JobFile['areas']) =>
-    mergeJobFiles({ areas: weak }, { areas: strong }).areas;
-  assert.deepEqual(merged({ find: 'tract' }, { tract: 'T', verify: 0.2 }), { find: 'tract', verify: 0.2 });
-  assert.deepEqual(merged({ tract: 'T' }, 'county'), { tract: 'T' });
-  assert.deepEqual(merged({ verify: 0.3 }, 'county'), { find: 'county', verify: 0.3 });
-  assert.deepEqual(merged({ county: 'C' }, { tract: 'T' }), { tract: 'T', county: 'C' });
-  assert.deepEqual(merged({ tract: 'T' }, 'oed'), { tract: 'T', oed: true });
-  assert.throws(() => areasOf({ areas: { verify: 0.1 } }), /areas: verify is set, but not how areas are known/);
+/** The outlines of the tracts, moved by so many degrees. */
+function outlines(north: number, east: number): AreaRecord[] {
+  return TRACTS.map(({ geoid, south, west }) => ({
+    ...{ geoid, level: 'tract', name: `Area ${geoid}`, state: 'NE' },
+    geometry: square(west + east, south + north, 0.1),
+  }));
+}
+
+async function openTracts(t: TestContext): Promise<Harness> {
+  const harness = await openHarness(t);
+  const ratings = TRACTS.map(({ geoid, row, across }) => ({
+    ...{
+      geoid,
+      topic: 'drought' as const,
+      rating: SCALE[(row + 2 * across) % 5]!,
+      score: row * 10 + across,
+      frequency: 0.25,
+    },
+  }));
+  importDataset(
+    harness.database,
+    { kind: 'areas', info: info('areas'), records: [AREAS[0]!, ...outlines(0, 0)] },
+    harness.clock,
+  );
+  importDataset(harness.database, { kind: 'nri', info: info('nri'), records: ratings }, harness.clock);
+  const random = randomOf(5, 'book');
+  const inside = () => [between(random, 40.02, 40.98), between(random, -99.98, -99.02)].map((at) => at.toFixed(4));
+  writeFileSync(
+    join(harness.folder, 'input.csv'),
+    `lat,lng\n${Array.from({ length: ROWS }, () => `${inside()}\n`).join('')}`,
+  );
+  return harness;
+}
+
+test('boundaries that lie a kilometre off are noticed, and each place is bought for itself within the limit of the run', async (t) => {
+  const job: JobFile = { topics: ['drought'], counts: false };
+  const each = await openTracts(t);
+  await each.run(job);
+  const right = column(each.output(), 'drought_rating');
+  /** Rows with a rating that is not theirs. */
+  const wrongRows = (output: string) =>
+    column(output, 'drought_rating').filter((rating, row) => rating !== '' && rating !== right[row]).length;
+
+  const trusted = await openTracts(t);
+  const first = await trusted.run({ ...job, areas: 'tract' });
+  assert.deepEqual([first.state, wrongRows(trusted.output()), first.summary.areas!.areas_differed], ['complete', 0, 0]);
+  assert.ok(first.summary.areas!.areas_verified >= 10 && trusted.charged() < ROWS / 2, String(trusted.charged()));
+
+  const harness = await openTracts(t);
+  const openAreas = await wrongBoundaries(t, [AREAS[0]!, ...outlines(0.009, 0.012)]);
+  const planned = await harness.plan({ ...job, areas: 'tract' }, { openAreas });
+  const ended = await harness.run({ ...job, areas: 'tract' }, { openAreas });
+  assert.match(
+    harness.notices.join('\n'),
+    /\d+ areas verified, \d+ differed: the boundaries .* not those of the service, so each place is bought for itself/,
+  );
+  const { areas_verified: verified, areas_differed: differed, each_place } = ended.summary.areas!;
+  assert.ok(differed >= 2 && differed > 0.02 * verified && each_place, `${differed} of ${verified}`);
+  // The plan's price is the limit: what it does not buy is deferred.
+  assert.ok(harness.charged() <= planned.credits + planned.credits_retries_at_most, String(harness.charged()));
+  assert.deepEqual([ended.state, wrongRows(harness.output())], ['paused', 0]);
+  assert.equal(ended.summary.status.ok + ended.summary.status.deferred, ROWS);
+  assert.ok(ended.summary.status.deferred > 0);
+  // The next plan prices the rest, and its run buys it.
+  const rest = await harness.plan({ ...job, areas: 'tract' }, { openAreas });
+  assert.deepEqual(
+    [rest.areas!.each_place, rest.saved.by_areas, harness.charged() + rest.credits],
+    [true, 0, each.charged()],
+  );
+  const last = await harness.run({ ...job, areas: 'tract' }, { openAreas });
+  assert.deepEqual([last.state, wrongRows(harness.output()), harness.charged()], ['complete', 0, each.charged()]);
+
+  const generous = await openTracts(t);
+  const whole = await generous.run({ ...job, areas: 'tract', budget: 1000 }, { openAreas });
+  assert.deepEqual([whole.state, wrongRows(generous.output()), generous.charged()], ['complete', 0, each.charged()]);
 });

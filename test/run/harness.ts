@@ -45,7 +45,7 @@ export interface Harness {
   run(settings?: JobFile, options?: RunOptions): Promise<RunResult>;
   plan(
     settings?: JobFile,
-    keys?: readonly Key[],
+    options?: RunOptions,
   ): Promise<RunResult['summary'] | Awaited<ReturnType<typeof prepare>>['summary']>;
   output(): string;
   readonly database: DataDatabase;
@@ -113,7 +113,7 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
   };
   const fullKey = key();
   const openAreas: Harness['openAreas'] = ({ areas, precision }) => ({
-    find: createCellAreaFinder(database, areas!.find!, precision),
+    find: createCellAreaFinder(database, areas!, precision),
     [Symbol.dispose]: () => {},
   });
   const effects = {
@@ -175,8 +175,8 @@ export async function openHarness(t: TestContext, options: HarnessOptions = {}):
       using priced = await prepare(await open(settings, runOptions));
       return await run(priced);
     },
-    async plan(settings, keys) {
-      using prepared = await prepare(await open(settings, keys ? { keys } : {}));
+    async plan(settings, options) {
+      using prepared = await prepare(await open(settings, options));
       return prepared.summary;
     },
     output: () => readFileSync(join(folder, 'output.csv'), 'utf8'),

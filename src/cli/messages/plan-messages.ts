@@ -6,6 +6,7 @@ import { DEFAULTS } from '../../job/setting-table.ts';
 import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
+import { distrustText } from '../../run/plan/area-verification.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
 import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
@@ -179,10 +180,12 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
   if (plan.scan.areaCounts !== null) words.push(['boundaries', boundaryText(plan.scan.areaCounts)]);
   const savings = savingsMessage(isWhole ? saved : { ...saved, by_cells: 0, by_areas: 0 });
   if (summary.areas) {
-    const { representatives, verified, spared } = summary.areas;
+    const { representatives, verified, spared, each_place } = summary.areas;
     words.push([
       'areas',
-      `${counted(representatives, 'place')} bought for a whole tract or county, ${grouped(spared)} use their answers, ${grouped(verified)} bought to verify`,
+      each_place
+        ? distrustText(plan.areas!.verification)
+        : `${counted(representatives, 'place')} bought for a whole tract or county, ${grouped(spared)} use their answers, ${grouped(verified)} bought to verify`,
     ]);
   }
   if (savings !== '') words.push(['credits saved', savings]);
@@ -202,8 +205,8 @@ function boundaryText({ inArea, nearBorder, inNoArea, noBoundaries }: AreaCounts
 
 /** How to get the boundaries that some places lack. */
 function missingBoundariesMessage({ job, plan }: Prepared, folder: string): string[] {
-  const level = job.areas?.find;
-  if (level === undefined || (plan.scan.areaCounts?.noBoundaries ?? 0) === 0) return [];
+  const level = job.areas;
+  if (level === null || (plan.scan.areaCounts?.noBoundaries ?? 0) === 0) return [];
   return [`To get the boundaries of the other states: ${getBoundariesCommand(level, job.input, folder)}`];
 }
 

@@ -2,6 +2,7 @@ import { amount, counted, dateTime, grouped } from '../../base/format-numbers.ts
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
 import type { RatingFinding } from '../../report/figures/story.ts';
+import { verificationText } from '../../run/plan/area-verification.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
 import { listed, percent, shownPath, wrapped } from './format.ts';
 import { invalidRowsMessage, type OutputStyle, savingsMessage } from './plan-messages.ts';
@@ -32,6 +33,11 @@ export function runMessages(
       'unknown',
       `${counted(summary.credits_unknown, 'credit')} of calls without a usable answer; the provider may have charged them`,
     ]);
+  }
+  if (summary.areas) {
+    const { areas_verified: verified, areas_differed: differed } = summary.areas;
+    const each = summary.areas.each_place ? '; each place is bought for itself' : '';
+    pairs.push(['areas', `${verificationText({ verified, differed })}${each}`]);
   }
   const savings = savingsMessage(saved);
   if (!isLocal && savings !== '') pairs.push(['saved', savings]);

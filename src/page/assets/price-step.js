@@ -110,7 +110,16 @@ function notesOf({ saved, scopes, areas }) {
     .join(' ');
 }
 
-function areaWords({ representatives, spared, verified, near_border: onBorder = 0, no_boundaries: none = 0 }, saved) {
+function areaWords({ each_place, areas_verified, areas_differed, ...plan }, saved) {
+  if (each_place)
+    return `${counted(areas_verified, 'area')} verified, ${areas_differed} differed: the boundaries on this machine are not those of the service, so each place is bought for itself.`;
+  return plannedAreas(plan, saved);
+}
+
+function plannedAreas(
+  { representatives, spared, verified, near_border: onBorder = 0, no_boundaries: none = 0 },
+  saved,
+) {
   const alone = [
     onBorder > 0 ? `${grouped(onBorder)} on a border` : '',
     none > 0 ? `${grouped(none)} without boundaries here` : '',

@@ -1,12 +1,10 @@
 import { effect, signal } from '@preact/signals';
 import { post } from './api.js';
 import { needsServer } from './connection.js';
-import { ErrorBox, Fold, html, Options } from './html.js';
+import { ErrorBox, Fold, html } from './html.js';
 import {
   about,
   area,
-  areaKnown,
-  areaOptions,
   book,
   choice,
   choicesError,
@@ -14,7 +12,6 @@ import {
   offered,
   priceAgain,
   priced,
-  SHARES,
   source,
   topics,
   whyNoArea,
@@ -34,10 +31,8 @@ const LEVELS = [
   ['county', 'County', ''],
 ];
 
-const VERIFIED = SHARES.map((share) => [share, share === 0 ? 'none' : `${100 * share} % of the places saved`]);
-
 export function SourceStep() {
-  const { level, verify } = area.value;
+  const level = area.value;
   const isArea = level !== 'place' && whyNoArea(level) === null;
   const name = SOURCES.find(([value]) => value === source.value)[1];
   const line = isArea ? `${name}, one answer for each ${level === 'tract' ? 'census tract' : 'county'}` : name;
@@ -47,9 +42,6 @@ export function SourceStep() {
     value === 'service' && service !== null ? `${title} ${service}` : title,
     what,
   ]);
-  const change = (part) => {
-    area.value = { ...area.value, ...part };
-  };
   return html`<section id="source-step" aria-labelledby="source-title">
     <${Fold} name="source" title="Source" line=${line} isOpen=${folds.source}>
       <${ErrorBox} id="source-error" error=${choicesError.value} />
@@ -59,14 +51,9 @@ export function SourceStep() {
         }} />
       <${PublicData} />
       <${Choices} id="areas" name="area" legend="One answer for each" values=${LEVELS} chosen=${level}
-        whyNot=${whyNoArea} onChoose=${(value) => change({ level: value })} />
-      ${
-        isArea &&
-        html`<p id="area-details" class="pair">
-        <span><label for="area-column">Area known by</label><select id="area-column" onChange=${({ currentTarget }) => change({ known: currentTarget.value })}><${Options} values=${areaOptions.value} chosen=${areaKnown.value} /></select></span>
-        <span><label for="area-verify">Bought anyway, to verify</label><select id="area-verify" onChange=${({ currentTarget }) => change({ verify: Number(currentTarget.value) })}><${Options} values=${VERIFIED} chosen=${verify} /></select></span>
-      </p>`
-      }
+        whyNot=${whyNoArea} onChoose=${(value) => {
+          area.value = value;
+        }} />
     <//>
   </section>`;
 }

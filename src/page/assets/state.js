@@ -12,8 +12,8 @@ export const runs = signal([]);
 export const columns = signal(null);
 export const topics = signal([]);
 export const source = signal('sample');
-/** `known`: the index of a column, or `boundaries`. */
-export const area = signal({ level: 'place', known: 'boundaries', verify: 0.01 });
+/** What one answer holds for: `place`, `tract` or `county`. */
+export const area = signal('place');
 export const optimize = signal('credits');
 /** The text of the field. */
 export const budgetText = signal('');
@@ -34,38 +34,12 @@ const SETTLE_MS = 250;
 
 const FREE = 'Answers of this source are free: there is nothing to save.';
 
-/** Names of columns that hold codes of areas as a rule. */
-const LIKELY = { tract: /tract|geoid/i, county: /county|fips|geoid/i };
-
 /** Why one answer for each area cannot be chosen; null: it can. */
 export function whyNoArea(level) {
   if (level === 'place') return null;
   if (source.value === 'local') return FREE;
-  const nothingSaved = offered.value.areas[level] ?? null;
-  if (nothingSaved !== null) return nothingSaved;
-  const isLikely = book.value.columns.some((name) => LIKELY[level].test(name));
-  return isLikely ? null : (offered.value.boundaries[level] ?? null);
+  return offered.value.areas[level] ?? offered.value.boundaries[level] ?? null;
 }
-
-/** How an area can be known: by boundaries, or by a column with a name of its own, likely ones first. */
-export const areaOptions = computed(() => {
-  const { level } = area.value;
-  if (book.value === null || level === 'place') return [];
-  const all = book.value.columns;
-  const named = [...all.entries()].filter(([index, name]) => name !== '' && all.indexOf(name) === index);
-  const isLikely = ([, name]) => LIKELY[level].test(name);
-  const sorted = [...named.filter(isLikely), ...named.filter((column) => !isLikely(column))];
-  const canFind = (offered.value.boundaries[level] ?? null) === null;
-  return [
-    ...(canFind ? [['boundaries', 'Boundaries on this machine']] : []),
-    ...sorted.map(([index, name]) => [String(index), `Column ${name}`]),
-  ];
-});
-
-export const areaKnown = computed(() => {
-  const { known } = area.value;
-  return areaOptions.value.some(([value]) => value === known) ? known : (areaOptions.value[0]?.[0] ?? 'boundaries');
-});
 
 /** What can be chosen, as the server said of the open file last. */
 const NOTHING_OFFERED = { sources: {}, boundaries: {}, areas: {} };
@@ -75,8 +49,7 @@ export const offered = signal(NOTHING_OFFERED);
 export const choice = computed(() => {
   if (book.value === null || columns.value?.lat == null || columns.value.lng === null) return null;
   if (topics.value.length === 0) return null;
-  const { level, verify } = area.value;
-  const by = areaKnown.value;
+  const level = area.value;
   const isArea = level !== 'place' && whyNoArea(level) === null;
   return {
     ...columns.value,
@@ -84,7 +57,7 @@ export const choice = computed(() => {
     topics: topics.value,
     optimize: optimize.value,
     source: source.value,
-    ...(isArea ? { areas: { level, column: by === 'boundaries' ? null : Number(by), verify } } : {}),
+    ...(isArea ? { areas: level } : {}),
   };
 });
 
@@ -193,13 +166,6 @@ function firstColumns({ location, kept, columns: names, header, order }) {
   return { lat: indexOf(names, kept.lat), lng: indexOf(names, kept.lng), order: orderKept(names, kept.order) };
 }
 
-export const SHARES = [0, 0.01, 0.05, 0.1];
-
-function firstArea({ level, column = null, verify } = { level: 'place' }, names = []) {
-  const known = column === null ? 'boundaries' : String(typeof column === 'number' ? column : names.indexOf(column));
-  return { level, known, verify: SHARES.includes(verify) ? verify : 0.01 };
-}
-
 /** Shows a file with what was chosen for it before: in this tab, or for its last run. */
 export function takeBook(opened) {
   const draft = readDraft(opened.id);
@@ -211,7 +177,7 @@ export function takeBook(opened) {
     const natural = about.value.topics.filter(({ category }) => category === 'natural').map(({ slug }) => slug);
     topics.value = draft.topics ?? kept?.topics ?? natural;
     source.value = draft.source ?? kept?.source ?? about.value.source;
-    area.value = draft.area ?? firstArea(kept?.areas ?? undefined, opened.columns);
+    area.value = draft.area ?? kept?.areas ?? 'place';
     optimize.value = draft.optimize ?? kept?.optimize ?? 'credits';
     budgetText.value = draft.budgetText ?? '';
     reportState.current = draft.report ?? {};

@@ -1,7 +1,6 @@
 import { type ErrorCode, PerilbookError } from '../../base/errors.ts';
 import { areaSuffices } from '../../columns/topic-columns.ts';
-import { topicOf } from '../../contract/topics.ts';
-import type { AreaLevel } from '../../geo/area-codes.ts';
+import { type AreaLevel, topicOf } from '../../contract/topics.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import type { Job } from '../../job/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';

@@ -23,14 +23,8 @@ export const choiceSchema = z.strictObject({
   order: z.union([z.int().nonnegative(), z.literal('tiv'), z.literal('file')]).optional(),
   /** Default: what the page was started with. */
   source: z.enum(ANSWER_SOURCES).optional(),
-  /** One answer for a whole tract or county: found by boundaries, or read from a column. */
-  areas: z
-    .strictObject({
-      level: z.enum(['tract', 'county']),
-      column: z.int().nonnegative().nullable(),
-      verify: z.number().min(0).max(1),
-    })
-    .optional(),
+  /** One answer for a whole tract or county. */
+  areas: z.enum(['tract', 'county']).optional(),
 });
 
 export type Choice = z.infer<typeof choiceSchema>;
@@ -56,13 +50,8 @@ export function jobFileOf(choice: Choice, columns: readonly string[]): JobFile {
     ...(header === false ? { header } : {}),
     ...(order === undefined ? {} : { order_by: typeof order === 'number' ? { column: columns[order]! } : order }),
     ...(source === undefined || source === 'service' ? {} : { service: source }),
-    ...(choice.areas === undefined ? {} : { areas: areasOf(choice.areas, columns) }),
+    ...(choice.areas === undefined ? {} : { areas: choice.areas }),
   };
-}
-
-function areasOf(areas: NonNullable<Choice['areas']>, columns: readonly string[]): NonNullable<JobFile['areas']> {
-  const { level, column, verify } = areas;
-  return column === null ? { find: level, verify } : { [level]: columns[column]!, verify };
 }
 
 /** The settings of a saved job file that the page shows again. */
@@ -78,15 +67,8 @@ export function keptChoice(settings: JobFile | null): unknown {
     order,
     topics: topicsOf(topics ?? 'natural'),
     source: typeof service === 'string' ? service : null,
-    areas: keptAreas(areas),
+    areas: areas ?? null,
   };
-}
-
-/** The column by its name; null: by boundaries. */
-function keptAreas(areas: JobFile['areas']): unknown {
-  if (typeof areas !== 'object') return null;
-  const { find, tract = null, county = null, verify } = areas;
-  return { level: find ?? (tract === null ? 'county' : 'tract'), column: tract ?? county, verify };
 }
 
 /** The sentence that the user confirms. A start without it, or with that of another budget, is refused. */

@@ -7,7 +7,7 @@ const PAGE_HINTS: Readonly<Partial<Record<PerilbookError['code'], string>>> = {
   SCOPE_MISSING: 'Leave these topics out, or ask the provider for a key that may buy them.',
   OUTPUT_UNWRITABLE: 'Check that the disk has room, then resume the run.',
   LOCAL_DATA: 'Get the missing public data below the sources, or choose other topics or another source.',
-  SERVICE_DATA: 'Choose one answer for each place, or a column with the codes of areas.',
+  SERVICE_DATA: 'Choose one answer for each place.',
   KEY_REFUSED: 'Check the key, then start perilbook ui again.',
 };
 

@@ -5,6 +5,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import { total } from '../../store/ledger/admission.ts';
 import { accountState, IN_LATER_PERIODS } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
+import { distrustText, isTrusted, type StoredAreas, verifyAreas } from '../plan/area-verification.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { purchasesFor } from '../plan/reach.ts';
@@ -66,6 +67,7 @@ async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promis
   // A missing scope may show only by the service's 403.
   const buyable = job.topics.filter((topic) => mayBuy(payer.priceList, topic));
   let replanned: ReadonlySet<string> = new Set();
+  let isEachPlace = plan.areas === null || !isTrusted(plan.areas.verification);
   using _ = stopInTime(buying);
   for (;;) {
     const { credits, nearest } = await available(context);
@@ -77,9 +79,13 @@ async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promis
       const callsBefore = progress.calls;
       await buyCells(buying, queue, { order, topicsOf, credits });
       if (health.stopped) return health.stopped;
-      const contradicting = await contradictingAreas(context, replanned);
-      if (contradicting.size > 0) queue.replan(await missingInAreas(context, contradicting));
-      replanned = new Set([...replanned, ...contradicting]);
+      if (!isEachPlace) {
+        const stored = await readStoredAreas(plan.scan.areas, context.store, context.limits.source);
+        isEachPlace = await areAreasWrong(context, stored);
+        const again = isEachPlace ? new Set(stored.keys()) : contradictingAreas(context, stored, replanned);
+        if (again.size > 0) queue.replan(await missingInAreas(context, again));
+        replanned = new Set([...replanned, ...again]);
+      }
       if (progress.calls > callsBefore) continue;
     }
     if (health.isUnanswered) return health.outage();
@@ -94,13 +100,24 @@ function mayBuy({ singles, bundles, standard, enterprise }: PriceList, topic: To
   return singles(topic) || (bundles && (standard.has(topic) || enterprise.has(topic)));
 }
 
-/** The areas whose locations were answered differently in this run, except for areas that are already planned again. */
-async function contradictingAreas(
+/** Whether too many of the verified areas differ: then each remaining place is bought for itself, and the user is told why. */
+async function areAreasWrong(
   { job, plan, store, limits, freshness, effects }: BuyingContext,
+  stored: StoredAreas,
+): Promise<boolean> {
+  const request = { job, scan: plan.scan, store, source: limits.source, freshness };
+  const verification = await verifyAreas(request, plan.areas!.verifying, stored);
+  if (isTrusted(verification)) return false;
+  effects.notice(distrustText(verification));
+  return true;
+}
+
+/** The areas whose locations were answered differently in this run, except for areas that are already planned again. */
+function contradictingAreas(
+  { freshness, effects }: BuyingContext,
+  stored: StoredAreas,
   replanned: ReadonlySet<string>,
-): Promise<ReadonlySet<string>> {
-  if (job.areas === null) return new Set();
-  const stored = await readStoredAreas(plan.scan.areas, store, limits.source);
+): ReadonlySet<string> {
   const contradicting = new Set<string>();
   for (const [area, { mismatchedAt }] of stored) {
     if ((mismatchedAt ?? 0) < freshness.startedAt || replanned.has(area)) continue;

@@ -4,6 +4,7 @@ import { billingPeriod } from '../../contract/billing-period.ts';
 import { scopeOf } from '../../contract/credits.ts';
 import type { ClaimRequest, Settlement } from '../../store/port.ts';
 import { areasToSettle } from '../plan/area-plan.ts';
+import { COMPARABLE_MS } from '../plan/area-verification.ts';
 import type { Freshness } from '../plan/freshness.ts';
 import type { BuyingContext, CellWork } from './buying.ts';
 import type { Consequence, ReceivedAnswer } from './consequence.ts';
@@ -12,10 +13,6 @@ import type { Consequence, ReceivedAnswer } from './consequence.ts';
 const BEHIND_MS = 5 * 60_000;
 /** or this much later: a machine whose clock was set back must not buy again after its clock is corrected. */
 const AHEAD_MS = 2 * 86_400_000;
-
-/** Two answers about one area are compared if their times differ by at most this. Between older and newer answers there may be a
- * new release of the index. */
-const COMPARABLE_MS = 30 * 86_400_000;
 
 /** The parts of a granted call that its settlement needs. */
 interface GrantedCall extends Pick<ClaimRequest, 'call' | 'wanted'> {

@@ -13,19 +13,14 @@ import {
   union,
 } from '../../contract/topic-set.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import type { AreaLevel } from '../../geo/area-codes.ts';
 import type { Job } from '../../job/settings.ts';
 import type { AreaAnswers, ClaimRequest, Store, StoredArea } from '../../store/port.ts';
 import type { AreaTable } from '../scan/area-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
+import { type AreaVerification, areaTopics, isTrusted, LEVELS, type StoredAreas } from './area-verification.ts';
 import type { Freshness } from './freshness.ts';
 
-const LEVELS: readonly AreaLevel[] = ['tract', 'county'];
-
 const AREAS_PER_READ = 2_000;
-
-/** The stored areas, by their names (`tract 06037106111`). */
-export type StoredAreas = ReadonlyMap<string, StoredArea>;
 
 /** How many cells one answer for a whole area saves. */
 export interface AreaPlan {
@@ -35,13 +30,12 @@ export interface AreaPlan {
   readonly verified: number;
   /** Cells with a topic that is not bought, because their area has the answer. */
   readonly spared: number;
+  /** The cells by which areas are verified, bought or in the store. */
+  readonly verifying: ReadonlySet<number>;
+  /** What they had shown when the plan was made. */
+  readonly verification: AreaVerification;
   /** The topics that are bought at a cell for its areas, by the cell's number. */
   readonly represents: ReadonlyMap<number, TopicSet>;
-}
-
-/** The topics for which, in this job, one answer holds for a whole area of a level. */
-function areaTopics(job: Job, level: AreaLevel): TopicSet {
-  return topicSet(job.topics.filter((topic) => topicOf(topic).area === level && areaSuffices(topic, job.counts)));
 }
 
 /** Reads all areas that the rows name from the store. */
@@ -59,6 +53,8 @@ interface AreaPlanRequest {
   readonly job: Job;
   readonly scan: Pick<Scan, 'areas' | 'cells'>;
   readonly stored: StoredAreas;
+  readonly verifying: ReadonlySet<number>;
+  readonly verification: AreaVerification;
   /** The cells that lack something, in the order of spending. */
   readonly order: Iterable<number>;
   readonly missing: ReadonlyTopicSets;
@@ -67,22 +63,20 @@ interface AreaPlanRequest {
 
 /**
  * Plans which cells are bought for their areas. The first cell of an area in the order of spending is bought for all its cells;
- * the others lack only the topics that differ from place to place. An area with a fresh answer in the store buys nothing. A
- * share of the spared cells (`areas.verify`) is bought anyway. An area with contradicting answers spares no cell.
+ * the others lack only the topics that differ from place to place. An area with a fresh answer in the store buys nothing. The
+ * verifying cells are bought anyway. An area with contradicting answers spares no cell; boundaries that are not trusted spare none.
  *
  * @returns the plan, and the missing topics of the cells under it
  */
 export function spareByAreas(request: AreaPlanRequest): { readonly plan: AreaPlan; readonly missing: TopicSets } {
-  const { job, scan, stored, order, freshness } = request;
+  const { job, scan, stored, verifying, verification, order, freshness } = request;
   const missing = request.missing.copy();
   const topicsOf = { tract: areaTopics(job, 'tract'), county: areaTopics(job, 'county') };
   const served = new Map<string, TopicSet>();
   const represents = new Map<number, TopicSet>();
   let verified = 0;
   let spared = 0;
-  for (const cell of order) {
-    const { lat7, lng7 } = scan.cells.cell(cell);
-    const verify = isChosen(lat7, lng7, job.areas!.verify);
+  for (const cell of isTrusted(verification) ? order : []) {
     let inAreas = NO_TOPICS;
     for (const level of LEVELS) {
       const area = scan.areas.of(cell, level);
@@ -97,25 +91,19 @@ export function spareByAreas(request: AreaPlanRequest): { readonly plan: AreaPla
       inAreas = union(inAreas, intersection(lacking, before));
     }
     if (inAreas === NO_TOPICS) continue;
-    if (verify) verified++;
+    if (verifying.has(cell)) verified++;
     else {
       missing.set(cell, difference(missing.get(cell), inAreas));
       spared++;
     }
   }
-  return { plan: { representatives: represents.size, verified, spared, represents }, missing };
+  return { plan: { representatives: represents.size, verified, spared, verifying, verification, represents }, missing };
 }
 
 function freshTopics(record: StoredArea | undefined, freshness: Freshness): TopicSet {
   if (!record) return NO_TOPICS;
   const fresh = [...record.answers.values()].filter(({ topic, asOf }) => asOf >= freshness.freshSince(topic));
   return topicSet(fresh.map(({ topic }) => topic));
-}
-
-/** Chooses a fixed share of all cells, the same ones in every run and spread over the map (Knuth's multiplicative hash). */
-function isChosen(lat7: number, lng7: number, share: number): boolean {
-  const mixed = Math.imul(lat7 ^ Math.imul(lng7, 0x85ebca6b), 0x9e3779b1) >>> 0;
-  return mixed / 2 ** 32 < share;
 }
 
 /** The answers of a call that also hold for the cell's areas, for its settlement. */

@@ -19,6 +19,7 @@ import type { Scan } from '../scan/scan-input.ts';
 import { CellCache, completeCellFields } from '../write/cell-cache.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
 import { type AreaPlan, readStoredAreas, spareByAreas } from './area-plan.ts';
+import { type StoredAreas, verifyAreas, verifyingCells } from './area-verification.ts';
 import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from './call-times.ts';
 import { cheapestCalls, type PriceList } from './cheapest-calls.ts';
 import { type Allowance, forecast } from './forecast.ts';
@@ -101,7 +102,11 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const lackingOrder = spendingOrder(job, scan, unanswered.missing);
   const stored = job.areas === null || isLocal ? null : await readStoredAreas(scan.areas, store, source);
   const spared =
-    stored && spareByAreas({ job, scan, stored, order: lackingOrder, missing: unanswered.missing, freshness });
+    stored &&
+    spareByAreas({
+      ...{ job, scan, stored, freshness, order: lackingOrder, missing: unanswered.missing },
+      ...(await verificationNow(context, scan, stored)),
+    });
   const missing = spared?.missing ?? unanswered.missing;
   const allLacking = spared === null ? unanswered.lacking : countSets(missing);
   const lacking: ReadonlyMap<TopicSet, number> = isLocal ? new Map() : allLacking;
@@ -190,13 +195,24 @@ function windowCredits({ job, deadline, effects }: RunContext, { msPerCredit }: 
   return Math.min(creditsPerMinute * (Math.floor(leftMs / 60_000) + 1), byCalls);
 }
 
+/** Chooses the verifying cells, and compares what the store has of them. */
+async function verificationNow(context: RunContext, scan: Scan, stored: StoredAreas) {
+  const verifying = verifyingCells(context.job, scan, spendingComparator(context.job, scan));
+  return { verifying, verification: await verifyAreas({ ...context, scan }, verifying, stored) };
+}
+
 /** Cells that lack something: the most valuable first, or in the order of the file. */
-function spendingOrder(job: Job, { cells }: Scan, missing: ReadonlyTopicSets): Uint32Array {
-  const order = new Uint32Array(cells.size).map((_, cell) => cell).filter((cell) => missing.get(cell) !== NO_TOPICS);
-  if (job.orderBy.kind === 'file') return order;
-  const sign = job.orderBy.kind === 'column' && job.orderBy.direction === 'asc' ? 1 : -1;
-  // Equal values stay in file order, so that two runs buy in the same order.
-  return order.sort((a, b) => sign * (cells.value(a) - cells.value(b)) || a - b);
+function spendingOrder(job: Job, scan: Scan, missing: ReadonlyTopicSets): Uint32Array {
+  const all = new Uint32Array(scan.cells.size).map((_, cell) => cell);
+  const order = all.filter((cell) => missing.get(cell) !== NO_TOPICS);
+  return job.orderBy.kind === 'file' ? order : order.sort(spendingComparator(job, scan));
+}
+
+/** Equal values stay in file order, so that two runs buy in the same order. */
+function spendingComparator({ orderBy }: Job, { cells }: Scan): (a: number, b: number) => number {
+  if (orderBy.kind === 'file') return (a, b) => a - b;
+  const sign = orderBy.kind === 'column' && orderBy.direction === 'asc' ? 1 : -1;
+  return (a, b) => sign * (cells.value(a) - cells.value(b)) || a - b;
 }
 
 function countSets(missing: ReadonlyTopicSets): Map<TopicSet, number> {

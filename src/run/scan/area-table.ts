@@ -1,13 +1,9 @@
-import type { AreaLevel } from '../../geo/area-codes.ts';
+import type { AreaLevel } from '../../contract/topics.ts';
 import { grown } from './cell-table.ts';
 
 const NONE = 0;
-const CONFLICT = -1;
 
-/**
- * The areas of the cells, by their rows. If a cell's rows name different areas of one level (on a border, or by a wrong
- * code), it has no area and is bought on its own.
- */
+/** The areas of the cells, found by boundaries. */
 export class AreaTable {
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
@@ -18,21 +14,21 @@ export class AreaTable {
   };
   readonly #cells: Record<AreaLevel, Int32Array> = { tract: new Int32Array(1024), county: new Int32Array(1024) };
 
-  /** Records the area of a row's cell; null if the row names none. Returns false if another row contradicts it. */
-  record(cell: number, level: AreaLevel, code: string | null): boolean {
-    if (code === null) return true;
+  /** Records the area of a cell; null if it has none. */
+  record(cell: number, level: AreaLevel, code: string | null): void {
+    if (code === null) return;
     if (cell >= this.#cells[level].length) this.#grow(level, cell);
-    const cells = this.#cells[level];
-    const number = this.#numberOf(level, code);
-    if (cells[cell] === NONE) cells[cell] = number;
-    if (cells[cell] === number) return true;
-    cells[cell] = CONFLICT;
-    return false;
+    this.#cells[level][cell] = this.#numberOfCode(level, code);
   }
 
   /** The area of a cell, e.g. `tract 06037106111`, or null. */
   of(cell: number, level: AreaLevel): string | null {
-    return this.#names[(this.#cells[level][cell] ?? NONE) - 1] ?? null;
+    return this.#names[this.numberOf(cell, level) - 1] ?? null;
+  }
+
+  /** The number of a cell's area, from 1 to the number of areas; 0 if it has none. */
+  numberOf(cell: number, level: AreaLevel): number {
+    return this.#cells[level][cell] ?? NONE;
   }
 
   /** All areas. */
@@ -40,7 +36,7 @@ export class AreaTable {
     return this.#names;
   }
 
-  #numberOf(level: AreaLevel, code: string): number {
+  #numberOfCode(level: AreaLevel, code: string): number {
     const last = this.#last[level];
     if (last.code === code) return last.number;
     const name = `${level} ${code}`;

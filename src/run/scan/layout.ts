@@ -8,18 +8,16 @@ import { formatOfOutput } from '../../rows/file-formats.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns, type LocationColumns } from '../../rows/location-columns.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
-import { type AreaColumns, findAreaColumns } from './area-columns.ts';
 import { columnByName } from './column-by-name.ts';
 import { currencyColumn } from './currency.ts';
 import { valueColumns } from './value.ts';
 
 /** The roles of the input's columns. */
 export interface Layout {
-  /** The columns that each pass reads: latitude, longitude, the value columns (summed), the area codes, the currency. */
+  /** The columns that each pass reads: latitude, longitude, the value columns (summed), the currency. */
   readonly columns: readonly number[];
   /** The number of value columns. */
   readonly values: number;
-  readonly areas: AreaColumns;
   /** The position of the currency code among the columns that are read; null without values, or without such a column. */
   readonly currency: number | null;
   /** The column with the id of a location, where the job names one. */
@@ -43,8 +41,6 @@ export type KeptColumn = AddedColumn & { readonly keeps: number };
 export interface UsedColumns {
   readonly lat: string;
   readonly lng: string;
-  readonly tract: string | null;
-  readonly county: string | null;
   readonly value: readonly string[];
 }
 
@@ -73,21 +69,12 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
     );
   }
   const values = valueColumns(original, job.orderBy, job.input);
-  const areas = findAreaColumns(original, job.areas, FIRST_VALUE + values.length, job.input);
   const currency = values.length === 0 ? null : currencyColumn(original);
   const nameOf = (index: number) => original[index] || String(index + 1);
-  const nameAt = (position: AreaColumns['tract']) =>
-    position === null
-      ? null
-      : [position]
-          .flat()
-          .map((index) => nameOf(areas.read[index - FIRST_VALUE - values.length]!))
-          .join(',');
   return {
-    columns: [lat, lng, ...values, ...areas.read, ...(currency === null ? [] : [currency])],
+    columns: [lat, lng, ...values, ...(currency === null ? [] : [currency])],
     values: values.length,
-    areas: areas.columns,
-    currency: currency === null ? null : FIRST_VALUE + values.length + areas.read.length,
+    currency: currency === null ? null : FIRST_VALUE + values.length,
     id: job.id === null ? null : columnByName(original, job.id, 'id', job.input),
     isPair: lat === lng,
     hasPoints: job.geoparquet || becomesGeojson(rowFile, job),
@@ -97,8 +84,6 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
     used: {
       lat: nameOf(lat),
       lng: nameOf(lng),
-      tract: nameAt(areas.columns.tract),
-      county: nameAt(areas.columns.county),
       value: values.map(nameOf),
     },
   };

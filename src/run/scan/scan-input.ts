@@ -9,7 +9,6 @@ import { threadsOfMachine } from '../../threads/thread-pool.ts';
 import { openJobInput } from '../parts/job-input.ts';
 import { record } from '../progress.ts';
 import type { Effects, OpenedAreas, RunContext } from '../run-context.ts';
-import { areasOfRow } from './area-columns.ts';
 import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
@@ -21,13 +20,7 @@ import { scanInThreads } from './scan-pieces.ts';
 import { type ScannedRow, scannedRow } from './scanned-rows.ts';
 
 /** Findings of rows that are looked up anyway. */
-export const LOOKED_UP_FINDINGS = [
-  'read_leniently',
-  'value_not_a_number',
-  'currency_differs',
-  'area_not_readable',
-  'areas_differ',
-] as const;
+export const LOOKED_UP_FINDINGS = ['read_leniently', 'value_not_a_number', 'currency_differs'] as const;
 
 /** A problem of some rows: with their location (these rows are not looked up) or with another field. */
 export interface Finding {
@@ -58,7 +51,7 @@ export interface Scan extends Disposable {
   readonly currencies: readonly ScannedCurrency[];
   readonly cells: CellTable;
   readonly areas: AreaTable;
-  /** How many cells the boundaries put in an area; null if the job does not find areas by boundaries. */
+  /** How many cells the boundaries put in an area; null if the job does not use areas. */
   readonly areaCounts: AreaCounts | null;
   /** The cell or finding of each row. Disposing of the scan closes it. */
   readonly places: RowPlaces;
@@ -90,11 +83,11 @@ export async function scan({ job, connection, effects, progress }: RunContext, r
 }
 
 function openAreas(job: Job, effects: Effects): OpenedAreas | null {
-  if (job.areas?.find === undefined) return null;
+  if (job.areas === null) return null;
   if (effects.openAreas !== undefined) return effects.openAreas(job);
   throw new PerilbookError(
     'JOB_FILE',
-    `areas: ${job.areas.find} cannot be used here`,
+    `areas: ${job.areas} cannot be used here`,
     'Run the job with perilbook plan or perilbook run.',
   );
 }
@@ -184,7 +177,6 @@ export async function scanRows(
   };
   const types = new ColumnTypes(layout);
   const currencies = valueCurrencies();
-  const hasAreas = job.areas !== null && find === undefined;
   const scanRow = (row: Row): void => {
     types.note(row.fields);
     const scanned = scannedRow(row, job, layout);
@@ -193,15 +185,9 @@ export async function scanRows(
     // Rows that are not looked up are in no sum of values.
     if (layout.currency !== null && currencies.add(row.fields[layout.currency], cell, scanned.value))
       addFinding('currency_differs', CURRENCY, row);
-    if (!hasAreas) return;
-    const { tract, county, unreadable, isTractAlone } = areasOfRow(row.fields, layout.areas);
-    if (unreadable) addFinding('area_not_readable', isTractAlone ? TRACT_ALONE : AREA_UNREADABLE, row);
-    const agrees = areas.record(cell, 'tract', tract);
-    if (areas.record(cell, 'county', county) && agrees) return;
-    addFinding('areas_differ', 'Rows at the same place name different areas, so the place is bought on its own.', row);
   };
-  // The first row with a currency or of a cell's area decides on later rows, so one thread reads these files.
-  const inPieces = hasAreas || layout.currency !== null ? undefined : rowFile.inPieces;
+  // The first row with a currency decides on later rows, so one thread reads these files.
+  const inPieces = layout.currency !== null ? undefined : rowFile.inPieces;
   const isLarge = inPieces !== undefined && inPieces.size >= 1 && inPieces.pieces.length > 1;
   const count = threads ?? (isLarge ? threadsOfMachine() : 0);
   const pieces: RowPiece[] = [];
@@ -269,9 +255,6 @@ export function hasSeveralCurrencies({ findings }: Pick<Scan, 'findings'>): bool
   return findings.some(({ finding }) => finding === 'currency_differs');
 }
 
-const AREA_UNREADABLE = 'The tract or county code cannot be read, so the place is bought on its own.';
-const TRACT_ALONE =
-  'The tract code lacks state and county (11 digits in all), so the place is bought on its own. Name three columns: --tract STATE,COUNTY,TRACT.';
 const CURRENCY =
   'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
 const LENIENT =

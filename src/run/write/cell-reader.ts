@@ -4,6 +4,7 @@ import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../co
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
 import { readStoredAreas, withAreas } from '../plan/area-plan.ts';
+import { isTrusted } from '../plan/area-verification.ts';
 import { wantedAnswers } from '../plan/freshness.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { RunContext } from '../run-context.ts';
@@ -20,13 +21,14 @@ export type CellReader = (numbers: readonly number[]) => Promise<CellFields[]>;
  */
 export async function cellReader(
   { job, store, source, sampleRows, freshness }: RunContext,
-  { scan, origin }: Plan,
+  { scan, origin, areas: bought }: Plan,
   onCell: (number: number, record: CellRecord, status: RowStatus) => void = () => {},
 ): Promise<CellReader> {
   const { cells, areas } = scan;
   const wanted = wantedAnswers(job, freshness);
   const completeOf = completeCellFields(job, sampleRows.has, origin);
-  const stored = job.areas === null || origin !== null ? null : await readStoredAreas(areas, store, source);
+  const isTrustedNow = bought !== null && isTrusted(bought.verification);
+  const stored = isTrustedNow ? await readStoredAreas(areas, store, source) : null;
   const fieldsOf = (own: CellRecord, number: number): readonly Field[] => {
     const { record: held, used } = stored
       ? withAreas(own, number, job, areas, stored, freshness)

@@ -1,0 +1,153 @@
+import { counted } from '../../base/format-numbers.ts';
+import { areaAnswer, areaSuffices } from '../../columns/topic-columns.ts';
+import type { CellRecord } from '../../contract/answer.ts';
+import { NO_TOPICS, type TopicSet, topicSet, topicsIn } from '../../contract/topic-set.ts';
+import { type AreaLevel, topicOf } from '../../contract/topics.ts';
+import type { Job } from '../../job/settings.ts';
+import type { Store, StoredArea } from '../../store/port.ts';
+import type { Scan } from '../scan/scan-input.ts';
+import type { Freshness } from './freshness.ts';
+
+export const LEVELS: readonly AreaLevel[] = ['tract', 'county'];
+
+/** The stored areas, by their names (`tract 06037106111`). */
+export type StoredAreas = ReadonlyMap<string, StoredArea>;
+
+/** One spared answer in a hundred is bought to verify, at least 20: boundaries 1 km off put one place in six in a wrong tract. */
+const VERIFIED_SHARE = 0.01;
+const VERIFIED_AT_LEAST = 20;
+
+/** Beyond this share of areas that differ, and at least two, the boundaries are not trusted. */
+const DIFFERING_SHARE = 0.02;
+const DIFFERING_AT_LEAST = 2;
+
+/** Two answers about one area are compared if their times differ by at most this. Between older and newer answers there may be a
+ * new release of the index. */
+export const COMPARABLE_MS = 30 * 86_400_000;
+
+/** Of more spared cells than this, one in a hundred is certainly more than the least. */
+const FEW_SPARED = 5_000;
+
+const CELLS_PER_READ = 500;
+
+/** The topics for which, in this job, one answer holds for a whole area of a level. */
+export function areaTopics(job: Job, level: AreaLevel): TopicSet {
+  return topicSet(job.topics.filter((topic) => topicOf(topic).area === level && areaSuffices(topic, job.counts)));
+}
+
+/** How many areas were verified by an answer at another of their places, and how many of these answers differed. */
+export interface AreaVerification {
+  readonly verified: number;
+  readonly differed: number;
+}
+
+/** Whether one answer may hold for an area, by what was verified. If not, each place is bought for itself. */
+export function isTrusted({ verified, differed }: AreaVerification): boolean {
+  return differed < DIFFERING_AT_LEAST || differed <= DIFFERING_SHARE * verified;
+}
+
+/** `24 areas verified, 1 differed`. */
+export function verificationText({ verified, differed }: AreaVerification): string {
+  return `${counted(verified, 'area')} verified, ${differed} differed`;
+}
+
+/** Why each place is bought for itself. */
+export function distrustText(verification: AreaVerification): string {
+  return `${verificationText(verification)}: the boundaries on this machine are not those of the service, so each place is bought for itself.`;
+}
+
+/**
+ * Chooses the cells that are bought to verify: the same ones in every run of the file, spread over the map. The first cell of an
+ * area in the order of spending is not among them, because it is bought for the area.
+ *
+ * @param compare the order of spending; negative if the first cell is bought before the second
+ */
+export function verifyingCells(
+  job: Job,
+  { cells, areas }: Pick<Scan, 'cells' | 'areas'>,
+  compare: (a: number, b: number) => number,
+): ReadonlySet<number> {
+  const levels = LEVELS.filter((level) => areaTopics(job, level) !== NO_TOPICS);
+  const firsts = new Int32Array(areas.names.length + 1).fill(-1);
+  for (let cell = 0; cell < cells.size; cell++) {
+    for (const level of levels) {
+      const area = areas.numberOf(cell, level);
+      if (firsts[area]! < 0 || compare(cell, firsts[area]!) < 0) firsts[area] = cell;
+    }
+  }
+  const spared: number[] = [];
+  const sampled: number[] = [];
+  for (let cell = 0; cell < cells.size; cell++) {
+    const isSpared = levels.some((level) => {
+      const area = areas.numberOf(cell, level);
+      return area > 0 && firsts[area] !== cell;
+    });
+    if (!isSpared) continue;
+    if (hashOf(cells, cell) < VERIFIED_SHARE * 2 ** 32) sampled.push(cell);
+    if (spared.length < FEW_SPARED) spared.push(cell);
+  }
+  if (sampled.length >= VERIFIED_AT_LEAST) return new Set(sampled);
+  const byHash = spared.sort((a, b) => hashOf(cells, a) - hashOf(cells, b) || a - b);
+  return new Set([...sampled, ...byHash.slice(0, VERIFIED_AT_LEAST)]);
+}
+
+/** Mixes the coordinates of a cell to 32 bits (the finalizer of MurmurHash3). */
+function hashOf(cells: Scan['cells'], cell: number): number {
+  const { lat7, lng7 } = cells.cell(cell);
+  let mixed = lat7 ^ Math.imul(lng7, 0x9e3779b1);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+interface VerifyRequest {
+  readonly job: Job;
+  readonly scan: Pick<Scan, 'areas' | 'cells'>;
+  readonly store: Pick<Store, 'read'>;
+  readonly source: number;
+  readonly freshness: Freshness;
+}
+
+/** Compares the answers of the verifying cells with those of their areas, as the store has them. */
+export async function verifyAreas(
+  { job, scan, store, source, freshness }: VerifyRequest,
+  verifying: ReadonlySet<number>,
+  stored: StoredAreas,
+): Promise<AreaVerification> {
+  const verified = new Set<string>();
+  const differed = new Set<string>();
+  const namesOf = (cell: number) => LEVELS.map((level) => scan.areas.of(cell, level));
+  const numbers = [...verifying].filter((cell) => namesOf(cell).some((name) => name !== null && stored.has(name)));
+  for (let from = 0; from < numbers.length; from += CELLS_PER_READ) {
+    const some = numbers.slice(from, from + CELLS_PER_READ);
+    const records = await store.read(
+      source,
+      some.map((cell) => scan.cells.cell(cell)),
+    );
+    for (const [index, record] of records.entries()) {
+      for (const level of LEVELS) {
+        const name = scan.areas.of(some[index]!, level);
+        const area = name === null ? undefined : stored.get(name);
+        if (record === null || area === undefined) continue;
+        const agrees = agreement(record, area, areaTopics(job, level), freshness);
+        if (agrees !== null) verified.add(name!);
+        if (agrees === false) differed.add(name!);
+      }
+    }
+  }
+  return { verified: verified.size, differed: differed.size };
+}
+
+/** Whether a place's own answers are those of its area; null where nothing can be compared. */
+function agreement(record: CellRecord, area: StoredArea, topics: TopicSet, freshness: Freshness): boolean | null {
+  let compared = false;
+  for (const topic of topicsIn(topics)) {
+    const [own, other] = [record.answers.get(topic), area.answers.get(topic)];
+    if (own === undefined || other === undefined) continue;
+    if (Math.min(own.asOf, other.asOf) < freshness.freshSince(topic)) continue;
+    if (Math.abs(own.asOf - other.asOf) > COMPARABLE_MS) continue;
+    compared = true;
+    if (JSON.stringify(areaAnswer(own).fields) !== JSON.stringify(other.fields)) return false;
+  }
+  return compared ? area.mismatchedAt === null : null;
+}
