@@ -37,7 +37,9 @@ export function runMessages(
   if (summary.areas) {
     const { areas_verified: verified, areas_differed: differed } = summary.areas;
     const each = summary.areas.each_place ? '; each place is bought for itself' : '';
-    pairs.push(['areas', `${verificationText({ verified, differed })}${each}`]);
+    // A run that ends early has written rows of areas that it has not verified.
+    const soFar = stop === null ? '' : ' so far';
+    pairs.push(['areas', `${verificationText({ verified, differed })}${soFar}${each}`]);
   }
   const savings = savingsMessage(saved);
   if (!isLocal && savings !== '') pairs.push(['saved', savings]);
