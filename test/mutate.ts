@@ -8,7 +8,7 @@
  * out: they take half a minute.
  */
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 
@@ -29,6 +29,12 @@ if (mutated.length === 0) {
   process.exit(2);
 }
 
+/** The folder of the tests of a folder of the source: of the same path, or of the nearest one above that has tests. */
+function testFolderOf(folder: string): string {
+  const tests = folder.replace(/^src/, 'test');
+  return existsSync(join(ROOT, tests)) ? tests : testFolderOf(dirname(folder));
+}
+
 /** What a file imports, by paths from the root; helpers of tests count as the file's own. */
 function importsOf(file: string, seen = new Set<string>()): Set<string> {
   for (const [, target] of readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORTED)) {
@@ -40,7 +46,7 @@ function importsOf(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-const besideIt = mutated.flatMap((file) => globSync(`test/${file.split('/')[1]}/**/*.test.ts`, { cwd: ROOT }));
+const besideIt = mutated.flatMap((file) => globSync(`${testFolderOf(dirname(file))}/**/*.test.ts`, { cwd: ROOT }));
 const tests = filesOf('test/', '.test.ts');
 const short = [...new Set(tests.length > 0 ? tests : besideIt)].filter((file) => !NOT_SHORT.test(file));
 const importing = short.filter((file) => [...importsOf(file)].some((path) => mutated.includes(path)));
@@ -63,7 +69,7 @@ writeFileSync(
     concurrency: 1,
     tempDirName: join(work, 'copies'),
     logLevel: 'warn',
-    reporters: ['clear-text', ...(MUTANTS_JSON === undefined ? [] : ['json'])],
+    reporters: ['progress-append-only', 'clear-text', ...(MUTANTS_JSON === undefined ? [] : ['json'])],
     jsonReporter: { fileName: MUTANTS_JSON },
     disableBail: MUTANTS_JSON !== undefined,
     clearTextReporter: { allowColor: false, logTests: false, reportTests: false },

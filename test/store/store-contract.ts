@@ -171,13 +171,17 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     await settle(NY, 'Very High', released);
     assert.equal(await outcome(BOSTON), 'answered');
     clock.move(1);
+    await settle(DENVER, 'Very High', released);
+    assert.equal(await outcome(BOSTON), 'answered');
     await settle({ lat7: 400_000_000, lng7: -1_000_000_000 }, 'Very Low', released);
     assert.equal(await outcome(BOSTON), 'granted');
     clock.move(1);
     await settle({ lat7: 410_000_000, lng7: -1_000_000_000 }, 'Very Low', released);
     assert.equal(await outcome(BOSTON), 'granted');
     // After a year it may have been a release between two answers: what the area is answered then counts again.
-    clock.move(365 * 86_400_000);
+    clock.move(364 * 86_400_000);
+    assert.equal(await outcome(BOSTON), 'granted');
+    clock.move(86_400_000);
     await settle({ lat7: 420_000_000, lng7: -1_000_000_000 }, 'Very Low', clock.now());
     assert.equal(await outcome(BOSTON), 'answered');
   });
@@ -240,19 +244,19 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(await spent(other, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
   });
 
-  it('claims of one batch count for each other: the budget of a run is never crossed', async ({
+  it('claims of one batch count for each other: neither the budget of a run nor the quota is crossed', async ({
     store,
     terms,
     propose,
   }) => {
-    const outcomes = await store.claim(await terms(store, { budget: 20 }), [
-      propose(LA, 'standard'),
-      propose(NY, 'standard'),
-    ]);
-    assert.deepEqual(
-      outcomes.map(({ outcome }) => outcome),
-      ['granted', 'budget'],
-    );
+    const both = async (limits: Partial<ClaimLimits>, cells: readonly [Cell, Cell]) => {
+      const asked = cells.map((cell) => propose(cell, 'standard'));
+      return (await store.claim(await terms(store, limits), asked)).map(({ outcome }) => outcome);
+    };
+    assert.deepEqual(await both({ budget: 20 }, [LA, NY]), ['granted', 'budget']);
+    assert.deepEqual(await both({ periodLimit: 35 }, [NY, BOSTON]), ['granted', 'quota']);
+    // The first calls of an account.
+    assert.deepEqual(await both({ periodLimit: 20, account: 'another' }, [BOSTON, DENVER]), ['granted', 'quota']);
   });
 
   it('the quota of the period holds over runs and processes, and comes back at the anniversary', async (setup) => {
@@ -324,8 +328,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal((await store.spending('account', since22)).charged, 20);
     const [row] = await store.statement({ by: 'kind', account: 'account', period: since22 });
     assert.equal(row!.credits.charged, 20);
-    assert.equal(await buy(22, DENVER), 'quota');
-    assert.equal(await buy(1, DENVER), 'quota');
+    // At the same moment, since claims of one process are decided together.
+    assert.deepEqual(await Promise.all([buy(22, DENVER), buy(1, DENVER)]), ['quota', 'quota']);
     // The provider's page counts 19 of the 20: one more is left.
     await store.correct('account', since22, 19);
     assert.equal((await store.claim(await under(22), [propose(DENVER, 'single')]))[0]!.outcome, 'granted');
@@ -362,7 +366,13 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(await store.spending('account', before), {
       ...{ charged: 0, unknown: 0, open: 0, exhaustedAt: said, exhaustedLeft: 80 },
     });
-    assert.equal((await store.claim(await terms(store, limit), [propose(NY, 'single')]))[0]!.outcome, 'granted');
+    const claimOne = async () => (await store.claim(await terms(store, limit), [propose(NY, 'single')]))[0]!;
+    // For a minute the service's clock may still be before the anniversary.
+    clock.moveTo('2026-04-05T00:00:59.999Z');
+    await store.settle([{ ...charged(await claimOne(), clock, 0), ...refusal }]);
+    clock.move(1);
+    await store.settle([{ ...charged(await claimOne(), clock, 0), ...refusal }]);
+    assert.equal((await claimOne()).outcome, 'quota');
   });
 
   it('a correction by the provider counts in claims, replaces an earlier one, and is of its period alone', async (setup) => {
