@@ -33,6 +33,8 @@ interface Row {
   readonly stored?: 'answer' | 'rejected' | 'failed' | 'unavailable';
   readonly key?: Consequence['key'];
   readonly health: HealthSignal['service'];
+  /** Whether the single's topic counts as available. */
+  readonly topic?: boolean;
   readonly next: string;
 }
 
@@ -43,11 +45,19 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'answered single': {
     ...{ exchange: received(200, envelopeOf(HAIL)), call: HAIL },
-    ...{ ledger: ['charged', 1], stored: 'answer', key: 'accepted', health: 'answered', next: 'use' },
+    ...{ ledger: ['charged', 1], stored: 'answer', key: 'accepted', health: 'answered', topic: true, next: 'use' },
   },
   'no data': {
     exchange: received(404, error('NO_DATA')),
     ...{ ledger: ['free', 0], stored: 'answer', key: 'accepted', health: 'answered', next: 'use' },
+  },
+  'no data of a single': {
+    ...{ exchange: received(404, error('NO_DATA')), call: HAIL },
+    ...{ ledger: ['free', 0], stored: 'answer', key: 'accepted', health: 'answered', topic: true, next: 'use' },
+  },
+  'malformed single': {
+    ...{ exchange: received(200, '<html>'), call: HAIL },
+    ...{ ledger: ['unknown', 1], stored: 'failed', health: 'failed', topic: false, next: 'give_up malformed' },
   },
   'malformed, cost not stated': {
     exchange: received(200, '<html>'),
@@ -104,11 +114,15 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'topic failed at last': {
     ...{ exchange: received(502, ''), call: HAIL, changed: LAST },
-    ...{ ledger: ['free', 0], stored: 'unavailable', health: 'topic_failed', next: 'give_up upstream' },
+    ...{ ledger: ['free', 0], stored: 'unavailable', health: 'topic_failed', topic: false, next: 'give_up upstream' },
+  },
+  'service failed at last on a single': {
+    ...{ exchange: received(503, ''), call: HAIL, changed: LAST },
+    ...{ ledger: ['free', 0], stored: 'failed', health: 'topic_failed', topic: false, next: 'give_up upstream' },
   },
   'topic failed that was reported unavailable': {
     ...{ exchange: received(502, ''), call: HAIL, changed: { policy: TOPIC_RETRY_POLICY } },
-    ...{ ledger: ['free', 0], stored: 'unavailable', health: 'no_news', next: 'give_up upstream' },
+    ...{ ledger: ['free', 0], stored: 'unavailable', health: 'no_news', topic: false, next: 'give_up upstream' },
   },
   'service failed for longer than a run waits': {
     exchange: received(503, '', { 'retry-after': '3600' }),
@@ -143,6 +157,9 @@ for (const [name, row] of Object.entries(TABLE)) {
       [row.stored, row.key ?? null, row.health, row.next],
     );
     assert.equal(found.health.isPaid, found.answer?.hasContents === true || name.startsWith('malformed'));
+    assert.deepEqual(found.health.topic, row.topic === undefined ? null : { slug: 'hail', isAvailable: row.topic });
+    const { kind, message } = verdictOf(row.exchange, row.call ?? STANDARD, PLACE, NOW);
+    assert.equal(found.ledger.outcome.startsWith(kind === 'answered' ? kind : `${kind}: ${message}`), true);
     if (found.next.step === 'give_up') assert.equal(found.next.isRejected, row.stored === 'rejected');
   });
 }
@@ -165,6 +182,9 @@ test('a run that is only asked to slow down counts from the first time, and an a
     consequence(received(200, envelopeOf(STANDARD)), STANDARD, { slowedDownSince: 7 }).slowedDownSince,
     null,
   );
+  assert.equal(consequence(received(502, ''), STANDARD, { at: 9 }).slowedDownSince, null);
+  const asked = consequence(received(503, '', { 'retry-after': '3599' })).next;
+  assert.match(asked.step === 'stop' ? asked.message : '', /wait 60 minutes/);
   assert.equal(nextWords(consequence(slow, STANDARD, { at: 600_001, slowedDownSince: 0 })), 'stop service_down');
 });
 

@@ -1,33 +1,41 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Call } from '../../src/contract/credits.ts';
 import { settlementOf } from '../../src/run/buy/settlement.ts';
 import { RunTimes } from '../../src/run/run-times.ts';
 import { MovedClock } from '../moved-clock.ts';
 
+type Consequence = Parameters<typeof settlementOf>[2];
+type Reading = ReturnType<NonNullable<Consequence['answer']>['results']['get']>;
+
 const NOW = Date.UTC(2026, 2, 15, 12);
 const MINUTE = 60_000;
 const DAY = 86_400_000;
+const GOOD: Reading = { ok: true, result: ['Very Low', 1, null, 2] };
+const HAIL: Call = { kind: 'single', topic: 'hail' };
+
+/** What is settled after a call for two topics. */
+function settled(told: object, call: Call = HAIL, freshSince = NOW - DAY) {
+  const times = new RunTimes(new MovedClock(NOW), NOW, () => {});
+  const freshness = { startedAt: NOW, freshSince: () => freshSince };
+  const wanted = (['hail', 'park'] as const).map((topic) => ({ topic, freshSince }));
+  const work = { wanted, number: 7, work: { number: 0 } };
+  return settlementOf(
+    { job: { areas: null, account: { anniversaryDay: 5 } }, freshness, effects: { times } } as unknown as Parameters<
+      typeof settlementOf
+    >[0],
+    { ...work, call },
+    { ledger: { charge: 'charged', credits: 1 }, answer: null, failure: null, key: null, ...told } as Consequence,
+  );
+}
+
+const answerOf = (results: readonly (readonly [string, Reading])[], more: object = {}) => ({
+  answer: { results: new Map(results), timestamp: null, sample: false, hasContents: true, ...more },
+});
 
 test('the time that the service states is kept from 5 minutes ago to 2 days ahead, if it is fresh enough', () => {
-  const call = { kind: 'single', topic: 'hail' } as const;
-  const asked = { call, wanted: [], number: 1, work: { number: 0 } };
-  const times = new RunTimes(new MovedClock(NOW), NOW, () => {});
-  const keptTime = (timestamp: number | null, freshSince: number) => {
-    const context = {
-      job: { areas: null, account: { anniversaryDay: 1 } },
-      freshness: { startedAt: NOW, freshSince: () => freshSince },
-      effects: { times },
-    };
-    const results = new Map([['hail', { ok: true, result: ['Very Low', 1, null] }]]);
-    const settled = settlementOf(context as unknown as Parameters<typeof settlementOf>[0], asked, {
-      ledger: {},
-      answer: { results, timestamp },
-      failure: null,
-    } as unknown as Parameters<typeof settlementOf>[2]);
-    return settled.answers[0]!.asOf;
-  };
   const earlier = NOW - DAY;
-  for (const [stated, freshSince, kept] of [
+  for (const [timestamp, freshSince, kept] of [
     [null, earlier, NOW],
     [NOW - 5 * MINUTE, earlier, NOW - 5 * MINUTE],
     [NOW - 5 * MINUTE - 1, earlier, NOW],
@@ -36,6 +44,45 @@ test('the time that the service states is kept from 5 minutes ago to 2 days ahea
     [NOW - MINUTE, NOW - MINUTE, NOW - MINUTE],
     [NOW - MINUTE - 1, NOW - MINUTE, NOW],
   ] as const) {
-    assert.equal(keptTime(stated, freshSince), kept, `${stated}, fresh since ${freshSince}`);
+    const { answers } = settled(answerOf([['hail', GOOD]], { timestamp }), HAIL, freshSince);
+    assert.equal(answers[0]!.asOf, kept, `${timestamp}, fresh since ${freshSince}`);
   }
+});
+
+test('each reading is kept as what it is: an answer, no data, or a failure of now', () => {
+  const unavailable: Reading = { ok: false, reason: 'unavailable', message: 'no feed' };
+  const { answers, failures, sample, call, period } = settled(
+    answerOf([
+      ['hail', GOOD],
+      ['park', { ok: false, reason: 'no_data', message: '' }],
+      ['radon', unavailable],
+    ]),
+  );
+  assert.deepEqual(answers, [
+    { topic: 'hail', asOf: NOW, fields: ['Very Low', 1, null, 2] },
+    { topic: 'park', asOf: NOW, fields: [null, null] },
+  ]);
+  assert.deepEqual(failures, [{ topic: 'radon', reason: 'unavailable', note: 'no feed', at: NOW }]);
+  assert.deepEqual([sample, call, period.start], [false, 7, Date.UTC(2026, 2, 5)]);
+});
+
+test('a call that is given up leaves a failure of each topic that it was made for, and nothing else', () => {
+  const failure = { reason: 'failed', note: 'cut' } as const;
+  const given = settled({ failure });
+  assert.deepEqual([given.answers, given.sample, given.contents], [[], undefined, undefined]);
+  assert.deepEqual(
+    given.failures,
+    ['hail', 'park'].map((topic) => ({ topic, ...failure, at: NOW })),
+  );
+  assert.deepEqual(settled({}).failures, []);
+});
+
+test('what a bundle returned is its contents; a denied scope is that of the call', () => {
+  const STANDARD: Call = { kind: 'standard' };
+  const contents = (call: Call, more: object = {}) => settled(answerOf([['hail', GOOD]], more), call).contents;
+  assert.deepEqual(contents(STANDARD), { kind: 'standard', topics: ['hail'] });
+  assert.deepEqual([contents(HAIL), contents(STANDARD, { hasContents: false })], [undefined, undefined]);
+  const refused = (call: Call, key: string) => settled({ key }, call).refused;
+  assert.deepEqual([refused(STANDARD, 'scope_denied'), refused(HAIL, 'scope_denied')], ['bundle', 'hail']);
+  assert.deepEqual([refused(HAIL, 'invalid'), refused(HAIL, 'scope_denied_in_this_run')], [undefined, undefined]);
 });
