@@ -209,6 +209,19 @@ test('a paid answer is not thrown away for its meta, but noted', () => {
   }
 });
 
+test('an answer with a time and no request id is told apart from others by its bytes', () => {
+  const { data, meta } = envelopeOf(WILDFIRE);
+  const fingerprint = (told: object) => {
+    const reading = read(WILDFIRE, { data, meta: { credit_cost: 1, ...told } });
+    return reading.ok && reading.fingerprint;
+  };
+  const { timestamp, request_id } = meta;
+  const first = fingerprint({ timestamp });
+  assert.match(String(first), /^[0-9a-f]{40}$/);
+  assert.notEqual(fingerprint({ timestamp: '2026-01-15T12:00:01.000Z' }), first);
+  assert.deepEqual([fingerprint({ timestamp, request_id }), fingerprint({})], [null, null]);
+});
+
 test('a byte order mark is no fault', () => {
   assert.ok(read(WILDFIRE, `\ufeff${JSON.stringify(envelopeOf(WILDFIRE))}`).ok);
 });

@@ -119,4 +119,5 @@ test('a long text is searched as well, and quickly', () => {
 
 test('a key of one, two or three characters would be part of ordinary words, and is left', () => {
   assert.equal(redactorOf(['abc', '']).text('abc'), 'abc');
+  assert.equal(redactorOf(['abc', 'abcd']).text('abcd abc'), '[key] abc');
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
+import { HEADERS } from '../../src/contract/headers.ts';
 import { fc } from '../properties.ts';
 import {
   ENTERPRISE,
@@ -210,6 +211,44 @@ test('a page for a browser is not shown', () => {
     'The service failed (503): Down for maintenance',
   );
 });
+
+test('a refusal that is a page comes from another than the service', () => {
+  const isPage = (body: unknown) => {
+    const verdict = verdictOf(received(403, body));
+    return verdict.kind === 'forbidden' && verdict.isPage;
+  };
+  assert.deepEqual(['<!doctype html>', '\n  <html>', 'a < b', '', { error: {} }].map(isPage), [
+    ...[true, true],
+    ...[false, false, false],
+  ]);
+});
+
+test('a redirect is named without its query', () => {
+  const message = (location?: string) =>
+    verdictOf(received(302, '', location === undefined ? {} : { location })).message;
+  assert.match(message('https://h.example/a?token=1#b'), / to https:\/\/h\.example\/a; /);
+  assert.match(message(), /check the address/);
+});
+
+for (const [header, meta, sample] of [
+  [undefined, undefined, false],
+  [undefined, false, false],
+  [undefined, true, true],
+  [undefined, 'true', false],
+  ['true', undefined, true],
+  ['false', undefined, false],
+  ['false', true, true],
+] as const) {
+  test(`an answer with ${header} in the header and ${meta} in meta is ${sample ? '' : 'no '}sample data`, () => {
+    const envelope = envelopeOf(WILDFIRE);
+    const body = { ...envelope, meta: { ...envelope.meta, sample_data: meta } };
+    const verdict = verdictOf(
+      received(200, body, header === undefined ? {} : { [HEADERS.sampleData]: header }),
+      WILDFIRE,
+    );
+    assert.equal(verdict.kind === 'answered' && verdict.sample, sample);
+  });
+}
 
 test('a failure is charged only if it may have reached the service', () => {
   const failure = { kind: 'failure', code: 'BROKEN', message: 'm', elapsedMs: 1 } as const;
