@@ -65,8 +65,8 @@ const peerFiles = (folder: string, peer: Exclude<Runner, 'perilbook'>, format: F
 
 export const jobIn = (folder: string, format: Format) => {
   const { input, output } = filesIn(folder, format);
-  const settings = { input, output, topics: 'natural', counts: false, store: join(folder, 'store.db'), budget: 0 };
-  return makeJob([settings], { dataFolder: folder, workingFolder: folder });
+  const settings = { input, output, topics: 'natural', store: join(folder, 'store.db'), budget: 0 };
+  return { ...makeJob([settings], { dataFolder: folder, workingFolder: folder }), counts: false };
 };
 
 export const storeOf = (file: string) =>

@@ -126,13 +126,6 @@ export const SETTINGS = {
     default: 4,
     flags: { precision: { type: 'number' } },
   },
-  coverage: {
-    group: 'Columns and locations',
-    help: 'check: ask for US locations only; trust: ask for all, and let the service reject what it does not cover',
-    schema: ({ oneOf }) => oneOf('check', 'trust'),
-    default: 'check',
-    flags: { coverage: {} },
-  },
   max_invalid: {
     group: 'Columns and locations',
     help: 'acceptable share of rows without a usable location; above it a run ends with exit code 3',
@@ -270,27 +263,12 @@ export const SETTINGS = {
     default: '',
     flags: { prefix: {} },
   },
-  counts: {
-    group: 'Output',
-    help: 'false: leave out the columns that count records',
-    schema: ({ flag }) => flag,
-    default: true,
-    flags: {
-      'no-counts': { type: 'switch', help: 'leave out the columns that count records', value: (isOn) => !isOn },
-    },
-  },
   types: {
     group: 'Output',
     help: 'infer: CSV columns of plain numbers are numeric in formats with types; text: they stay text',
     schema: ({ oneOf }) => oneOf('infer', 'text'),
     default: 'infer',
     flags: { types: {} },
-  },
-  decimal: {
-    group: 'Output',
-    help: 'point or comma: what stands before the decimals of new columns in CSV (default: as in the coordinates)',
-    schema: ({ oneOf }) => oneOf('point', 'comma'),
-    flags: { decimal: {} },
   },
   geoparquet: {
     group: 'Output',

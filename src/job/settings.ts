@@ -58,6 +58,8 @@ export interface Job extends PlainSettings {
   readonly orderBy: OrderBy;
   /** Buy one answer per area of this level, found by the boundaries on this machine; null: one per cell. */
   readonly areas: AreaLevel | null;
+  /** Whether the output has the columns that count records. They differ from place to place, so a job with areas leaves them out. */
+  readonly counts: boolean;
   /** How long an answer is fresh, in milliseconds; null: forever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
   readonly store: string;
@@ -114,6 +116,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     topics: topicsOf(settings.topics),
     orderBy: orderByOf(settings.order_by),
     areas: settings.areas ?? null,
+    counts: settings.areas === undefined,
     location: definedOnly(settings.location ?? {}),
     reading: definedOnly({
       delimiter: settings.delimiter,

@@ -17,7 +17,7 @@ import { effectsOf, libraryHost } from './run-host.ts';
 
 /** What is asked of each location. The names are those of the job file's settings. */
 export interface AnswerSettings
-  extends Pick<JobFile, ('coordinates' | 'precision' | 'coverage' | 'counts' | 'optimize' | 'time_to_live') | 'name'> {
+  extends Pick<JobFile, ('coordinates' | 'precision' | 'optimize' | 'time_to_live') | 'name'> {
   readonly source: AnswerSource;
   /** Most credits that may be spent in all. Needed for a metered service. */
   readonly budget?: number;

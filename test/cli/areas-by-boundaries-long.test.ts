@@ -31,7 +31,7 @@ function setUp(t: TestContext, records: readonly AreaRecord[], sample = false) {
     importDataset(database, { kind: 'areas', info: info('areas', sample), records }, systemClock);
   }
   const options = { folder, env: { XDG_DATA_HOME: folder } };
-  const paid = ['--topics', 'drought,hail', '--no-counts', '--base-url', 'http://127.0.0.1:9/'];
+  const paid = ['--topics', 'drought,hail', '--base-url', 'http://127.0.0.1:9/'];
   return {
     folder,
     plan: (...args: string[]) => perilbook(['plan', 'book.csv', ...paid, ...args], options),

@@ -23,8 +23,7 @@ const STATUS_MEANING: Readonly<Record<RowStatus, string>> = {
   deferred: 'not bought yet (quota, budget or time): the next run buys it',
   failed: 'everything was tried; no topic has an answer: the next run tries again',
   rejected: 'the service rejects this location',
-  outside_us:
-    'outside the states and territories; no call was made (unless `coverage: trust` leaves it to the service)',
+  outside_us: 'outside the states and territories; no call was made',
   invalid: 'the location cannot be used; `hazard_note` says why',
 };
 

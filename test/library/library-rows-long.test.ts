@@ -107,8 +107,7 @@ test('a single look-up sees data that was loaded since the last one', async (t) 
   const { harness } = await openScene(t);
   using source = local({ file: localFile(harness) });
   const [[lat, lng]] = places(1) as [[number, number]];
-  const rating = async () =>
-    (await lookup({ lat, lng }, 'wildfire', { source, counts: false })).hazards.wildfire_rating;
+  const rating = async () => (await lookup({ lat, lng }, 'wildfire', { source })).hazards.wildfire_rating;
   assert.equal(await rating(), 'Relatively High');
   const records = RATINGS.map((record) => ({ ...record, rating: 'Very Low' as const }));
   importDataset(harness.database, { kind: 'nri', info: info('nri'), records }, harness.clock);

@@ -20,7 +20,7 @@ test('each source answers what was chosen: local data and the sample cost the pa
     sources: { local: null, service: null, sample: null },
     boundaries: { tract: null, county: null },
     areas: {
-      tract: 'No chosen topic is the same in all of a census tract: ratings without counts of records are.',
+      tract: null,
       county: 'No chosen topic is the same in all of a county: air quality and radon are.',
     },
   });

@@ -20,7 +20,7 @@ import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../client
 const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
 const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };
 const after = (breaker: Breaker, call: Call, exchange: Exchange, policy = RETRY_POLICY) => {
-  const judged = { topics: [], tried: NOTHING_TRIED, isUnchecked: false, slowedDownSince: null, at: 0 };
+  const judged = { topics: [], tried: NOTHING_TRIED, slowedDownSince: null, at: 0 };
   const verdict = verdictOf(exchange, call, PLACE, NOW) as Verdict<never>;
   return recordSignal(breaker, consequenceOf(verdict, { ...judged, call, policy, random: () => 0.5 }).health);
 };

@@ -15,7 +15,7 @@ const error = (code: string) => ({ error: { code } });
 
 function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<TriedCall> = {}): Consequence {
   return consequenceOf(verdictOf(exchange, call, PLACE, NOW) as Verdict<never>, {
-    ...{ call, topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY, isUnchecked: false },
+    ...{ call, topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY },
     ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
     ...changed,
   });
@@ -66,10 +66,6 @@ const TABLE: Readonly<Record<string, Row>> = {
   'location rejected': {
     exchange: received(422, error('OUTSIDE_COVERAGE')),
     ...{ ledger: ['free', 0], stored: 'rejected', health: 'refused', next: 'give_up rejected' },
-  },
-  'location rejected that nobody checked': {
-    ...{ exchange: received(422, error('OUTSIDE_COVERAGE')), changed: { isUnchecked: true } },
-    ...{ ledger: ['free', 0], stored: 'rejected', health: 'location_rejected', next: 'give_up rejected' },
   },
   'refused without a known reason': {
     exchange: received(422, ''),

@@ -80,14 +80,14 @@ test(`${PLACES} places answered from local data are what the service says of the
   assert.equal(lookedUp.length, PLACES);
   for (const [index, row] of lookedUp.entries()) assert.deepEqual(row, bought[index]);
   const statuses = Map.groupBy(lookedUp, ({ hazard_status }) => hazard_status);
-  assert.deepEqual([...statuses.keys()].sort(), ['partial', 'rejected', 'ok'].sort());
+  assert.deepEqual([...statuses.keys()].sort(), ['ok', 'outside_us', 'partial']);
 
   async function answered(kind: string, connection: Connection): Promise<Record<string, string>[]> {
     const own = join(folder, kind);
     mkdirSync(own);
     const settings = {
       ...{ input: 'book.csv', output: join(own, 'out.csv'), store: join(own, 'store.db'), topics: ['all'] },
-      ...{ coverage: 'trust' as const, optimize: 'calls' as const, concurrency: 8 },
+      ...{ optimize: 'calls' as const, concurrency: 8 },
       subscription: { credits_per_month: 10_000_000, credits_per_minute: 10_000_000 },
     };
     const job = makeJob([settings], { dataFolder: own, workingFolder: folder });

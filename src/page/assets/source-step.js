@@ -27,8 +27,8 @@ const SOURCES = [
 
 const LEVELS = [
   ['place', 'Place', 'each distinct location'],
-  ['tract', 'Census tract', ''],
-  ['county', 'County', ''],
+  ['tract', 'Census tract', 'Without the columns that count records.'],
+  ['county', 'County', 'Without the columns that count records.'],
 ];
 
 export function SourceStep() {

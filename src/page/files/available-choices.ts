@@ -48,13 +48,13 @@ export async function availableChoices(
 }
 
 const SHARED: Readonly<Record<AreaLevel, string>> = {
-  tract: 'No chosen topic is the same in all of a census tract: ratings without counts of records are.',
+  tract: 'No chosen topic is the same in all of a census tract: natural ratings are.',
   county: 'No chosen topic is the same in all of a county: air quality and radon are.',
 };
 
 /** Why one answer for each area saves nothing; null if it may save credits. */
-function savedBy(level: AreaLevel, { topics, counts }: Pick<Job, 'topics' | 'counts'>): string | null {
-  const isShared = topics.some((topic) => topicOf(topic).area === level && areaSuffices(topic, counts));
+function savedBy(level: AreaLevel, { topics }: Pick<Job, 'topics'>): string | null {
+  const isShared = topics.some((topic) => topicOf(topic).area === level && areaSuffices(topic, false));
   return isShared ? null : SHARED[level];
 }
 

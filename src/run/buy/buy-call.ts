@@ -184,7 +184,7 @@ async function sendCall(
   buying: Buying,
   claimed: ClaimedCall,
 ): Promise<{ readonly outcome: AttemptOutcome; readonly credits: number }> {
-  const { job, store, service, health, effects, progress } = buying;
+  const { store, service, health, effects, progress } = buying;
   const { clock, times, random } = effects;
   const { call, wanted, work, tried, policy, permit } = claimed;
   const location = locationOf(work.cell);
@@ -201,7 +201,6 @@ async function sendCall(
     topics: wanted.map(({ topic }) => topic),
     tried,
     policy,
-    isUnchecked: job.coverage === 'trust',
     slowedDownSince: health.slowedDownSince,
     at,
     random,

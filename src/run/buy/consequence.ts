@@ -16,8 +16,6 @@ export interface TriedCall {
   readonly topics: readonly TopicSlug[];
   readonly tried: Tried;
   readonly policy: RetryPolicy;
-  /** Locations are sent unchecked (`coverage: trust`). */
-  readonly isUnchecked: boolean;
   /** The steady time since which the service has asked every call of the run to slow down and answered none; null otherwise. */
   readonly slowedDownSince: number | null;
   /** The steady time at which the answer came. */
@@ -139,7 +137,7 @@ function keyLesson(verdict: Verdict): Consequence['key'] {
   }
 }
 
-function healthOf(verdict: Verdict<readonly Field[]>, { call, policy, isUnchecked }: TriedCall): HealthSignal {
+function healthOf(verdict: Verdict<readonly Field[]>, { call, policy }: TriedCall): HealthSignal {
   const topic = (isAvailable: boolean) => (call.kind === 'single' ? { slug: call.topic, isAvailable } : null);
   const signal = (service: HealthSignal['service'], about: HealthSignal['topic'] = null, isPaid = false) => {
     return { service, topic: about, isPaid };
@@ -160,7 +158,7 @@ function healthOf(verdict: Verdict<readonly Field[]>, { call, policy, isUnchecke
     case 'malformed':
       return signal('failed', topic(false), true);
     case 'rejected':
-      return signal(isUnchecked ? 'location_rejected' : 'refused');
+      return signal('refused');
     case 'unexplained':
       return signal('refused');
     default:

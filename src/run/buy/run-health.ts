@@ -5,11 +5,11 @@ import { type Stop, stopFor } from '../stop.ts';
 export interface HealthSignal {
   /**
    * - `answered`. `responsive`: the service refused the call and said why (too fast, another key, another period).
-   * - `refused`: rejected, or refused without a known reason; `location_rejected`: the same for an unchecked location.
+   * - `refused`: rejected, or refused without a known reason.
    * - `failed`: no usable answer; `topic_failed`: the same if only the single's topic may be the cause.
    * - `no_news`: it says nothing about the service.
    */
-  readonly service: 'answered' | 'responsive' | 'refused' | 'location_rejected' | 'failed' | 'topic_failed' | 'no_news';
+  readonly service: 'answered' | 'responsive' | 'refused' | 'failed' | 'topic_failed' | 'no_news';
   readonly isPaid: boolean;
   /** The topic of a single, and whether it was available; null if the call tells nothing about one topic. */
   readonly topic: { readonly slug: TopicSlug; readonly isAvailable: boolean } | null;
@@ -92,8 +92,6 @@ function afterService(breaker: Breaker, service: HealthSignal['service'], topic?
       return NO_FAILURES;
     case 'refused':
       return { ...NO_FAILURES, rejections: breaker.everAnswered ? 0 : breaker.rejections + 1 };
-    case 'location_rejected':
-      return { ...NO_FAILURES, rejections: 0 };
     case 'failed':
       return { failures: breaker.failures + 1, everywhere: true };
     case 'topic_failed':

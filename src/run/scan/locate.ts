@@ -1,4 +1,4 @@
-import { cellOf, type Location } from '../../geo/coordinates.ts';
+import { cellOf } from '../../geo/coordinates.ts';
 import { parseLenient, splitLenientPair, splitPair } from '../../geo/lenient-location.ts';
 import { type ParsedLocation, parseLocation } from '../../geo/parse-location.ts';
 import { isCovered } from '../../geo/us-coverage.ts';
@@ -10,44 +10,34 @@ import type { Layout } from './layout.ts';
 const OF_NOTATION = ['not_a_number', 'degrees_minutes_seconds', 'decimal_comma', 'degree_symbol'];
 
 /** The settings by which a row is located. */
-export type LocateSettings = Pick<Job, 'precision' | 'coordinates' | 'coverage'>;
+export type LocateSettings = Pick<Job, 'precision' | 'coordinates'>;
 
 /** The cell of a row, or what is wrong with its location. `isLenient`: only lenient parsing could read it. */
-export function locate(
-  row: Row,
-  { precision, coordinates, coverage }: LocateSettings,
-  { isPair }: Pick<Layout, 'isPair'>,
-) {
+export function locate(row: Row, { precision, coordinates }: LocateSettings, { isPair }: Pick<Layout, 'isPair'>) {
   if (row.problem !== undefined) return { ok: false, finding: 'unreadable', note: row.problem } as const;
   const [lat = '', lng = ''] = row.fields;
-  const read = (isUs: IsUs) => (isPair ? readPair(lat, coordinates, isUs) : readTexts(lat, lng, coordinates, isUs));
-  const checked = read(isCovered);
-  const trusted = checked.parsed.ok || coverage === 'check' ? checked : read(() => true);
-  // Report the finding of the coverage check: "exchanged" must mean that the exchanged location is in the US.
-  const { parsed, isLenient } = trusted.parsed.ok ? trusted : checked;
+  const { parsed, isLenient } = isPair ? readPair(lat, coordinates) : readTexts(lat, lng, coordinates);
   return parsed.ok ? ({ ok: true, cell: cellOf(parsed.location, precision), isLenient } as const) : parsed;
 }
-
-type IsUs = (location: Location) => boolean;
 
 interface ReadLocation {
   readonly parsed: ParsedLocation;
   readonly isLenient: boolean;
 }
 
-function readTexts(lat: string, lng: string, coordinates: Job['coordinates'], isUs: IsUs): ReadLocation {
-  const strict = parseLocation(lat, lng, isUs);
+function readTexts(lat: string, lng: string, coordinates: Job['coordinates']): ReadLocation {
+  const strict = parseLocation(lat, lng, isCovered);
   if (strict.ok || !OF_NOTATION.includes(strict.finding)) return { parsed: strict, isLenient: false };
-  return orLenient(strict, parseLenient(lat, lng, isUs), coordinates);
+  return orLenient(strict, parseLenient(lat, lng, isCovered), coordinates);
 }
 
-function readPair(text: string, coordinates: Job['coordinates'], isUs: IsUs): ReadLocation {
-  if (text.trim() === '') return { parsed: parseLocation('', '', isUs), isLenient: false };
+function readPair(text: string, coordinates: Job['coordinates']): ReadLocation {
+  if (text.trim() === '') return { parsed: parseLocation('', '', isCovered), isLenient: false };
   const pair = splitPair(text);
-  const strict = parseLocation(...(pair ?? (['?', '?'] as const)), isUs);
+  const strict = parseLocation(...(pair ?? (['?', '?'] as const)), isCovered);
   if (strict.ok || !OF_NOTATION.includes(strict.finding)) return { parsed: strict, isLenient: false };
   const halves = splitLenientPair(text);
-  return orLenient(strict, halves && parseLenient(...halves, isUs), coordinates);
+  return orLenient(strict, halves && parseLenient(...halves, isCovered), coordinates);
 }
 
 /** In a strict job, the note suggests lenient parsing if it can read the location. */

@@ -193,8 +193,8 @@ export async function scanRows(
   const pieces: RowPiece[] = [];
   // Also in this thread alone: pieces are read as numbers, which takes half the time of texts.
   if (inPieces && (count > 0 || isLarge)) {
-    const { precision, coordinates, coverage, reading } = job;
-    const setup = { reading, settings: { precision, coordinates, coverage }, layout };
+    const { precision, coordinates, reading } = job;
+    const setup = { reading, settings: { precision, coordinates }, layout };
     for await (const { read, linesBefore } of scanInThreads(inPieces, setup, count)) {
       pieces.push(read.piece);
       types.add(read.types);

@@ -70,7 +70,7 @@ export function openWriteThreads({ inThreads }: Scan): ThreadPool | null {
 export function addedTo({ layout, kept, numbers, decimal }: Scan, job: Job) {
   const { topics, prefix, counts, types } = job;
   const added = [...addedColumns(topics, prefix, counts), ...(layout.hasPoints ? [geometryColumn(prefix)] : [])];
-  return { dropFrom: layout.dropFrom, kept, numbers, types, decimal: job.decimal ?? decimal, added };
+  return { dropFrom: layout.dropFrom, kept, numbers, types, decimal, added };
 }
 
 /** The fields of all rows, made when they are first needed: the pass that counts them gives them too. */
