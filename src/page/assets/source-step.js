@@ -27,8 +27,8 @@ const SOURCES = [
 
 const LEVELS = [
   ['place', 'Place', 'each distinct location'],
-  ['tract', 'Census tract', 'Without the columns that count records.'],
-  ['county', 'County', 'Without the columns that count records.'],
+  ['tract', 'Census tract', 'without the columns that count records'],
+  ['county', 'County', 'without the columns that count records'],
 ];
 
 export function SourceStep() {
