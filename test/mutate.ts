@@ -60,7 +60,7 @@ writeFileSync(
     mutate: mutated,
     testRunner: 'tap',
     plugins: ['@stryker-mutator/tap-runner'],
-    tap: { testFiles, nodeArgs: ['--test-reporter=tap', '{{testFile}}'] },
+    tap: { testFiles, forceBail: MUTANTS_JSON === undefined, nodeArgs: ['--test-reporter=tap', '{{testFile}}'] },
     coverageAnalysis: 'perTest',
     // Texts are words for people.
     mutator: { excludedMutations: ['StringLiteral'] },

@@ -124,7 +124,10 @@ test('a row is told to be sample data by its oldest answer; a row without answer
 });
 
 test('the fields of a row that lacks none are the same by the short way, with and without data, counts and a note', () => {
-  const answered = fc.record({ asOf: fc.integer({ min: 0, max: 3 }), hasData: fc.boolean() });
+  const answered = fc.record({
+    asOf: fc.integer({ min: 0, max: 3 }),
+    has: fc.constantFrom('all', 'no first', 'nothing'),
+  });
   const origin = fc.constantFrom('', 'from the county');
   fc.assert(
     fc.property(
@@ -134,10 +137,10 @@ test('the fields of a row that lacks none are the same by the short way, with an
       }),
       ([topics, said, counts, sample, from]) => {
         const answers = topics.map((topic, at): Answer => {
-          const { asOf, hasData } = said[at]!;
-          return hasData
-            ? { topic, asOf, fields: numbered(topic) }
-            : noDataAnswer(topic, asOf, columnsOf(topic).length);
+          const { asOf, has } = said[at]!;
+          if (has === 'nothing') return noDataAnswer(topic, asOf, columnsOf(topic).length);
+          const [first = null, ...others] = numbered(topic);
+          return { topic, asOf, fields: [has === 'all' ? first : null, ...others] };
         });
         const record = recordOf(answers);
         const { note } = cellStatus(record, topics, () => 0, 0);

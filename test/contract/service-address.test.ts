@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { normalizedAddress, sourceName } from '../../src/contract/service-address.ts';
+import { isLoopback, normalizedAddress, sourceName } from '../../src/contract/service-address.ts';
 
 const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   'http://localhost': [
@@ -47,7 +47,8 @@ test('addresses of different services stay different, and text that is no addres
     'http://b',
   ];
   assert.equal(new Set(others.map(normalizedAddress)).size, others.length);
-  for (const text of ['embedded 2026-01', 'harness', '', 'http://me:secret@a/', 'ftp://A/', 'http://A/?key=1']) {
+  const unchanged = ['embedded 2026-01', 'harness', '', 'ftp://A/', 'http://A/?key=1', 'http://A/#key'];
+  for (const text of [...unchanged, 'http://me:secret@A/', 'http://me@A/', 'http://:secret@A/']) {
     assert.equal(normalizedAddress(text), text);
   }
 });
@@ -59,5 +60,21 @@ test('localhost and 127.0.0.1 are one source; a host whose name begins so is ano
   assert.equal(sourceName('https://localhost'), 'https://127.0.0.1');
   for (const other of ['http://localhost.example:8080', 'http://[::1]:8080', 'http://127.0.0.2:8080', 'embedded 1']) {
     assert.equal(sourceName(other), other);
+  }
+});
+
+test('only hosts of this machine are asked without encryption', () => {
+  for (const host of ['[::1]', '127.0.0.1', '127.10.20.30', 'localhost', 'a.localhost'])
+    assert.ok(isLoopback(host), host);
+  for (const host of [
+    '127.0.0.1.example',
+    '1127.0.0.1',
+    '127.1',
+    'notlocalhost',
+    'localhost.example',
+    '[::2]',
+    '10.0.0.1',
+  ]) {
+    assert.ok(!isLoopback(host), host);
   }
 });
