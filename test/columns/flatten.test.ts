@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countRecords } from '../../src/columns/count-details.ts';
-import { answerFields, areaAnswer, areaSuffices, columnsOf, flatten } from '../../src/columns/topic-columns.ts';
+import {
+  answerFields,
+  areaAnswer,
+  areaSuffices,
+  columnsOf,
+  countRecords,
+  flatten,
+} from '../../src/columns/topic-columns.ts';
 import type { Field } from '../../src/contract/answer.ts';
 import { RATINGS, RATINGS_WITHOUT_SCORE, type TopicResult } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, PROXIMITY_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';

@@ -6,7 +6,7 @@ import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { LoadedAreas } from '../../src/data/tables/loaded-areas.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { outlineHolds, outlineOf as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
-import { sampleDatasets } from '../../src/sample/sample-datasets.ts';
+import { sampleDatasets } from '../../src/sample/add-sample.ts';
 import { placesOf } from '../geo/listed-places.ts';
 import { fc } from '../properties.ts';
 import { AREAS, info, NOON, openDatabase, StillClock, square } from '../service/small-data.ts';

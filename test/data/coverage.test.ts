@@ -8,7 +8,7 @@ import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { METERS_PER_DEGREE } from '../../src/geo/distance.ts';
 import { countyHolding } from '../../src/geo/us-counties.ts';
-import { sampleDatasets } from '../../src/sample/sample-datasets.ts';
+import { sampleDatasets } from '../../src/sample/add-sample.ts';
 import { randomFrom } from '../random-from.ts';
 import { info, NOON, openDatabase, StillClock } from '../service/small-data.ts';
 import { times } from '../tier.ts';

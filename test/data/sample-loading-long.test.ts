@@ -6,8 +6,13 @@ import { Worker } from 'node:worker_threads';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { describeData, type LoadedDataset, SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { addSample, importSample, lacksSample, refreshSampleReadings } from '../../src/sample/add-sample.ts';
-import { sampleDatasets } from '../../src/sample/sample-datasets.ts';
+import {
+  addSample,
+  importSample,
+  lacksSample,
+  refreshSampleReadings,
+  sampleDatasets,
+} from '../../src/sample/add-sample.ts';
 import { info, openDatabase, StillClock, square } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -6,8 +6,8 @@ import { NATURAL_SLUGS, type NaturalSlug, PROXIMITY_SLUGS } from '../../src/cont
 import { SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
 import type { Dataset, DatasetName, NaturalRatingRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
+import { sampleDatasets } from '../../src/sample/add-sample.ts';
 import { readLand } from '../../src/sample/land.ts';
-import { sampleDatasets } from '../../src/sample/sample-datasets.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12, 30);
 const { counties } = readLand();

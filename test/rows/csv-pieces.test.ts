@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { csvPieces } from '../../src/rows/csv/csv-pieces.ts';
+import { csvPieces } from '../../src/rows/csv/csv-row-file.ts';
 import { readDialect } from '../../src/rows/csv/dialect.ts';
 import { openInput } from '../../src/rows/files/input-file.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { shareOf } from '../../base/format-numbers.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
+import { purchaseBySet } from '../../run/plan/prices.ts';
 import { reachOf } from '../../run/plan/reach.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { type Effects, openContext, type RunContext } from '../../run/run-context.ts';
@@ -9,7 +10,6 @@ import { layoutOf } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
-import { type BudgetCurve, budgetCurve } from './budget-curve.ts';
 import { withoutTerminal } from './page-words.ts';
 
 /** The price of a job, and what its account has left. */
@@ -131,4 +131,42 @@ const settingsKey = (job: Job): string => JSON.stringify({ ...job, budget: null 
 async function changeOf(file: string): Promise<readonly number[]> {
   const { size, mtimeMs, ino } = await stat(file);
   return [size, mtimeMs, ino];
+}
+
+/** The share that each budget buys, in the order of buying: of all value, or of all places if rows are bought in file order. */
+interface BudgetCurve {
+  readonly of: 'value' | 'places';
+  /** Credits and the share that they buy, both growing. */
+  readonly points: readonly (readonly [credits: number, share: number])[];
+  /** The fewest credits that buy this share, if the whole price buys it. */
+  readonly marks: readonly { readonly share: number; readonly credits: number }[];
+}
+
+const MARKS = [0.5, 0.8, 0.95];
+
+/** About as many as a slider has pixels. */
+const MOST_POINTS = 200;
+
+/** One pass over the plan: what a budget buys by `reachOf` is the same at each of these points. */
+function budgetCurve({ plan }: Prepared): BudgetCurve {
+  const { cells } = plan.scan;
+  const total = cells.total();
+  const of = total > 0 ? 'value' : 'places';
+  const purchaseOf = purchaseBySet(() => plan.priceList);
+  const step = plan.order.length / MOST_POINTS;
+  const points: [number, number][] = [[0, 0]];
+  const marks: { share: number; credits: number }[] = [];
+  let [credits, bought, count] = [0, 0, 0];
+  for (const cell of plan.order) {
+    const price = purchaseOf(plan.missing.get(cell)).credits;
+    credits += price;
+    count++;
+    bought += of === 'value' ? cells.value(cell) : 1;
+    const share = shareOf(bought, of === 'value' ? total : cells.size)!;
+    while (marks.length < MARKS.length && share >= MARKS[marks.length]!) {
+      marks.push({ share: MARKS[marks.length]!, credits });
+    }
+    if (count === plan.order.length || count >= points.length * step) points.push([credits, share]);
+  }
+  return { of, points, marks };
 }
