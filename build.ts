@@ -2,8 +2,9 @@
  * Builds the package into `dist/`: JavaScript, types, assets, and the commit. `npm pack` runs it first.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { libraryFile, libraryInCheckout, PAGE_LIBRARIES } from './src/page/web/page-libraries.ts';
 
 const ROOT = import.meta.dirname;
 const SOURCE = join(ROOT, 'src');
@@ -19,7 +20,19 @@ execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '
 });
 // Migrations, pages, styles, pictures: all that is read beside the code.
 cpSync(SOURCE, TARGET, { recursive: true, filter: (path) => !isSource(path) });
+copyPageLibraries();
 writeCommit();
+
+/** The libraries of the page, with their licences. */
+function copyPageLibraries(): void {
+  const assets = join(TARGET, 'page/assets');
+  for (const specifier of PAGE_LIBRARIES) cpSync(libraryInCheckout(specifier), join(assets, libraryFile(specifier)));
+  const packages = new Set(PAGE_LIBRARIES.map((specifier) => specifier.replace(/^preact\/hooks$/, 'preact')));
+  const licences = [...packages].map(
+    (name) => `${name}\n\n${readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8')}`,
+  );
+  writeFileSync(join(assets, 'LICENSES.txt'), licences.join('\n\n'));
+}
 
 /** The commit is that of the checkout, marked where it had changes. A folder that is no checkout has none. */
 function writeCommit(): void {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { baseStyle, reportScript, reportStyle } from '../../report/html/page.ts';
 import { HEADERS } from './access-check.ts';
+import { libraryFile, libraryInCheckout, PAGE_LIBRARIES } from './page-libraries.ts';
 
 export interface Asset {
   readonly type: string;
@@ -22,20 +23,9 @@ const FOLDER = new URL('../assets/', import.meta.url);
 /** Beside `src` in a checkout, and beside `dist` in the package. */
 const SAMPLE = new URL('../../../sample-data/portfolio-oed.csv', import.meta.url);
 
-/** The paths of the page's libraries for the browser: they are served unchanged, without a bundler. */
-const LIBRARIES: Readonly<Record<string, string>> = {
-  preact: import.meta.resolve('preact'),
-  'preact/hooks': import.meta.resolve('preact/hooks'),
-  htm: import.meta.resolve('htm'),
-  '@preact/signals': import.meta.resolve('@preact/signals'),
-  '@preact/signals-core': import.meta.resolve('@preact/signals-core'),
-};
-
-const libraryName = (specifier: string) => `library-${specifier.replaceAll(/\W+/g, '-')}.js`;
-
 /** The page itself. Its policy allows one inline script by its hash: the map of the libraries. */
 export function readPage(): Asset & { readonly policy: string } {
-  const imports = Object.keys(LIBRARIES).map((specifier) => [specifier, `/assets/${libraryName(specifier)}`]);
+  const imports = PAGE_LIBRARIES.map((specifier) => [specifier, `/assets/${libraryFile(specifier)}`]);
   const map = JSON.stringify({ imports: Object.fromEntries(imports) });
   const empty = '<script type="importmap"></script>';
   const page = readFileSync(new URL('page.html', FOLDER), 'utf8');
@@ -50,10 +40,10 @@ export function readAssets(): ReadonlyMap<string, Asset> {
   const names = readdirSync(FOLDER).filter((name) => TYPES[extname(name)] !== undefined);
   const bodies: readonly [name: string, body: Buffer][] = [
     ...names.map((name): [string, Buffer] => [name, readFileSync(new URL(name, FOLDER))]),
-    ...Object.entries(LIBRARIES).map(([specifier, url]): [string, Buffer] => [
-      libraryName(specifier),
-      readFileSync(new URL(url)),
-    ]),
+    // In the package they are among the names already.
+    ...PAGE_LIBRARIES.filter((specifier) => !names.includes(libraryFile(specifier))).map(
+      (specifier): [string, Buffer] => [libraryFile(specifier), readFileSync(libraryInCheckout(specifier))],
+    ),
     ['sample.csv', readFileSync(SAMPLE)],
     ['base.css', Buffer.from(baseStyle())],
     ['report.css', Buffer.from(reportStyle())],
