@@ -46,6 +46,12 @@ export const PLAN_OPTIONS = {
   ...json,
 } as const;
 
+export const LOOKUP_OPTIONS = {
+  ...jobOptions(['topics', 'precision', 'budget', 'time-to-live', ...ACCOUNT_FLAGS]),
+  yes: { alias: 'y', type: 'boolean', describe: 'spend what the answers cost without asking' },
+  ...json,
+} as const;
+
 export const REPORT_OPTIONS = {
   ...jobOptions(),
   ...json,
@@ -82,6 +88,7 @@ export const PRUNE_OPTIONS = {
 
 export type RunFlags = FlagsOf<typeof RUN_OPTIONS>;
 export type PlanFlags = FlagsOf<typeof PLAN_OPTIONS>;
+export type LookupFlags = FlagsOf<typeof LOOKUP_OPTIONS>;
 export type ReportFlags = FlagsOf<typeof REPORT_OPTIONS>;
 export type UiFlags = FlagsOf<typeof UI_OPTIONS>;
 export type StatusFlags = FlagsOf<typeof STATUS_OPTIONS>;

@@ -1,5 +1,6 @@
 import { type Command, command, json } from './command.ts';
 import {
+  LOOKUP_OPTIONS,
   PLAN_OPTIONS,
   PRUNE_OPTIONS,
   QUOTA_OPTIONS,
@@ -26,13 +27,20 @@ export const COMPLETION_COMMAND: Command = {
 /** All commands. `load` imports a command's code when it runs: `topics` must not wait for the web framework. */
 export const COMMANDS: readonly Command[] = [
   command({
+    usage: 'lookup [location..]',
+    describe: 'answer one location: latitude and longitude',
+    examples: [
+      'lookup 34.0522 -118.2437 --topics wildfire,earthquake',
+      'lookup 34.0522,-118.2437 --service sample --json',
+    ],
+    argument: 'latitude and longitude in decimal degrees, as two words or with a comma',
+    options: LOOKUP_OPTIONS,
+    load: async () => (await import('./commands/lookup.ts')).lookupCommand,
+  }),
+  command({
     usage: 'plan [job..]',
     describe: 'show what a run would cost; spends nothing',
-    examples: [
-      'plan portfolio.csv --topics natural',
-      'plan nightly.yaml --json',
-      'plan nightly.yaml --out plan.json    (for approval; then: run nightly.yaml --plan plan.json)',
-    ],
+    examples: ['plan portfolio.csv --topics natural', 'plan nightly.yaml --json'],
     argument: INPUTS,
     options: PLAN_OPTIONS,
     load: async () => (await import('./commands/plan.ts')).planCommand,

@@ -65,10 +65,20 @@ export class BatchRun implements AsyncDisposable {
   #spent = { creditsSpent: 0, creditsUnknown: 0, callsUnknown: 0, calls: 0 };
   #hasEnded = false;
   readonly #shared: SharedRun | null;
+  readonly #approve: (prepared: OpenedJob) => Promise<void>;
   readonly #reserved: number;
 
-  /** @param shared a run that others continue, and end; null: a run of its own */
-  constructor(context: RunContext, onEvent: (event: RunEvent) => void, shared: SharedRun | null) {
+  /**
+   * @param shared a run that others continue, and end; null: a run of its own
+   * @param approve gets the plan of a batch before anything is spent, and throws to refuse it
+   */
+  constructor(
+    context: RunContext,
+    onEvent: (event: RunEvent) => void,
+    shared: SharedRun | null,
+    approve: (prepared: OpenedJob) => Promise<void> = async () => {},
+  ) {
+    this.#approve = approve;
     const { budget } = context.job;
     this.#reserved = shared === null || budget === null || budget === NO_LIMIT ? 0 : budget;
     this.#context = shared === null ? context : { ...context, otherBudgets: shared.spent + shared.reserved };
@@ -127,8 +137,9 @@ export class BatchRun implements AsyncDisposable {
   async #ask(prepared: OpenedJob): Promise<void> {
     const { job, plan, progress } = prepared;
     checkPurchase(prepared);
+    await this.#approve(prepared);
     // More batches follow. Their price is unknown; only the budget limits it.
-    const planned = job.budget === NO_LIMIT ? plan.price.credits : (job.budget ?? 0);
+    const planned = job.budget === null || job.budget === NO_LIMIT ? plan.price.credits : job.budget;
     this.#run ??= await (this.#shared === null ? startRun(prepared, planned) : runIn(this.#shared, prepared, planned));
     const stop = await getAnswers(prepared, plan, this.#run);
     const { creditsSpent, creditsUnknown, callsUnknown, calls } = progress;

@@ -1,0 +1,95 @@
+import { PerilbookError } from '../../base/errors.ts';
+import { addedColumns } from '../../columns/row.ts';
+import type { RowStatus } from '../../columns/row-status.ts';
+import { columnStem, columnsOf } from '../../columns/topic-columns.ts';
+import type { Field } from '../../contract/answer.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import { NO_OUTPUT } from '../../job/settings.ts';
+import { BatchRun } from '../../library/batch-run.ts';
+import { openRun } from '../../library/run-host.ts';
+import type { Prepared } from '../../run/prepare.ts';
+import { askToSpend } from '../ask-approval.ts';
+import type { LookupFlags } from '../command-options.ts';
+import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { anyJobOf } from '../job-of-options.ts';
+import { listed } from '../messages/format.ts';
+
+/**
+ * `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. What it buys is in
+ * the ledger and the store, as for a run.
+ */
+export async function lookupCommand(
+  context: CliContext,
+  flags: LookupFlags,
+  words: readonly string[],
+): Promise<number> {
+  const [lat, lng] = locationIn(words);
+  const settings = anyJobOf(context, [], flags);
+  const job = { ...settings, name: 'lookup', output: NO_OUTPUT, location: { lat: 'lat', lng: 'lng' } };
+  await using opened = await openRun(runHost(context), job, { interrupt: context.interrupt });
+  await using run = new BatchRun(
+    opened.context,
+    () => {},
+    null,
+    (prepared) => approve(context, flags, prepared),
+  );
+  const [fields] = await run.answer([[lat, lng]]);
+  run.end();
+  if (run.refusal !== null) throw run.refusal;
+  const names = addedColumns(job.topics, '', job.counts).map(({ name }) => name);
+  const values = new Map(names.map((name, index) => [name, fields![index]!]));
+  const status = values.get('hazard_status') as RowStatus;
+  const note = values.get('hazard_note') ?? null;
+  if (status === 'invalid') throw new PerilbookError('USAGE', `${lat}, ${lng} is no location: ${note}`, EXAMPLE);
+  const hazards = [...values].filter(([name]) => !/^hazard_(status|note|as_of)$/.test(name));
+  const asOf = values.get('hazard_as_of') ?? null;
+  if (flags.json)
+    sayJson(context, {
+      lat: Number(lat),
+      lng: Number(lng),
+      status,
+      note,
+      as_of: asOf,
+      hazards: Object.fromEntries(hazards),
+    });
+  else {
+    const answers = job.topics.map((topic): readonly [string, string] => [topic, answerText(topic, values)]);
+    if (hazards.some(([, value]) => value !== null))
+      print(context, listed(answers, '', lineWidth(context.stdout)).join('\n'));
+    const text = [status === 'ok' ? null : status, note].filter(Boolean).join(': ');
+    if (text !== '') say(context, text);
+  }
+  if (status === 'ok') return EXIT.complete;
+  return status === 'deferred' ? EXIT.paused : EXIT.someFailed;
+}
+
+/** The values of a topic's columns by their names without the topic's own: `rating Very High, score 98.2`. */
+function answerText(topic: TopicSlug, values: ReadonlyMap<string, Field>): string {
+  const texts = columnsOf(topic).flatMap(({ name }) => {
+    const value = values.get(name) ?? null;
+    return value === null ? [] : [`${name.replace(`${columnStem(topic)}_`, '').replaceAll('_', ' ')} ${value}`];
+  });
+  return texts.length === 0 ? '-' : texts.join(', ');
+}
+
+const EXAMPLE = 'For example: perilbook lookup 34.0522 -118.2437 --topics wildfire.';
+
+/** `34.05 -118.24`, or both in one word with a comma. @throws USAGE */
+function locationIn(words: readonly string[]): readonly [lat: string, lng: string] {
+  const [lat, lng, ...others] = words.flatMap((word) => word.split(',')).filter((word) => word !== '');
+  if (lat !== undefined && lng !== undefined && others.length === 0) return [lat, lng];
+  throw new PerilbookError('USAGE', 'lookup needs a latitude and a longitude', EXAMPLE);
+}
+
+/** Spending needs a yes on a terminal; elsewhere it needs --yes or a budget. */
+async function approve(context: CliContext, flags: LookupFlags, { job, summary }: Prepared): Promise<void> {
+  const { credits } = summary;
+  if (credits === 0 || flags.yes || job.budget !== null || summary.source.kind === 'sample') return;
+  const words = {
+    what: 'look-up',
+    approve: `Add --yes or --budget ${credits}.`,
+    later: 'Run the command again to spend them.',
+  };
+  await askToSpend(context, credits, words);
+}
