@@ -320,12 +320,19 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     };
     assert.equal(await buy(1, LA), 10);
     clock.moveTo('2026-04-23T12:00:00Z');
+    const since22 = billingPeriod(22, clock.now());
     assert.equal(await buy(1, NY), 10);
     // Since the 22nd 10 credits were spent, since the 1st 20.
-    const since22 = billingPeriod(22, clock.now());
     assert.equal((await store.spending('account', since22)).charged, 10);
     assert.equal(await buy(22, BOSTON), 10);
     assert.equal((await store.spending('account', since22)).charged, 20);
+    // Open calls, and those whose charge is unknown, as charged ones.
+    const [call] = await store.claim({ ...(await under(1)), periodLimit: 40 }, [propose(DENVER, 'single')]);
+    assert.equal((await store.spending('account', since22)).open, 1);
+    const settled = { ...charged(call!, clock, 1), period: billingPeriod(1, clock.now()), answers: [] };
+    await store.settle([{ ...settled, charge: 'unknown' }]);
+    assert.equal((await store.spending('account', since22)).unknown, 1);
+    await store.settle([{ ...settled, charge: 'free', credits: 0 }]);
     const [row] = await store.statement({ by: 'kind', account: 'account', period: since22 });
     assert.equal(row!.credits.charged, 20);
     // At the same moment, since claims of one process are decided together.
