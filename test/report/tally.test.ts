@@ -96,6 +96,33 @@ test('rows and value by rating, for each topic and for the highest of all', () =
   assert.deepEqual(notes, [{ note: 'not bought yet', rows: 4 }]);
 });
 
+test('what is complete, why the rest is not, and from when the answers are; a place off the map counts', () => {
+  const all = { hail: ['Very Low', 1, 1], wildfire: ['Very Low', 1, 1], superfund: [0, null] } satisfies Said;
+  const partly = { hail: ['Very Low', 1, 1] } satisfies Said;
+  const withNote = (one: EnrichedCell, note: string) => ({ ...one, fields: one.fields.with(1, note) });
+  const { figures, map, reasons, status } = figuresOf([
+    cell(0, LA, 3, 300, all),
+    cell(1, HOUSTON, 1, 10, partly),
+    withNote(cell(2, SAN_JUAN, 2, 20, partly), 'sample data; stale'),
+    withNote(cell(3, HOUSTON, 1, 10, partly), 'stale'),
+    cell(4, { lat: 0, lng: 0 }, 1, 40, {}),
+  ]);
+  assert.deepEqual(figures.complete, { locations: 3, value: 300 });
+  assert.deepEqual(
+    [figures.oldest, figures.newest],
+    [1, 3].map((time) => new Date(time).toISOString()),
+  );
+  assert.deepEqual([map.notDrawn, status], [1, { ok: 3, deferred: 5 }]);
+  assert.deepEqual(reasons, [
+    { note: 'stale', rows: 3 },
+    { note: 'not bought yet', rows: 2 },
+  ]);
+  const many = Array.from({ length: 102 }, (_, at) => withNote(cell(at, LA, 1, 1, {}), `reason ${at}`));
+  const counted = figuresOf(many);
+  assert.deepEqual([counted.reasons.length, counted.reasons[0]], [101, { note: 'other reasons', rows: 2 }]);
+  assert.deepEqual([counted.status, counted.figures.oldest], [{ deferred: 102 }, null]);
+});
+
 test('nearest sites by distance, none found apart from not answered', () => {
   const { classes, notAnswered } = figuresOf(BOOK).figures.topics[2]!;
   const found = [...classes, { name: 'Not answered', ...notAnswered }].flatMap(({ name, locations }) =>
@@ -310,6 +337,12 @@ test('the typical class of a heap: at least half of its weight is at most as gra
       return 2 * sum(ordered.slice(0, typical + 1)) >= sum(ordered) && 2 * sum(ordered.slice(typical)) >= sum(ordered);
     }),
   );
+});
+
+test('the typical class of places without a rating is the reason of most, the first of as many', () => {
+  const typical = (...unordered: number[]) => typicalClass([0, 0, 0, 0, 0, ...unordered], HIGHEST);
+  assert.deepEqual([typical(1, 3, 3, 9), typical(2, 1, 0, 9), typical(0, 0, 1, 9), typical(0, 0, 0, 9)], [6, 5, 7, 8]);
+  assert.equal(typicalClass([1, 1, 0, 0, 0, 0, 0, 0, 0], HIGHEST), 0);
 });
 
 test('a place falls into the hexagon whose centre is nearest, never farther than a corner, at each size', () => {
