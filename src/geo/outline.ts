@@ -76,12 +76,15 @@ export function outlineOf(rings: PackedRings): Outline {
       for (let band = bandOf(Math.min(a, b), south, bandHeight, bands); band <= to; band++) act(band, first);
     }
   };
-  toEachBand((band) => starts[band + 1]!++);
+  toEachBand((band) => {
+    starts[band + 1]! += 1;
+  });
   for (let band = 0; band < bands; band++) starts[band + 1]! += starts[band]!;
   const next = starts.slice(0, bands);
   const edges = new Uint32Array(starts[bands]!);
   toEachBand((band, first) => {
-    edges[next[band]!++] = first;
+    edges[next[band]!] = first;
+    next[band]! += 1;
   });
   return { rings, edges, starts, south, bandHeight };
 }

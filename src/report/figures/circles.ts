@@ -132,9 +132,13 @@ function sortedBy(size: number, keyOf: (number: number) => number): { sorted: Ui
   let next = new Uint32Array(size);
   for (const shift of [0, 16]) {
     const places = new Uint32Array(HALF + 1);
-    for (let at = 0; at < size; at++) places[((keys[at]! >>> shift) % HALF) + 1]!++;
+    for (let at = 0; at < size; at++) places[((keys[at]! >>> shift) % HALF) + 1]! += 1;
     for (let half = 0; half < HALF; half++) places[half + 1]! += places[half]!;
-    for (let at = 0; at < size; at++) next[places[(keys[sorted[at]!]! >>> shift) % HALF]!++] = sorted[at]!;
+    for (let at = 0; at < size; at++) {
+      const half = (keys[sorted[at]!]! >>> shift) % HALF;
+      next[places[half]!] = sorted[at]!;
+      places[half]! += 1;
+    }
     [sorted, next] = [next, sorted];
   }
   for (let at = 0; at < size; at++) next[at] = keys[sorted[at]!]!;

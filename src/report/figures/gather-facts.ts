@@ -179,10 +179,14 @@ function nearOrder(cells: CellTable): Uint32Array {
     const { lat7, lng7 } = cells.cell(number);
     return Math.floor((lat7 + 900_000_000) / TILE) * TILE_COLUMNS + Math.floor((lng7 + 1_800_000_000) / TILE);
   };
-  for (let number = 0; number < cells.size; number++) starts[tileOf(number) + 1]!++;
+  for (let number = 0; number < cells.size; number++) starts[tileOf(number) + 1]! += 1;
   for (let tile = 1; tile < starts.length; tile++) starts[tile]! += starts[tile - 1]!;
   const order = new Uint32Array(cells.size);
-  for (let number = 0; number < cells.size; number++) order[starts[tileOf(number)]!++] = number;
+  for (let number = 0; number < cells.size; number++) {
+    const tile = tileOf(number);
+    order[starts[tile]!] = number;
+    starts[tile]! += 1;
+  }
   return order;
 }
 

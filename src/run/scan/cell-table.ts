@@ -46,7 +46,7 @@ export class CellTable {
       this.#keys[2 * number + 1] = lng7;
       this.#slots[slot] = number + 1;
     }
-    this.#rows[number]!++;
+    this.#rows[number]! += 1;
     if (value !== 0) this.#values[number]! += value;
     return number;
   }
