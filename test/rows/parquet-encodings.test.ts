@@ -56,15 +56,13 @@ function transposed(bytes: Buffer, width: number): Buffer {
 
 type Encoded = readonly [type: PhysicalType, encoding: number, body: Buffer, values: readonly StoredValue[]];
 
-const int32s = fc.array(fc.integer(), { minLength: 1, maxLength: 150 });
+const many = { minLength: 1, maxLength: 150, size: 'max' } as const;
+const int32s = fc.array(fc.integer(), many);
 const int64s = fc.array(
   fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.bigInt({ min: -9n, max: 9n })),
-  {
-    minLength: 1,
-    maxLength: 150,
-  },
+  many,
 );
-const texts = fc.array(fc.uint8Array({ maxLength: 9 }), { minLength: 1, maxLength: 90 });
+const texts = fc.array(fc.uint8Array({ maxLength: 9 }), many);
 const fixed = fc.array(fc.uint8Array({ minLength: FIXED_BYTES, maxLength: FIXED_BYTES }), {
   minLength: 1,
   maxLength: 40,
@@ -139,7 +137,7 @@ test('values of each type in each encoding are read back, wherever they begin, a
         assert.ok(error instanceof Damage, String(error));
       }
     }),
-    { numRuns: 1_500 },
+    { numRuns: 700 },
   );
 });
 
@@ -155,4 +153,46 @@ test('an encoding that does not fit the type, or that is unknown, is refused', (
     assert.throws(() => decode([type, encoding, Buffer.alloc(99), [1]], Buffer.alloc(99), 0), Damage);
   }
   assert.deepEqual(decode(['INT32', 4, Buffer.alloc(0), []], Buffer.alloc(0), 0), []);
+});
+
+test('headers of differences that make no sense are refused, and so are texts that reach beyond their page', () => {
+  const differences = (blockSize: number, miniblocks: number, total: number, width = 0) =>
+    Buffer.from([...[blockSize, miniblocks, total].flatMap((value) => varint(BigInt(value))), 0, 0, width]);
+  const isRead = (type: PhysicalType, encoding: number, body: Buffer, count: number) => {
+    try {
+      return decode([type, encoding, body, new Array<number>(count).fill(0)], body, 0).length === count;
+    } catch (error) {
+      assert.ok(error instanceof Damage, String(error));
+      return false;
+    }
+  };
+  const padded = (header: Buffer) => Buffer.concat([header, Buffer.alloc(70_000)]);
+  const most = 65_536;
+  for (const [header, type, read] of [
+    [differences(8, 1, 2), 'INT32', true],
+    [differences(0, 1, 2), 'INT32', false],
+    [differences(8, 0, 2), 'INT32', false],
+    [differences(12, 1, 2), 'INT32', false],
+    [differences(8, 1, 3), 'INT32', false],
+    [differences(8 * most, most, 2), 'INT32', true],
+    [differences(8 * (most + 1), most + 1, 2), 'INT32', false],
+    [differences(8, 1, 2, 32), 'INT32', true],
+    [differences(8, 1, 2, 33), 'INT32', false],
+    [differences(8, 1, 2, 64), 'INT64', true],
+    [differences(8, 1, 2, 65), 'INT64', false],
+    [Buffer.alloc(10, 0xff), 'INT64', false],
+  ] as const) {
+    assert.equal(isRead(type, DELTA, padded(header), 2), read, header.toString('hex'));
+  }
+  const shared = (prefix: bigint, length: bigint) =>
+    Buffer.concat([deltas([prefix], 32), deltas([length], 32), Buffer.from('a')]);
+  for (const [prefix, length, read] of [
+    [0n, 1n, true],
+    [1n, 0n, false],
+    [-1n, 1n, false],
+    [0n, -1n, false],
+    [0n, 2n, false],
+  ] as const) {
+    assert.equal(isRead('BYTE_ARRAY', DELTA_TEXT, shared(prefix, length), 1), read, `${prefix} ${length}`);
+  }
 });
