@@ -62,9 +62,6 @@ const table: readonly (readonly [known: ReturnType<typeof three>, status: string
   [three('fresh', 'fresh', 'fresh'), 'ok', ''],
   [three('fresh', 'fresh, failed now', 'fresh, rejected'), 'ok', ''],
   [three('nothing', 'nothing', 'nothing'), 'deferred', 'not bought yet'],
-  [three('fresh', 'nothing', 'nothing'), 'deferred', 'not bought yet: drought park'],
-  [three('failed before', 'failed before', 'failed before'), 'deferred', 'not bought yet'],
-  [three('fresh', 'fresh', 'stale'), 'deferred', 'stale, not bought again yet: park'],
   [three('fresh', 'stale, failed before', 'fresh'), 'deferred', 'stale, not bought again yet: drought'],
   [three('nothing', 'stale', 'fresh'), 'deferred', 'stale, not bought again yet: drought; not bought yet: hail'],
   [
@@ -72,17 +69,11 @@ const table: readonly (readonly [known: ReturnType<typeof three>, status: string
     'deferred',
     'the service failed: hail; stale, not bought again yet: drought; not bought yet: park',
   ],
-  [three('failed now', 'nothing', 'fresh'), 'deferred', 'the service failed: hail; not bought yet: drought'],
   [three('failed now', 'fresh', 'fresh'), 'partial', 'the service failed: hail'],
   [
     three('stale, failed now', 'failed now', 'failed now'),
     'partial',
     'the service failed: hail drought park; stale answer written: hail',
-  ],
-  [
-    three('failed now', 'unavailable now', 'fresh'),
-    'partial',
-    'the service failed: hail; unavailable at the service: drought',
   ],
   [three('failed now', 'failed now', 'failed now'), 'failed', 'the service failed: hail drought park'],
   [
@@ -91,8 +82,6 @@ const table: readonly (readonly [known: ReturnType<typeof three>, status: string
     'unavailable at the service: hail park; the service failed: drought',
   ],
   [three('rejected', 'rejected', 'rejected'), 'rejected', 'refused'],
-  [three('fresh', 'fresh', 'rejected'), 'rejected', 'refused'],
-  [three('nothing', 'failed now', 'rejected'), 'rejected', 'refused'],
   [three('fresh', 'stale, rejected', 'fresh'), 'rejected', 'refused'],
 ];
 
