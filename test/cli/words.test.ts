@@ -80,8 +80,7 @@ for (const columns of [60, 80, 120]) {
     const verdict = wide.stdout.split('\n').find((line) => line.includes('credits needed.'))!;
     const [head] = narrow.stdout.split('\n\n');
     assert.ok(head!.replace(/\s+/g, ' ').endsWith(verdict), narrow.stdout);
-    assert.match(narrow.stdout, /^ +credits .*time +complete in +way to buy$/m, 'the time is kept in every width');
-    assert.match(narrow.stdout, /fewest calls, enterprise\s+bundles/, 'equal ways share a line');
+    assert.match(narrow.stdout, /^ +cheaper +standard bundles,/m, 'a cheaper way is named in every width');
   });
 }
 

@@ -14,7 +14,7 @@ import type { PlanSummary } from '../../run/summary.ts';
 import type { Color } from './color.ts';
 import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
-import { overdrawn, waysToBuy } from './ways-to-buy.ts';
+import { otherWay, overdrawn } from './ways-to-buy.ts';
 
 /** How lines are printed. */
 export interface OutputStyle {
@@ -25,18 +25,15 @@ export interface OutputStyle {
 
 /** The plan for people; the most important line comes first. */
 export function planMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
-  const { job, summary, connection } = prepared;
+  const { summary, connection } = prepared;
   const { width } = style;
   const lines = inputMessages(prepared, folder, style, false);
-  lines.push('', `${counted(job.topics.length, 'topic')}: ${topicsMessage(job.topics)}`);
-  lines.push(...defaultsMessage(prepared));
-  lines.push(...listed(cellPairs(prepared), '  ', width));
-  if (connection.kind === 'local') lines.push('', ...localSourceLines(prepared, folder, width));
-  else {
-    lines.push('', ...waysToBuy(prepared, width));
-    for (const note of [...summary.scopes, ...missingBoundariesMessage(prepared, folder)]) lines.push(note);
-    lines.push('', ...listed(accountPairs(prepared), '  ', width), ...fewCreditsMessage(prepared));
-  }
+  if (summary.cells === 0) return fittingLines(lines, width);
+  const isLocal = connection.kind === 'local';
+  const account = isLocal ? [] : [...otherWay(prepared), ...accountPairs(prepared)];
+  lines.push('', ...listed([...cellPairs(prepared), ...account], '  ', width));
+  if (isLocal) lines.push('', ...localSourceLines(prepared, folder, width));
+  else lines.push(...summary.scopes, ...missingBoundariesMessage(prepared, folder), ...fewCreditsMessage(prepared));
   return fittingLines(lines, width);
 }
 
@@ -118,17 +115,6 @@ function topicsMessage(topics: readonly string[]): string {
   return topics.length <= 6 ? topics.join(', ') : `${topics.slice(0, 5).join(', ')} and ${topics.length - 5} more`;
 }
 
-/** Defaults that change the price. */
-function defaultsMessage({ job, connection }: Prepared): string[] {
-  const { name, creditsPerMonth } = job.account.subscription;
-  const words = {
-    topics: `topics ${DEFAULTS.topics} (--topics)`,
-    subscription: `subscription ${name}, ${grouped(creditsPerMonth)} credits a month (--subscription)`,
-  };
-  const used = job.assumed.filter((what) => connection.kind === 'service' || what === 'topics');
-  return used.length === 0 ? [] : [`Defaults used: ${used.map((what) => words[what]).join('; ')}.`];
-}
-
 /** How to get credits: for the sample account, or for an account that has none left until its next period. */
 function fewCreditsMessage(prepared: Prepared): string[] {
   const { connection, plan, summary } = prepared;
@@ -170,12 +156,13 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
   const { cells, cells_cached, located, saved } = summary;
   // A run that buys less than everything saves less than the plan of everything.
   const isWhole = summary.this_run.credits >= summary.credits;
+  const isDefault = job.assumed.includes('topics') ? ` (${DEFAULTS.topics}, the default: --topics)` : '';
   const words: (readonly [string, string])[] = [
+    ['topics', `${job.topics.length}${isDefault}: ${topicsMessage(job.topics)}`],
     [
       'places',
-      `${grouped(cells)} distinct (${counted(job.precision, 'decimal')}), from ${counted(located, 'located row')}`,
+      `${grouped(cells)} of ${counted(located, 'located row')} (${counted(job.precision, 'decimal')}); ${grouped(cells_cached)} complete and fresh in the store`,
     ],
-    ['in the store', `${grouped(cells_cached)} complete and fresh`],
   ];
   if (plan.scan.areaCounts !== null) words.push(['boundaries', boundaryText(plan.scan.areaCounts)]);
   const savings = savingsMessage(isWhole ? saved : { ...saved, by_cells: 0, by_areas: 0 });
@@ -216,7 +203,10 @@ function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [
     const { account, available, period } = plan.account;
     const { name, creditsPerMonth } = account.subscription;
     const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
-    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${name})`;
+    // Nobody has asked the service for it.
+    const assumed = job.assumed.includes('subscription') ? 'assumed: ' : '';
+    const hint = assumed === '' ? '' : ', --subscription';
+    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${assumed}${name}${hint})`;
     words.push(['quota', `${left}, resets on ${dateTime(period.end)}`]);
   }
   if (job.account.reserve > 0) words.push(['reserve', `${counted(job.account.reserve, 'credit')} kept back`]);
@@ -271,7 +261,8 @@ function timeLimit(minutes: number): string {
 function verdict({ job, plan, summary }: Prepared): string {
   const { credits, credits_available, credits_limit } = summary;
   const { finishBy } = plan.ways.planned.forecast;
-  if (summary.cells === 0) return '0 credits: no row can be looked up.';
+  if (summary.rows === 0) return 'The file has no rows: there is nothing to look up.';
+  if (summary.cells === 0) return 'No row can be looked up: nothing was asked or spent.';
   if (plan.price.unobtainable.size > 0) return 'The keys of this job may not buy all of these topics.';
   if (credits === 0) return '0 credits: all answers are in the store.';
   if (credits > credits_limit && credits_limit <= credits_available) {
