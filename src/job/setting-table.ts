@@ -155,7 +155,7 @@ export const SETTINGS = {
   },
   order_by: {
     group: 'What to ask',
-    help: "what to buy first: file (default), tiv (the sum of OED's TIV columns), or a column, largest first",
+    help: "what to buy first: file, tiv (the sum of OED's TIV columns), or a column, largest first (default: a recognised value column, else file)",
     schema: ({ orderBy }) => orderBy,
     flags: { 'order-by': { value: (order) => (order === 'file' || order === 'tiv' ? order : { column: order }) } },
   },

@@ -74,9 +74,12 @@ export interface Job extends PlainSettings {
   readonly account: JobAccount;
 }
 
-/** `file`: in the order of the rows. Else by the value of a cell: the sum over its rows of OED's TIV columns, or of one column. */
+/**
+ * `file`: in the order of the rows. Else by the value of a cell: the sum over its rows of OED's TIV columns, or of one column; `recognized`:
+ * of the value columns that are recognised by their names, and in the order of the rows where there are none.
+ */
 export type OrderBy =
-  | { readonly kind: 'file' }
+  | { readonly kind: 'file' | 'recognized' }
   | { readonly kind: 'tiv' }
   | { readonly kind: 'column'; readonly column: string; readonly direction: 'asc' | 'desc' };
 
@@ -155,7 +158,8 @@ function storeOf(store: string | undefined, { workingFolder, dataFolder }: JobFo
 }
 
 function orderByOf(orderBy: JobFile['order_by']): OrderBy {
-  if (orderBy === undefined || orderBy === 'file') return { kind: 'file' };
+  if (orderBy === undefined) return { kind: 'recognized' };
+  if (orderBy === 'file') return { kind: 'file' };
   if (orderBy === 'tiv') return { kind: 'tiv' };
   return { kind: 'column', column: orderBy.column, direction: orderBy.direction ?? 'desc' };
 }

@@ -164,6 +164,12 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
       `${grouped(cells)} of ${counted(located, 'located row')} (${counted(job.precision, 'decimal')}); ${grouped(cells_cached)} complete and fresh in the store`,
     ],
   ];
+  const { value } = summary.columns;
+  if (value.length > 0 && job.orderBy.kind !== 'file') {
+    const isRecognized = job.orderBy.kind === 'recognized' ? ' (recognised; in file order: --order-by file)' : '';
+    const most = job.orderBy.kind === 'column' && job.orderBy.direction === 'asc' ? 'smallest' : 'largest';
+    words.push(['order', `${most} ${value.join(' + ')} first${isRecognized}`]);
+  }
   if (plan.scan.areaCounts !== null) words.push(['boundaries', boundaryText(plan.scan.areaCounts)]);
   const savings = savingsMessage(isWhole ? saved : { ...saved, by_cells: 0, by_areas: 0 });
   if (summary.areas) {

@@ -40,7 +40,7 @@ export async function notedRows(
     if (lines === undefined) noted.set(finding, [row]);
     else if (lines.length < LINES_KEPT) lines.push(row);
   };
-  const readsValues = findings.some(({ finding }) => finding === 'value_not_a_number');
+  const readsValues = findings.some(({ finding }) => finding === 'value_not_a_number' || finding === 'value_negative');
   const before = readsValues ? layout.columns : layout.columns.slice(0, 1);
   const rows = rowsToNote(scan, wanted);
   // The numbers of rows begin anew in each part file.
@@ -50,7 +50,8 @@ export async function notedRows(
   for await (const batch of rowFile.read([...before, ...columns], Math.min(before.length, FIRST_VALUE), isWanted)) {
     for (const row of batch) {
       number = readsAll ? number + 1 : row.number;
-      if (readsValues && !rowValue(row, layout).readable) note('value_not_a_number', row);
+      const problem = readsValues ? rowValue(row, layout).valueProblem : null;
+      if (problem !== null) note(problem, row);
       const target = rows.get(number);
       if (target === undefined) continue;
       if (target >= cells.size) note(places.unlocated[target - cells.size]!.finding, row);

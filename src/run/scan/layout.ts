@@ -18,6 +18,8 @@ export interface Layout {
   readonly columns: readonly number[];
   /** The number of value columns. */
   readonly values: number;
+  /** Whether a value may be negative: in a column that the job names. */
+  readonly mayBeNegative: boolean;
   /** The position of the currency code among the columns that are read; null without values, or without such a column. */
   readonly currency: number | null;
   /** The column with the id of a location, where the job names one. */
@@ -74,6 +76,7 @@ export function layoutOf(rowFile: RowSource, job: Job): Layout {
   return {
     columns: [lat, lng, ...values, ...(currency === null ? [] : [currency])],
     values: values.length,
+    mayBeNegative: job.orderBy.kind === 'column',
     currency: currency === null ? null : FIRST_VALUE + values.length,
     id: job.id === null ? null : columnByName(original, job.id, 'id', job.input),
     isPair: lat === lng,

@@ -17,10 +17,20 @@ import { type AreaCounts, findAreas } from './find-areas.ts';
 import { FIRST_VALUE, type KeptColumn, type Layout, layoutOf } from './layout.ts';
 import { RowPlaces } from './row-places.ts';
 import { scanInThreads } from './scan-pieces.ts';
-import { type ScannedRow, scannedRow } from './scanned-rows.ts';
+import { type ScannedRow, scannedRow, type ValueProblem } from './scanned-rows.ts';
 
 /** Findings of rows that are looked up anyway. */
-export const LOOKED_UP_FINDINGS = ['read_leniently', 'value_not_a_number', 'currency_differs'] as const;
+export const LOOKED_UP_FINDINGS = [
+  'read_leniently',
+  'value_not_a_number',
+  'value_negative',
+  'currency_differs',
+] as const;
+
+const VALUE_PROBLEMS: Readonly<Record<ValueProblem, string>> = {
+  value_not_a_number: 'The value is not a number and counts as 0.',
+  value_negative: 'The value is negative and counts as 0.',
+};
 
 /** A problem of some rows: with their location (these rows are not looked up) or with another field. */
 export interface Finding {
@@ -163,8 +173,8 @@ export async function scanRows(
     return number;
   };
   /** Returns the number of the row's cell; -1 for none. */
-  const add = ({ located, value, readable }: ScannedRow, at: LineReference): number => {
-    if (!readable) addFinding('value_not_a_number', 'The value is not a number and counts as 0.', at);
+  const add = ({ located, value, valueProblem }: ScannedRow, at: LineReference): number => {
+    if (valueProblem !== null) addFinding(valueProblem, VALUE_PROBLEMS[valueProblem], at);
     if (located.ok) {
       if (located.isLenient) addFinding('read_leniently', LENIENT, at);
       return addCell(located.cell.lat7, located.cell.lng7, value);

@@ -19,24 +19,28 @@ export interface ScannedRow {
         readonly elsewhere?: Location;
       };
   readonly value: number;
-  /** False where a value is not a number. */
-  readonly readable: boolean;
+  /** Why a value counts as 0; null where it counts. */
+  readonly valueProblem: ValueProblem | null;
 }
+
+/** A sum insured is not negative; a column that the job names may be. */
+export type ValueProblem = 'value_not_a_number' | 'value_negative';
 
 export function scannedRow(row: Row, settings: LocateSettings, layout: Layout): ScannedRow {
   return { located: locate(row, settings, layout), ...rowValue(row, layout) };
 }
 
-/** The value of a row: the sum of its value columns. A text that is no number counts as 0 and is reported. */
-export function rowValue(row: Row, layout: Layout): { readonly value: number; readonly readable: boolean } {
+/** The value of a row: the sum of its value columns. A text that is no number, and a negative value, count as 0 and are reported. */
+export function rowValue(row: Row, layout: Layout): Pick<ScannedRow, 'value' | 'valueProblem'> {
   let value = 0;
-  let readable = true;
+  let valueProblem: ValueProblem | null = null;
   for (let index = FIRST_VALUE; index < FIRST_VALUE + layout.values; index++) {
     const part = parseValue(row.fields[index] ?? '');
-    if (part === null) readable = false;
+    if (part === null) valueProblem = 'value_not_a_number';
+    else if (part < 0 && !layout.mayBeNegative) valueProblem ??= 'value_negative';
     else value += part;
   }
-  return { value, readable };
+  return { value, valueProblem };
 }
 
 /** The value of a row; null if no value column has a number, because unknown is not zero. */
@@ -122,7 +126,10 @@ class PieceRows {
     for (let index = 0; index < count; index++) {
       const location = { lat: lats[index] ?? Number.NaN, lng: lngs[index] ?? Number.NaN };
       let value = 0;
-      for (let at = FIRST_VALUE; at < numbers.length; at++) value += plainOrNaN(numbers[at]![index]);
+      for (let at = FIRST_VALUE; at < numbers.length; at++) {
+        const part = plainOrNaN(numbers[at]![index]);
+        value += part < 0 && !this.#layout.mayBeNegative ? Number.NaN : part;
+      }
       const isWhole = !Number.isNaN(value + plainOrNaN(location.lat) + plainOrNaN(location.lng));
       // A place at 0, 0 is a missing one. Other rows are checked by their texts.
       if (!(isWhole && location.lat !== 0 && isCovered(location))) {
@@ -145,10 +152,10 @@ class PieceRows {
   #addRow(row: Row): void {
     this.types.note(row.fields);
     const scanned = scannedRow(row, this.#settings, this.#layout);
-    const { located, value, readable } = scanned;
+    const { located, value, valueProblem } = scanned;
     if (located.ok) this.#addCell(located.cell);
     if (this.#layout.values > 0) this.#values[this.#rows] = value;
-    if (!located.ok || located.isLenient || !readable)
+    if (!located.ok || located.isLenient || valueProblem !== null)
       this.#others.push({ ...scanned, index: this.#rows, line: row.line });
     this.#rows++;
   }

@@ -19,20 +19,33 @@ const TIV_ITSELF = 'tiv';
 
 /** The columns whose sum is a row's value; none for `file`. @throws INPUT_COLUMNS */
 export function valueColumns(names: readonly string[], orderBy: OrderBy, file: string): number[] {
-  if (orderBy.kind === 'file') return [];
-  if (orderBy.kind === 'column') {
-    return [columnByName(names, orderBy.column, 'order_by', file)];
+  switch (orderBy.kind) {
+    case 'file':
+      return [];
+    case 'column':
+      return [columnByName(names, orderBy.column, 'order_by', file)];
+    case 'recognized': {
+      const likely = likelyOrder(names);
+      return likely === null ? [] : likely === 'tiv' ? tivColumns(names) : [names.indexOf(likely)];
+    }
+    case 'tiv': {
+      const columns = tivColumns(names);
+      if (columns.length > 0) return columns;
+    }
   }
-  const columns = names.flatMap((name, index) => (TIV_COLUMNS.includes(name.toLowerCase()) ? [index] : []));
-  if (columns.length > 0) return columns;
-  const sum = names.findIndex((name) => name.toLowerCase() === TIV_ITSELF);
-  if (sum >= 0) return [sum];
   throw new PerilbookError(
     'INPUT_COLUMNS',
     'order_by tiv: no column BuildingTIV, OtherTIV, ContentsTIV, BITIV or TIV',
     'Name the value column: --order-by COLUMN, or order_by: {column: …} in the job file.',
     { file },
   );
+}
+
+function tivColumns(names: readonly string[]): number[] {
+  const columns = names.flatMap((name, index) => (TIV_COLUMNS.includes(name.toLowerCase()) ? [index] : []));
+  if (columns.length > 0) return columns;
+  const sum = names.findIndex((name) => name.toLowerCase() === TIV_ITSELF);
+  return sum < 0 ? [] : [sum];
 }
 
 /** Names of columns that usually hold a value, the likeliest first. A year may follow; the newest year is taken. */
