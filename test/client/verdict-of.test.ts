@@ -33,9 +33,6 @@ for (const [header, meta, charged, discrepancy] of [
   ['0', 0, 35, /0 in the header and 0 in meta/],
   [undefined, 1, 35, /a cost of 1 in meta/],
   ['999999999999999', 35, 35, /999999999999999 in the header and 35 in meta/],
-  ['999999999999999', undefined, 35, /999999999999999 in the header/],
-  [undefined, 1_001, 35, /a cost of 1001 in meta/],
-  ['35', '35', 35, /meta is malformed/],
 ] as const) {
   test(`an answer that costs ${header} in the header and ${JSON.stringify(meta)} in meta is charged ${charged}`, () => {
     const verdict = verdictOf(received(200, withCost(meta), header === undefined ? {} : { 'x-credit-cost': header }));
@@ -79,12 +76,8 @@ const elsewhereFor = (cost: number) => {
 for (const [name, body, headers, charged] of [
   ['HTML', '<html>', {}, 'unknown'],
   ['HTML with the header', '<html>', { 'x-credit-cost': '35' }, 35],
-  ['cut JSON', '{"data"', {}, 'unknown'],
   ['no data', { meta: { credit_cost: 35 } }, {}, 35],
-  ['no data, free', { meta: { credit_cost: 0 } }, { 'x-credit-cost': '0' }, 'unknown'],
-  ['HTML, free', '<html>', { 'x-credit-cost': '0' }, 'unknown'],
   ['another place', envelopeOf(ENTERPRISE, { lat: 40, lng: -75 }), {}, 35],
-  ['another place, free', elsewhereFor(0), { 'x-credit-cost': '0' }, 'unknown'],
   ['another place, for less', elsewhereFor(1), { 'x-credit-cost': '15' }, 'unknown'],
   ['HTML with a header that is no price', '<html>', { 'x-credit-cost': '999999999999999' }, 'unknown'],
 ] as const) {
@@ -164,11 +157,9 @@ for (const body of [
   { error: { code: 'QUOTA_EXCEEDED', message: 'm' } },
   { error: 'QUOTA_EXCEEDED' },
   { errors: [{ code: 'QUOTA_EXCEEDED' }] },
-  { errors: ['QUOTA_EXCEEDED'] },
   { detail: { type: 'urn:QUOTA_EXCEEDED' } },
   { message: 'quota_exceeded: come back later' },
   'QUOTA_EXCEEDED',
-  '<p>QUOTA_EXCEEDED</p>',
   '{"code":"QUOTA\\u005fEXCEEDED"}',
 ]) {
   test(`a 429 is about the quota: ${JSON.stringify(body)}`, () => {
@@ -232,12 +223,9 @@ test('a redirect is named without its query', () => {
 
 for (const [header, meta, sample] of [
   [undefined, undefined, false],
-  [undefined, false, false],
   [undefined, true, true],
   [undefined, 'true', false],
   ['true', undefined, true],
-  ['false', undefined, false],
-  ['false', true, true],
 ] as const) {
   test(`an answer with ${header} in the header and ${meta} in meta is ${sample ? '' : 'no '}sample data`, () => {
     const envelope = envelopeOf(WILDFIRE);
