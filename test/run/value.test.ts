@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
-import { valueCurrencies } from '../../src/run/scan/currency.ts';
-import { parseValue, valueColumns, valueOfUnits } from '../../src/run/scan/value.ts';
+import { currencyColumn, valueCurrencies } from '../../src/run/scan/currency.ts';
+import { likelyOrder, parseValue, valueColumns, valueOfUnits } from '../../src/run/scan/value.ts';
 import { fc } from '../properties.ts';
 
 const tiv = { kind: 'tiv' } as const;
@@ -93,5 +93,48 @@ test('a row without a currency is of the first one, wherever it is', () => {
       ['CAD', 1],
       ['EUR', 1],
     ],
+  );
+});
+
+test('the column that is likely the value: the surest name, then the newest year', () => {
+  for (const [columns, found] of [
+    [['id', ' TIV '], 'tiv'],
+    [['OtherTIV', 'price'], 'tiv'],
+    [['BuildingValue'], 'BuildingValue'],
+    [['price', 'Total Insured Value'], 'Total Insured Value'],
+    [['tiv_2023', 'TIV 2024', 'tiv_2022'], 'TIV 2024'],
+    [['sum insured', 'tiv_2020'], 'tiv_2020'],
+    [['Replacement.Cost USD', 'market value'], 'Replacement.Cost USD'],
+    [['price', 'tiv_amount'], 'tiv_amount'],
+    [['assessed_value_2019', 'Assessed - Value 2021'], 'Assessed - Value 2021'],
+    [['List Price', 'id'], 'List Price'],
+    [['salesprice2020'], 'salesprice2020'],
+
+    [['priceless', 'unit_price', 'my_assessed_value', 'value', 'subtotal_value'], null],
+  ] as const) {
+    assert.equal(likelyOrder(columns), found, columns.join());
+  }
+});
+
+test('the column of currencies by its name, and the values of each currency by cell', () => {
+  const columns = [['id', 'Currency Code', 'Loc_Currency'], ['CURRENCY'], ['concurrency', 'id']];
+  assert.deepEqual(columns.map(currencyColumn), [2, 0, null]);
+  const currencies = valueCurrencies();
+  const rows = ['USD', 'CAD', 'CAD', 'CAD', 'USD'].map((code, row) => [code, row % 2, 10 ** row] as const);
+  for (const row of rows) currencies.add(...row);
+  assert.deepEqual(
+    currencies.all.map(({ values }) => values && [...values]),
+    [
+      null,
+      [
+        [1, 1_010],
+        [0, 100],
+      ],
+    ],
+  );
+  for (let code = 0; code < 60; code++) currencies.add(`C${code}`, 0, 1);
+  assert.deepEqual(
+    [currencies.all.length, currencies.all.at(-1)?.code, currencies.all.at(-1)?.rows],
+    [51, 'other', 12],
   );
 });
