@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
 /** Beside the code in a package: the build wrote it. */
-const BUILT = new URL('./commit.txt', import.meta.url);
-const CHECKOUT = new URL('../', import.meta.url);
+const BUILT = new URL('../commit.txt', import.meta.url);
+const CHECKOUT = new URL('../../', import.meta.url);
 
 /** The commit of the build or of the checkout; null if unknown. */
 export function commitOfProgram(): string | null {
