@@ -72,7 +72,7 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { rea
     return piece;
   }
   const readNumbers: PieceReader['readNumbers'] = (piece, wanted) => {
-    const leaves = wanted.map((index) => doubleIn(columns[index]!)).filter((leaf) => leaf !== null);
+    const leaves = wanted.map((index) => numbersIn(columns[index]!)).filter((leaf) => leaf !== null);
     return leaves.length === wanted.length ? numbersOfGroup(file, piece, leaves) : null;
   };
   return {
@@ -86,11 +86,13 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { rea
   };
 }
 
-/** The leaf of a column with one double a row at most; null for other columns. */
-function doubleIn(column: FileColumn): SchemaNode | null {
+/** The leaf of a column with one double or plain integer a row at most; null for other columns. */
+function numbersIn(column: FileColumn): SchemaNode | null {
   if (column.kind === 'point') return null;
   const node = column.kind === 'member' ? column.leaf : column.field;
-  return node.leaf?.type === 'DOUBLE' && node.maxRepetition === 0 ? node : null;
+  if (node.leaf === undefined || node.leaf === null || node.maxRepetition > 0) return null;
+  const isInteger = /^INT(32|64)$/.test(node.leaf.type) && node.meaning.kind === 'stored';
+  return node.leaf.type === 'DOUBLE' || isInteger ? node : null;
 }
 
 const NUMBERS_A_BATCH = 4096;
@@ -104,7 +106,7 @@ async function* numbersOfGroup(
   await using pass = await file.input.startPass(true);
   const group = file.rowGroups[piece.from]!;
   const sources = leaves.map((leaf) =>
-    flatSource<number | null>({ file, pass, group }, leaf, (value) => value as number, null),
+    flatSource<number | null>({ file, pass, group }, leaf, (value) => Number(value), null),
   );
   const texts = leaves.map(textForm);
   for (let done = 0; done < group.rows; done += NUMBERS_A_BATCH) {

@@ -92,7 +92,8 @@ async function allOf<Batch, End>(batches: AsyncGenerator<Batch, End>, take: (bat
 /** Whether the text of a number is a plain decimal of which a double keeps all digits, so that the text is not needed: degrees, whole numbers,
  * and amounts with cents. */
 const isPlain = (number: number): boolean =>
-  (Math.abs(number) < 1_000 && Math.abs(number) >= 1e-6) || (Math.abs(number) < 1e9 && Number.isInteger(number * 100));
+  (Math.abs(number) < 1_000 && Math.abs(number) >= 1e-6) ||
+  (Math.abs(number) < 1e9 && Math.round(number * 100) / 100 === number);
 
 function plainOrNaN(number: number | null | undefined): number {
   return number != null && isPlain(number) ? number : Number.NaN;
