@@ -6,6 +6,7 @@ import { purchaseJob, SAMPLE_CREDITS_PER_MINUTE } from './connection-kinds.ts';
 import type { Reach } from './plan/reach.ts';
 import type { Prepared } from './prepare.ts';
 import type { Progress } from './progress.ts';
+import { hasOneCurrency } from './scan/currency.ts';
 
 /** The time on two clocks: the wall clock (`now`) for dates, the monotonic one (`steady`) for durations. */
 export interface Timestamp {
@@ -45,7 +46,7 @@ export function runFacts({ job, plan, summary, deadline, connection, effects: { 
     rows: summary.rows,
     cellsCached: summary.cells_cached,
     reach: plan.reach,
-    value: plan.scan.cells.total(),
+    value: hasOneCurrency(plan.scan.findings) ? plan.scan.cells.total() : 0,
     budget: job.budget,
     allowance: plan.account?.account.subscription.creditsPerMonth ?? 0,
     creditsPerMinute: perMinute < SAMPLE_CREDITS_PER_MINUTE ? perMinute : Number.POSITIVE_INFINITY,

@@ -12,6 +12,7 @@ import { cheapestCalls } from './plan/cheapest-calls.ts';
 import type { Plan } from './plan/planning.ts';
 import type { Way } from './plan/ways.ts';
 import type { RunContext } from './run-context.ts';
+import { hasOneCurrency } from './scan/currency.ts';
 import type { Stop } from './stop.ts';
 import type { Written } from './write/write-output.ts';
 
@@ -25,7 +26,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
   const { scan, price, ways, priceList } = plan;
   const { rowFile } = scan;
   const { forecast } = ways.planned;
-  const value = scan.cells.total();
+  const value = hasOneCurrency(scan.findings) ? scan.cells.total() : 0;
   const isLocal = connection.kind === 'local';
   const each = isLocal ? 0 : cheapestCalls(job.topics, priceList).credits;
   const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
@@ -163,7 +164,10 @@ export function runSummary({ planned, areas, job, run, spent, written, isKept, s
     credits_unknown: spent.unknown + spent.open,
     status,
     /** The share of located rows that are complete: by number and by value (null in file order), 0 to 1. */
-    complete: { rows: shareOf(status.ok, located) ?? 1, value: shareOf(value.ok, locatedIn(value)) },
+    complete: {
+      rows: shareOf(status.ok, located) ?? 1,
+      value: hasOneCurrency(planned.findings) ? shareOf(value.ok, locatedIn(value)) : null,
+    },
     output: job.output,
     /** The file is the earlier output, unchanged: the run got no answer. */
     output_kept: isKept,

@@ -92,7 +92,7 @@ function factsOf(creditsPerMinute: number, sample: boolean) {
   const account = { anniversaryDay: 1, subscription: { creditsPerMonth: 10_000, creditsPerMinute } };
   const prepared = {
     job: { budget: null, account, maxMinutes: null },
-    plan: { account: { account }, reach: { credits: 60, cells: 4 }, scan: { cells: { total: () => 0 } } },
+    plan: { account: { account }, reach: { credits: 60, cells: 4 }, scan: { cells: { total: () => 0 }, findings: [] } },
     summary: { rows: 10, cells_cached: 0 },
     freshness: { startedAt: 0 },
     connection: { sample },

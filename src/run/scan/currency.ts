@@ -21,6 +21,11 @@ export interface ScannedCurrency {
   readonly values: ReadonlyMap<number, number> | null;
 }
 
+/** Whether values may be added: amounts in two currencies have no sum, and so no share. */
+export function hasOneCurrency(findings: readonly { readonly finding: string }[]): boolean {
+  return findings.every(({ finding }) => finding !== 'currency_differs');
+}
+
 /** The currencies of a file's values, of its located rows. */
 export interface ValueCurrencies {
   /** Counts a row. @returns whether its currency differs from the first one */
