@@ -176,7 +176,6 @@ export interface Credits {
   /** The plan's saving over all places. With `planned` it is the price without savings. */
   readonly saved: { readonly byCells: number; readonly byCache: number; readonly byAreas: number };
   readonly ledger: readonly LedgerLine[];
-  readonly runs: readonly RunLine[];
 }
 
 /** The calls of one kind, over all runs of the job. `free` calls failed and cost nothing. */
@@ -184,16 +183,6 @@ export interface LedgerLine {
   readonly kind: CallKind;
   readonly calls: Readonly<Record<'charged' | 'free' | 'unknown' | 'inFlight', number>>;
   readonly credits: Readonly<Record<'charged' | 'unknown' | 'inFlight', number>>;
-}
-
-interface RunLine {
-  readonly run: number;
-  readonly startedAt: string;
-  readonly state: string;
-  readonly planned: number;
-  readonly charged: number;
-  readonly unknown: number;
-  readonly inFlight: number;
 }
 
 /** Facts as `--json` prints them: the same names in snake case. */

@@ -277,7 +277,6 @@ const storedSummary = z
 
 async function creditsOf({ job, store, summary }: Prepared, run: RunRecord | null): Promise<Credits> {
   const saved = storedSummary.parse(run?.summary ?? null)?.saved_by_plan ?? summary.saved;
-  const runs = await store.runs({ job: job.name });
   return {
     planned: run?.plannedCredits ?? summary.credits,
     charged: run?.charged ?? 0,
@@ -290,21 +289,8 @@ async function creditsOf({ job, store, summary }: Prepared, run: RunRecord | nul
       calls,
       credits,
     })),
-    runs: runs
-      .slice(0, RUNS_SHOWN)
-      .map(({ run: number, startedAt, state, plannedCredits, charged, unknown, open }) => ({
-        run: number,
-        startedAt: timeOf(startedAt),
-        state,
-        planned: plannedCredits,
-        charged,
-        unknown,
-        inFlight: open,
-      })),
   };
 }
-
-const RUNS_SHOWN = 10;
 
 /** The next run's purchases and the available credits. */
 async function leftOver(

@@ -75,7 +75,7 @@ ${lines.map((peril) => {
 </table>`
 }
 ${without(perils, lines)}
-${lines.length > 0 && html`<p class="says key-of-bars"><span class="item">${swatch('5')}Very High</span> <span class="item">${swatch('4')}Relatively High</span> <span class="item">${swatch('rest')}other answers</span> ${isPartly ? html`<span class="item of-all">${swatch('unanswered')}not answered</span> <label class="item"><input type="checkbox" id="bars-of-all"> Bars of all ${measure.by}: ${measure.words(facts.all)}</label>` : html`<span class="item">A whole bar is ${measure.words(facts.all)}.</span>`}</p>`}
+${lines.length > 0 && html`<p class="says key-of-bars"><span class="item">${swatch('5')}Very High</span> <span class="item">${swatch('4')}Relatively High</span> <span class="item">${swatch('rest')}other answers</span> ${isPartly ? html`<span class="item of-all">${swatch('unanswered')}not answered</span> <label class="item unprinted"><input type="checkbox" id="bars-of-all"> Bars of all ${measure.by}: ${measure.words(facts.all)}</label>` : html`<span class="item">A whole bar is ${measure.words(facts.all)}.</span>`}</p>`}
 </div>`;
 }
 

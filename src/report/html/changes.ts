@@ -32,7 +32,7 @@ export function changesSection(facts: Facts): Html | null {
   return section(
     'changes',
     'Changes',
-    html`<p class="says">Since ${quoted(earlier)}. Rows are matched by ${matchedBy === 'place' ? 'place and order' : html`the column ${quoted(matchedBy)}`}.${facts.rows > facts.all.locations && ` All rows are compared, also the ${grouped(facts.rows - facts.all.locations)} of now without a location in the US, which the figures above leave out.`}</p>
+    html`<p class="says">Since ${quoted(earlier)}. Rows are matched by ${matchedBy === 'place' ? 'place and order' : html`the column ${quoted(matchedBy)}`}.${facts.rows > facts.all.locations && ` All rows of both files are compared, also those without a location in the US (now: ${grouped(facts.rows - facts.all.locations)}), which the figures above leave out.`}</p>
 <ul class="plain">
 <li><b>Then</b> ${sizeOf(before, facts)}; <b>now</b> ${sizeOf(now, facts)}.</li>
 <li><b>New</b> ${sizeOf(changes.new, facts)}; <b>gone</b> ${sizeOf(changes.gone, facts)}.</li>

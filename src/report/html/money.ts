@@ -2,11 +2,11 @@ import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { Credits, LedgerLine } from '../figures/facts.ts';
 import { percent } from '../figures/measure.ts';
 import { bar } from './bars.ts';
-import { type Html, html, quoted, section } from './html.ts';
+import { type Html, html, section } from './html.ts';
 
 /** Credits planned, spent and saved, and the ledger. */
 export function creditsSection(
-  { planned, charged, unknown, inFlight, allowed, saved, ledger, runs }: Credits,
+  { planned, charged, unknown, inFlight, allowed, saved, ledger }: Credits,
   runAt: string | null,
 ): Html {
   const pairs: (readonly [string, string])[] = [
@@ -23,8 +23,8 @@ export function creditsSection(
 <dl class="pairs">${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${savings(planned, saved)}
 <h3>The ledger</h3>
-<p class="says">All calls of this job, over all runs. Failed calls are free; calls without an answer are unknown and count as spent.</p>
-${ledger.length === 0 ? html`<p>No calls were made.</p>` : ledgerTable(ledger)}${runs.length > 0 && runsTable(runs)}`,
+<p class="says">All calls of this job, over all runs (<code>perilbook status</code> lists them). Failed calls are free; calls without an answer are unknown and count as spent.</p>
+${ledger.length === 0 ? html`<p>No calls were made.</p>` : ledgerTable(ledger)}`,
   );
 }
 
@@ -79,30 +79,5 @@ ${shown.map(
 )}</tbody>
 <tfoot><tr><th scope="row">Price without savings</th><td class="n">${grouped(all)}</td><td class="n">${percent(all, all)}</td><td></td></tr></tfoot>
 </table>
-`;
-}
-
-function sumOf(runs: Credits['runs'], of: 'charged' | 'unknown' | 'inFlight'): number {
-  return runs.reduce((all, run) => all + run[of], 0);
-}
-
-/** Plans are not added, because each run plans the remaining places again. */
-function runsTable(runs: Credits['runs']): Html {
-  const spent = (['charged', 'unknown', ...(sumOf(runs, 'inFlight') > 0 ? (['inFlight'] as const) : [])] as const).map(
-    (of) => ({ of, name: { charged: 'Charged', unknown: 'Unknown', inFlight: 'In flight' }[of] }),
-  );
-  return html`<h3>Runs</h3>
-<div class="wide" role="region" tabindex="0" aria-label="Table: Runs"><table>
-<caption class="unseen">The latest runs of this job</caption>
-<thead><tr><th scope="col" class="n">Run</th><th scope="col">Started</th><th scope="col">State</th><th scope="col" class="n">Planned</th>${spent.map(({ name }) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
-<tbody>
-${runs.map(
-  (
-    run,
-  ) => html`<tr><th scope="row" class="n">${grouped(run.run)}</th><td>${dateTime(Date.parse(run.startedAt))}</td><td>${quoted(run.state)}</td><td class="n">${grouped(run.planned)}</td>${spent.map(({ of }) => html`<td class="n">${grouped(run[of])}</td>`)}</tr>
-`,
-)}</tbody>
-<tfoot><tr><th scope="row" colspan="4">${counted(runs.length, 'run')}</th>${spent.map(({ of }) => html`<td class="n">${grouped(sumOf(runs, of))}</td>`)}</tr></tfoot>
-</table></div>
 `;
 }
