@@ -20,7 +20,7 @@ import { prepare } from '../src/run/prepare.ts';
 import { type Effects, openContext } from '../src/run/run-context.ts';
 import { run as runJob } from '../src/run/run-job.ts';
 import { scanRows } from '../src/run/scan/scan-input.ts';
-import type { CellAnswers } from '../src/store/port.ts';
+import type { CellAnswers } from '../src/store/answers/port.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { writePortfolio } from './oed-portfolio.ts';
 import { peakMegabytes } from './peak-memory.ts';

@@ -1,4 +1,4 @@
-import type { StatementBy } from '../store/port.ts';
+import type { StatementBy } from '../store/ledger/port.ts';
 import { type FlagsOf, json, log, port, quiet } from './command.ts';
 import { ACCOUNT_FLAGS, jobOptions, LATER_INPUT_FLAGS } from './job-options.ts';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { normalizedAddress, sourceName } from '../contract/service-address.ts';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../contract/subscriptions.ts';
-import type { AccountTerms } from '../store/port.ts';
+import type { AccountTerms } from '../store/runs/port.ts';
 import type { JobFile } from './job-file.ts';
 import { definedOnly } from './merge-settings.ts';
 import { topicsOf } from './topic-choice.ts';

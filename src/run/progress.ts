@@ -1,4 +1,4 @@
-import type { Settlement } from '../store/port.ts';
+import type { Settlement } from '../store/ledger/port.ts';
 
 /** The phase of a run. `looking_up`: in local data. */
 export type Phase = 'reading' | 'pricing' | 'buying' | 'looking_up' | 'writing';

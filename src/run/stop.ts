@@ -2,7 +2,7 @@ import { type Clock, steadyTime } from '../base/clock.ts';
 import type { PerilbookError } from '../base/errors.ts';
 import { counted, grouped } from '../base/format-numbers.ts';
 import type { Job } from '../job/settings.ts';
-import type { ClaimLimits } from '../store/port.ts';
+import type { ClaimLimits } from '../store/ledger/port.ts';
 import type { Progress } from './progress.ts';
 
 /** Why a run stopped buying early. */

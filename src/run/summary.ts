@@ -3,7 +3,7 @@ import type { TopicSlug } from '../contract/topics.ts';
 import { type CountyRated, isCountyRated } from '../data/tables/county-ratings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
-import type { Spending } from '../store/port.ts';
+import type { Spending } from '../store/ledger/port.ts';
 import type { Connection } from './connection-kinds.ts';
 import { datasetsOf, type OriginNotes } from './look-up/local-data.ts';
 import { placesWithoutData } from './look-up/places-without-data.ts';

@@ -4,6 +4,7 @@ import type { TopicSet } from '../contract/topic-set.ts';
 import type { Cell } from '../geo/coordinates.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
+import type { WantedAnswer } from './answers/port.ts';
 import { countOlder, sourceStats } from './answers/stored-ages.ts';
 import { areasOf } from './answers/stored-areas.ts';
 import {
@@ -22,8 +23,9 @@ import type { LedgerTime } from './ledger/account-locks.ts';
 import { type ClaimTable, claimCalls } from './ledger/claim-calls.ts';
 import { periodSpendingOf } from './ledger/claim-usage.ts';
 import { CHARGE_SUMS, chargeStats, correctPeriod, latestCallTimes, readLedgerStatement } from './ledger/ledger-sums.ts';
+import type { Claim, ClaimLimits, ClaimRequest, Settlement } from './ledger/port.ts';
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
-import type { Claim, ClaimLimits, ClaimRequest, Owner, Settlement, Store, WantedAnswer } from './port.ts';
+import type { Owner, Store } from './port.ts';
 import { endRun, insertRun, readAccounts, readRuns, runSums } from './runs/stored-runs.ts';
 import { readBundleContents, readRefusedScopes, readSampleMark } from './seen-services.ts';
 

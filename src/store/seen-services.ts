@@ -2,8 +2,8 @@ import type { SampleMark } from '../contract/answer.ts';
 import type { BundleKind, Scope } from '../contract/credits.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { read, type SqlDatabase, type SqlWork, statement, write } from '../sql/sql-work.ts';
+import type { BundleContents } from './answers/port.ts';
 import type { SettledCall } from './ledger/ledger-moves.ts';
-import type { BundleContents } from './port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
-import type { Settlement } from '../../src/store/port.ts';
+import type { Settlement } from '../../src/store/ledger/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { forAnotherPlace, standBetween } from '../fake-service.ts';
 import { type Harness, openHarness, places } from './harness.ts';

@@ -1,4 +1,4 @@
-import type { ClaimLimits } from '../../src/store/port.ts';
+import type { ClaimLimits } from '../../src/store/ledger/port.ts';
 
 /** The cells that all processes want, at 15 credits each. */
 export const CELLS = Array.from({ length: 60 }, (_, place) => ({ lat7: 340_000_000 + place, lng7: -1_180_000_000 }));

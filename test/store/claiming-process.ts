@@ -1,6 +1,6 @@
 /* A process that claims as much as it is let have, for postgres-processes.test.ts: `claiming-process.ts STORE NAME`. */
 import { systemClock } from '../../src/base/clock.ts';
-import type { ClaimLimits, Settlement } from '../../src/store/port.ts';
+import type { ClaimLimits, Settlement } from '../../src/store/ledger/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { CELLS, PERIOD, SCENARIOS } from './claim-scenarios.ts';
 

@@ -5,9 +5,9 @@ import type { Cell } from '../../src/geo/coordinates.ts';
 import { readTogether } from '../../src/sql/sql-work.ts';
 import { sqliteDriver } from '../../src/sql/sqlite-driver.ts';
 import type { WidthOf } from '../../src/store/answers/cell-answers.ts';
+import type { WantedAnswer } from '../../src/store/answers/port.ts';
 import { cellRecords, mergeCells, wantedCells } from '../../src/store/answers/stored-cells.ts';
 import { tablesOf } from '../../src/store/database-store.ts';
-import type { WantedAnswer } from '../../src/store/port.ts';
 import { openDatabase } from '../../src/store/sqlite-store.ts';
 
 /** Opens the cells of a store's file past the port, with a source 1: at once, and without a call in the ledger. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Claim, ClaimLimits, ClaimRequest, Settlement, Store } from '../../src/store/port.ts';
+import type { Claim, ClaimLimits, ClaimRequest, Settlement } from '../../src/store/ledger/port.ts';
+import type { Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
 import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
 import { type CommitFault, startTcpProxy } from '../tcp-proxy.ts';

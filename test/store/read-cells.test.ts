@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { NATURAL_SLUGS } from '../../src/contract/topics.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
-import type { CompleteCell } from '../../src/store/port.ts';
+import type { CompleteCell } from '../../src/store/answers/port.ts';
 import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { openCells } from './open-cells.ts';

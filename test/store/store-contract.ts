@@ -3,7 +3,8 @@ import { type TestContext, test } from 'node:test';
 import { billingPeriod } from '../../src/contract/billing-period.ts';
 import { CREDITS } from '../../src/contract/credits.ts';
 import type { Cell } from '../../src/geo/coordinates.ts';
-import type { ClaimLimits, ClaimRequest, Owner, Settlement, Store } from '../../src/store/port.ts';
+import type { ClaimLimits, ClaimRequest, Settlement } from '../../src/store/ledger/port.ts';
+import type { Owner, Store } from '../../src/store/port.ts';
 import { MovedClock } from '../moved-clock.ts';
 
 /** How a test opens the store under test: several times at once, as several processes would. */

@@ -21,7 +21,8 @@ import {
   runChecks,
 } from '../../service/check/run-checks.ts';
 import { STATEMENTS } from '../../service/check/statement-table.ts';
-import type { FinalState, Store } from '../../store/port.ts';
+import type { Store } from '../../store/port.ts';
+import type { FinalState } from '../../store/runs/port.ts';
 import { askToSpend } from '../ask-approval.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -4,7 +4,7 @@ import { plainCsv } from '../../rows/csv/plain-csv.ts';
 import { type AccountState, IN_LATER_PERIODS } from '../../run/plan/account-state.ts';
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/ledger/admission.ts';
-import type { Correction, StatementBy, StatementRow } from '../../store/port.ts';
+import type { Correction, StatementBy, StatementRow } from '../../store/ledger/port.ts';
 import { listed, table } from './format.ts';
 
 /** An account's billing period, printed above a statement. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { RunSummary } from '../../run/summary.ts';
-import type { RunRecord } from '../../store/port.ts';
+import type { RunRecord } from '../../store/runs/port.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import type { ChosenFile } from '../files/workspace.ts';
 

@@ -10,7 +10,7 @@ import type { Field } from '../../contract/answer.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import type { Claim, ClaimRequest } from '../../store/port.ts';
+import type { Claim, ClaimRequest } from '../../store/ledger/port.ts';
 import { claimLimits } from '../plan/account-state.ts';
 import type { Key } from '../plan/api-keys.ts';
 import { record } from '../progress.ts';

@@ -17,7 +17,8 @@ import {
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import type { Job } from '../../job/settings.ts';
-import type { ClaimLimits, Store } from '../../store/port.ts';
+import type { ClaimLimits } from '../../store/ledger/port.ts';
+import type { Store } from '../../store/port.ts';
 import type { ApiKeys } from '../plan/api-keys.ts';
 import type { Freshness } from '../plan/freshness.ts';
 import type { Plan } from '../plan/planning.ts';

@@ -5,7 +5,7 @@ import type { Verdict } from '../../client/verdict.ts';
 import type { Field, TopicFailure } from '../../contract/answer.ts';
 import { type Call, CREDITS } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
-import type { Settlement } from '../../store/port.ts';
+import type { Settlement } from '../../store/ledger/port.ts';
 import type { StopReason } from '../stop.ts';
 import type { HealthSignal } from './run-health.ts';
 

@@ -2,7 +2,7 @@ import { billingPeriod, CLOCKS_APART_MS, refusalHoldsUntil } from '../../contrac
 import { type BundleKind, type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import type { BundleContents } from '../../store/port.ts';
+import type { BundleContents } from '../../store/answers/port.ts';
 import type { ApiKeys, Key } from '../plan/api-keys.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
 import { priceListOf } from '../plan/price-list.ts';

@@ -2,7 +2,7 @@ import { columnsOf } from '../../columns/topic-columns.ts';
 import { type Answer, noDataAnswer } from '../../contract/answer.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import { scopeOf } from '../../contract/credits.ts';
-import type { ClaimRequest, Settlement } from '../../store/port.ts';
+import type { ClaimRequest, Settlement } from '../../store/ledger/port.ts';
 import { areasToSettle } from '../plan/area-plan.ts';
 import { COMPARABLE_MS } from '../plan/area-verification.ts';
 import type { Freshness } from '../plan/freshness.ts';

@@ -4,7 +4,7 @@ import { type TopicSet, topicsIn } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { openPlaceLookup } from '../../data/lookup/place-lookup.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import type { CellAnswers } from '../../store/port.ts';
+import type { CellAnswers } from '../../store/answers/port.ts';
 import type { InThread } from '../../threads/thread-messages.ts';
 import { openStoreAt } from '../open-store-at.ts';
 import { answersOfPlace, type LookupTerms } from './place-answers.ts';

@@ -8,7 +8,7 @@ import { stateOf } from '../../data/tables/states.ts';
 import type { MissingResult } from '../../data/topics/topic-rules.ts';
 import { type Cell, locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
-import type { CellAnswers } from '../../store/port.ts';
+import type { CellAnswers } from '../../store/answers/port.ts';
 
 /** Values that are the same for all places of a run. */
 export interface LookupTerms {

@@ -2,7 +2,8 @@ import { TIMEOUTS } from '../../client/exchange.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
 import { periodLeft } from '../../store/ledger/admission.ts';
-import type { ClaimLimits, PeriodSpending, Store } from '../../store/port.ts';
+import type { ClaimLimits, PeriodSpending } from '../../store/ledger/port.ts';
+import type { Store } from '../../store/port.ts';
 import type { Times } from '../run-times.ts';
 
 /** The account at a moment, by the ledger. */

@@ -14,7 +14,9 @@ import {
 } from '../../contract/topic-set.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import type { AreaAnswers, ClaimRequest, Store, StoredArea } from '../../store/port.ts';
+import type { AreaAnswers, StoredArea } from '../../store/answers/port.ts';
+import type { ClaimRequest } from '../../store/ledger/port.ts';
+import type { Store } from '../../store/port.ts';
 import type { AreaTable } from '../scan/area-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import { type AreaVerification, areaTopics, isTrusted, LEVELS, type StoredAreas } from './area-verification.ts';

@@ -4,7 +4,8 @@ import type { CellRecord } from '../../contract/answer.ts';
 import { NO_TOPICS, type TopicSet, topicSet, topicsIn } from '../../contract/topic-set.ts';
 import { type AreaLevel, topicOf } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import type { Store, StoredArea } from '../../store/port.ts';
+import type { StoredArea } from '../../store/answers/port.ts';
+import type { Store } from '../../store/port.ts';
 import type { Scan } from '../scan/scan-input.ts';
 import type { Freshness } from './freshness.ts';
 

@@ -3,7 +3,7 @@ import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../../contract/an
 import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import type { WantedAnswer } from '../../store/port.ts';
+import type { WantedAnswer } from '../../store/answers/port.ts';
 
 /** Which answers are fresh in a run. Ages are measured at the run's start, so that the first answers of a long run
  * do not become stale during it. */

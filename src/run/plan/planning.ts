@@ -11,7 +11,7 @@ import {
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import type { CompleteCell } from '../../store/port.ts';
+import type { CompleteCell } from '../../store/answers/port.ts';
 import { localNotes, type OriginNotes } from '../look-up/local-data.ts';
 import { placeOrigins } from '../look-up/place-origins.ts';
 import type { RunContext } from '../run-context.ts';

@@ -1,7 +1,7 @@
 import { CREDITS, type Scope } from '../../contract/credits.ts';
 import { NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import type { BundleContents } from '../../store/port.ts';
+import type { BundleContents } from '../../store/answers/port.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList, priceListWithout } from './cheapest-calls.ts';
 import type { Price } from './prices.ts';

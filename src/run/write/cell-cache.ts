@@ -3,7 +3,7 @@ import type { Field } from '../../contract/answer.ts';
 import type { Job } from '../../job/settings.ts';
 import { putFields } from '../../rows/placed-fields.ts';
 import type { PlaceSink } from '../../rows/port.ts';
-import type { CompleteCell, FieldUnpacker } from '../../store/port.ts';
+import type { CompleteCell, FieldUnpacker } from '../../store/answers/port.ts';
 import type { OriginNotes, PlaceOrigin } from '../look-up/local-data.ts';
 import { grown } from '../scan/cell-table.ts';
 

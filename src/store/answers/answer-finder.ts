@@ -1,6 +1,6 @@
-import type { WantedAnswer } from '../port.ts';
 import { damagedCell, HEADER_BYTES, uint16, uint32 } from './packed-answers.ts';
 import { skipFields } from './packed-fields.ts';
+import type { WantedAnswer } from './port.ts';
 
 /** An answer to find in the bytes of cells. */
 interface SoughtAnswer extends WantedAnswer {

@@ -1,6 +1,7 @@
 import type { Answer, Field } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
-import type { AreaAnswers, AreaWanted, StoredArea } from '../port.ts';
+import type { AreaWanted } from '../ledger/port.ts';
+import type { AreaAnswers, StoredArea } from './port.ts';
 
 /** The stored row of an area: its answers as JSON. Areas are few, and read once a run. The answers have only the fields that are
  * the same in the whole area. */

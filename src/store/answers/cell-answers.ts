@@ -1,9 +1,9 @@
 import type { Answer, CellRecord, TopicFailure } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
-import type { CompleteCell, WantedAnswer } from '../port.ts';
 import { answerFinder, endOfFields } from './answer-finder.ts';
 import { damagedCell, HEADER_BYTES, newAnswerSpan, nextAnswer, writeHeader } from './packed-answers.ts';
 import { FieldPacker, type Texts } from './packed-fields.ts';
+import type { CompleteCell, WantedAnswer } from './port.ts';
 
 type PackedFailures = Record<string, [reason: TopicFailure['reason'], note: string, at: number]>;
 

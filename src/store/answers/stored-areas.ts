@@ -1,7 +1,7 @@
 import { read, type SqlDatabase, type SqlReading, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import type { SettledCall } from '../ledger/ledger-moves.ts';
-import type { StoredArea } from '../port.ts';
 import { type AreaRow, mergedArea, storedArea } from './area-merge.ts';
+import type { StoredArea } from './port.ts';
 
 type AreaOfSource = AreaRow & { readonly source: number; readonly area: string };
 

@@ -11,7 +11,6 @@ import {
   statement,
   write,
 } from '../../sql/sql-work.ts';
-import type { CompleteCell, WantedAnswer } from '../port.ts';
 import {
   type AnswerPicker,
   type AnswerReader,
@@ -19,6 +18,7 @@ import {
   type PackedCell,
   withoutRejections,
 } from './cell-answers.ts';
+import type { CompleteCell, WantedAnswer } from './port.ts';
 import { answersSince } from './stored-ages.ts';
 import type { TextTable } from './text-table.ts';
 

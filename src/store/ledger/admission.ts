@@ -1,4 +1,4 @@
-import type { Claim, PeriodSpending, Spending } from '../port.ts';
+import type { Claim, PeriodSpending, Spending } from './port.ts';
 import type { RecentCalls } from './recent-calls.ts';
 
 /** A little longer than a minute, because clocks differ; shorter than the throttle's own margin, so that a single process is

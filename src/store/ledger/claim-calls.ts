@@ -15,11 +15,12 @@ import {
 import { isAreaAnswered } from '../answers/area-merge.ts';
 import { areasOf } from '../answers/stored-areas.ts';
 import { cellRecords, type StoredCells } from '../answers/stored-cells.ts';
-import type { AreaWanted, Claim, ClaimLimits, ClaimRequest, Owner } from '../port.ts';
+import type { Owner } from '../port.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Usage } from './admission.ts';
 import { usageOf } from './claim-usage.ts';
 import { addToSums } from './ledger-moves.ts';
+import type { AreaWanted, Claim, ClaimLimits, ClaimRequest } from './port.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { giveUpCalls } from './settle-calls.ts';
 

@@ -7,8 +7,8 @@ import {
   type SqlWork,
   statement,
 } from '../../sql/sql-work.ts';
-import type { ClaimLimits, PeriodSpending, Spending } from '../port.ts';
 import { MINUTE_MARGIN_MS, type Usage } from './admission.ts';
+import type { ClaimLimits, PeriodSpending, Spending } from './port.ts';
 import { type RecentCall, RecentCalls } from './recent-calls.ts';
 
 type StoredPeriod = PeriodRow & { readonly account: string; readonly start: number };

@@ -1,6 +1,6 @@
 import { type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
-import type { ChargeState, Settlement } from '../port.ts';
 import { accountLock, type LedgerTime } from './account-locks.ts';
+import type { ChargeState, Settlement } from './port.ts';
 
 /** The columns of a call that never change, and so are read before its account is locked. */
 export interface LedgerCall {

@@ -1,16 +1,9 @@
 import type { BillingPeriod } from '../../contract/billing-period.ts';
 import { read, readTogether, type SqlDatabase, type SqlValue, type SqlWork, statement } from '../../sql/sql-work.ts';
-import type {
-  ChargeState,
-  Correction,
-  StatementBy,
-  StatementQuery,
-  StatementRow,
-  StoreStats,
-  TimedCall,
-} from '../port.ts';
+import type { StoreStats } from '../port.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { periodSpendingOf } from './claim-usage.ts';
+import type { ChargeState, Correction, StatementBy, StatementQuery, StatementRow, TimedCall } from './port.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 

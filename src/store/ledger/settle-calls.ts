@@ -2,10 +2,10 @@ import { CLOCKS_APART_MS } from '../../contract/billing-period.ts';
 import { read, readTogether, rowsOf, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import { mergeAreas } from '../answers/stored-areas.ts';
 import { mergeCells, type StoredCells } from '../answers/stored-cells.ts';
-import type { Settlement } from '../port.ts';
 import { rememberObservations } from '../seen-services.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
 import { type LedgerCall, moveCalls, type SettledCall } from './ledger-moves.ts';
+import type { Settlement } from './port.ts';
 
 /**
  * Writes outcomes and answers, in one transaction. The answers come first: they take longest, and the accounts' locks are held only for

@@ -7,7 +7,9 @@ import {
   storable,
   write,
 } from '../../sql/sql-work.ts';
-import type { AccountTerms, LedgerAccount, NewRun, Owner, RunConclusion, RunRecord, Spending } from '../port.ts';
+import type { Spending } from '../ledger/port.ts';
+import type { Owner } from '../port.ts';
+import type { AccountTerms, LedgerAccount, NewRun, RunConclusion, RunRecord } from './port.ts';
 
 type StoredRun = Omit<RunRecord, 'summary'> & { readonly summary: string | null; readonly owner: string };
 

@@ -1,0 +1,175 @@
+import type { Answer, TopicFailure } from '../../contract/answer.ts';
+import type { BillingPeriod } from '../../contract/billing-period.ts';
+import type { Call, CallKind, Scope } from '../../contract/credits.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
+import type { Cell } from '../../geo/coordinates.ts';
+import type { AreaAnswers } from '../answers/port.ts';
+
+/*
+ * Terms:
+ * - source: the service and data set that gave an answer; answers of two sources never mix
+ * - account: whose credits are spent; one quota and one minute limit each. Several keys may belong to one
+ * - intent: a ledger row written before its call is sent; it holds the cell (a claim) until it is settled
+ * - settlement: the outcome of the call (charged, free or unknown) with its answers
+ * Everything is asked in batches and awaited, so that a store on another machine can implement the same interface.
+ */
+
+/** How a call was charged. `sent` has no outcome yet; whether `unknown` was charged cannot be known, so it counts as spent
+ * for every limit. */
+export type ChargeState = 'sent' | 'charged' | 'free' | 'unknown';
+
+/** The limits under which a batch of calls may be claimed. */
+export interface ClaimLimits {
+  readonly run: number;
+  readonly source: number;
+  readonly account: string;
+  /** The period in which the calls count. */
+  readonly period: BillingPeriod;
+  /** If clocks disagree: the start of the earliest possible period. Credits of it and of all later periods count. */
+  readonly countedSince?: number;
+  /** Most credits that may be spent in the period by all who use the account: allowance less reserve, plus overage. */
+  readonly periodLimit: number;
+  readonly creditsPerMinute: number;
+  /** Most credits that this run may spend. */
+  readonly budget: number;
+  /** How long a claim holds without a sign of its owner, in milliseconds: above any call's own deadline. */
+  readonly leaseMs: number;
+}
+
+/** A call that a run wants to make now. */
+export interface ClaimRequest {
+  readonly cell: Cell;
+  readonly call: Call;
+  readonly credits: number;
+  /** Fingerprint of the API key that will be used, never the key. */
+  readonly key: string;
+  /** The topics that the call is bought for. */
+  readonly wanted: readonly Wanted[];
+  /** The areas whose other cells will use the answer too. */
+  readonly areas?: readonly AreaWanted[];
+}
+
+/** A topic, and the oldest acceptable time of an answer. */
+interface Wanted {
+  readonly topic: TopicSlug;
+  readonly freshSince: number;
+}
+
+/** The topics of a request that a whole area needs, e.g. `tract 06037106111`. */
+export interface AreaWanted {
+  readonly area: string;
+  readonly wanted: readonly Wanted[];
+}
+
+/**
+ * - `granted`: the intent is durable; the call may be sent. `byOthers`: credits of the minute that other runs have spent.
+ * - `answered`: another run has answered a wanted topic since the plan, at this cell or for its area: plan the cell
+ *   again.
+ * - `claimed`: another run is buying at this cell, or for its area: come back later.
+ * - `wait`: the minute is full; try again in `ms`.
+ * - `quota`, `budget`: the period or the run has too few credits left.
+ */
+export type Claim =
+  | { readonly outcome: 'granted'; readonly call: number; readonly byOthers: number }
+  | { readonly outcome: 'answered' }
+  | { readonly outcome: 'claimed' }
+  | { readonly outcome: 'wait'; readonly ms: number }
+  | { readonly outcome: 'quota' }
+  | { readonly outcome: 'budget' };
+
+export interface Settlement {
+  /** The number of the granted call. */
+  readonly call: number;
+  readonly charge: Exclude<ChargeState, 'sent'>;
+  /** Credits charged (or, unknown, that may have been); 0 when free. */
+  readonly credits: number;
+  /** The period in which the call ended: a call claimed before the anniversary may be charged after it. */
+  readonly period: BillingPeriod;
+  /** What happened, in a word or a line: `200`, `502 upstream failure`, `reset`. */
+  readonly outcome: string;
+  readonly requestId?: string | undefined;
+  readonly answers: readonly Answer[];
+  /** The answers are sample data, as the service says. */
+  readonly sample?: boolean | undefined;
+  readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
+  /** The areas that the location lies in, with the answers that hold for all of an area. */
+  readonly areas?: readonly AreaAnswers[] | undefined;
+  /** The slugs that a bundle was seen to return, errors included. */
+  readonly contents?: { readonly kind: Exclude<CallKind, 'single'>; readonly topics: readonly TopicSlug[] } | undefined;
+  /** The service said that the period's quota is used up. */
+  readonly exhausted?: boolean | undefined;
+  /** The key was refused this scope. */
+  readonly refused?: Scope | undefined;
+}
+
+/** Credits of an account in one period, or of a run. `open` belongs to calls in flight. */
+export interface Spending {
+  readonly charged: number;
+  readonly unknown: number;
+  readonly open: number;
+}
+
+export interface PeriodSpending extends Spending {
+  /** When the service said that the quota is used up (first, since the last correction), or null. */
+  readonly exhaustedAt: number | null;
+  /** The credits left at that time, by the ledger. */
+  readonly exhaustedLeft?: number;
+  /** The figure on the provider's page, if the user recorded it. */
+  readonly correction?: Correction;
+  /** Credits that are counted in later periods; absent if there are none. A clock that was ahead, or another anniversary day, puts them
+   * there before the period ends. They count in this period too, because it is unknown which clock or day was right. */
+  readonly later?: number;
+}
+
+/** The difference between the provider's count of a period and the ledger's, when it was recorded. */
+export interface Correction {
+  /** Credits that the provider counted beyond the ledger's charged and unknown ones; below 0 where it counted fewer. */
+  readonly elsewhere: number;
+  readonly at: number;
+}
+
+export type StatementBy = 'run' | 'job' | 'key' | 'day' | 'kind';
+
+/** The calls of the ledger that a statement sums, and the groups. */
+export interface StatementQuery {
+  readonly by: StatementBy;
+  readonly account?: string;
+  /** Calls charged to this period, as `spending` counts them. */
+  readonly period?: BillingPeriod;
+  readonly job?: string;
+}
+
+/** One line of a statement. A free call costs nothing, so it has a count and no credits. */
+export interface StatementRow {
+  /** The number of the run, the name of the job, the fingerprint of the key, the day in UTC (2026-03-15), or the kind of call. */
+  readonly name: string | number;
+  /** The job of the run; only by run. */
+  readonly job?: string;
+  readonly calls: Readonly<Record<'charged' | 'free' | 'unknown' | 'inFlight', number>>;
+  readonly credits: Readonly<Record<'charged' | 'unknown' | 'inFlight', number>>;
+}
+
+/** How long a call took, in milliseconds. */
+export interface TimedCall {
+  readonly kind: CallKind;
+  readonly ms: number;
+}
+
+/** What was asked of a service, what it cost, and what may still be asked. */
+export interface LedgerPort {
+  /** Decides on each request in order, in one transaction. Granted calls are in the ledger when this resolves.
+   * @throws STORE_MOVED if the store's file was deleted, moved or replaced, because the next run would not find the answers */
+  claim(terms: ClaimLimits, requests: readonly ClaimRequest[]): Promise<readonly Claim[]>;
+  /** Writes outcomes and answers in one transaction: both are durable when this resolves. */
+  settle(settlements: readonly Settlement[]): Promise<void>;
+  /** The latest charged calls of a source (of the last 1,000 in the ledger), the newest first, with the time from the claim to the
+   * settlement. @param leaseMs the lease of their claims: its end is by the same clock as settlements */
+  callTimes(source: number, leaseMs: number): Promise<readonly TimedCall[]>;
+  refusedScopes(source: number, key: string): Promise<ReadonlySet<Scope>>;
+  spending(account: string, period: BillingPeriod): Promise<PeriodSpending>;
+  /** Sums of the ledger's calls, ordered by name, without groups that have no calls. */
+  statement(query: StatementQuery): Promise<readonly StatementRow[]>;
+  /** Records that the provider counts `spentInAll` credits of the period now; replaces an earlier record, and clears
+   * `exhaustedAt`. */
+  correct(account: string, period: BillingPeriod, spentInAll: number): Promise<Correction>;
+}

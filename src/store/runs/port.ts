@@ -1,0 +1,67 @@
+import type { Subscription } from '../../contract/subscriptions.ts';
+import type { Spending } from '../ledger/port.ts';
+
+export type FinalState = 'complete' | 'incomplete' | 'paused' | 'stopped' | 'interrupted';
+
+/** `cut off`: its process died before it ended. */
+type RunState = 'running' | 'cut off' | FinalState;
+
+/** A recorded run. */
+export interface RunRecord extends Spending {
+  readonly run: number;
+  readonly job: string;
+  readonly input: string;
+  readonly output: string;
+  readonly account: string;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly state: RunState;
+  readonly plannedCredits: number;
+  readonly budget: number;
+  readonly resumeAfter: number | null;
+  /** The summary of the run, as `--json` prints it. */
+  readonly summary: unknown;
+}
+
+/** The limits on an account's credits. */
+export interface AccountTerms {
+  readonly subscription: Subscription;
+  readonly anniversaryDay: number;
+  /** Credits of the period that are not touched. */
+  readonly reserve: number;
+  /** Credits beyond the allowance of a period that the job lets the provider bill. */
+  readonly overageCredits: number;
+}
+
+/** An account under the terms of the last run that could spend it. */
+export interface LedgerAccount extends AccountTerms {
+  readonly name: string;
+}
+
+export interface NewRun {
+  readonly job: string;
+  readonly input: string;
+  readonly output: string;
+  /** The account that it may spend; empty where answers are free. */
+  readonly account: string;
+  /** The terms of the account; absent where they stay as they were. */
+  readonly terms?: AccountTerms;
+  readonly plannedCredits: number;
+  readonly budget: number;
+}
+
+export interface RunConclusion {
+  readonly state: FinalState;
+  readonly resumeAfter: number | null;
+  readonly summary: unknown;
+}
+
+/** The runs, and the terms under which they spent. */
+export interface RunsPort {
+  startRun(run: NewRun): Promise<number>;
+  finishRun(run: number, end: RunConclusion): Promise<void>;
+  runs(filter?: { readonly job?: string }): Promise<readonly RunRecord[]>;
+  /** The accounts of runs, the latest run's first. */
+  ledgerAccounts(): Promise<readonly LedgerAccount[]>;
+  runSpending(run: number): Promise<Spending>;
+}
