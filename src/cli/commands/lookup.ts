@@ -14,6 +14,7 @@ import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../con
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
 import { listed } from '../messages/format.ts';
+import { SAMPLE_DATA } from '../messages/plan-messages.ts';
 
 /**
  * `perilbook lookup LAT LNG`: answers at one location, from local data, the sample or a service, as a table or JSON. What it buys is in
@@ -54,10 +55,13 @@ export async function lookupCommand(
       hazards: Object.fromEntries(hazards),
     });
   else {
+    if (opened.context.connection.sample) say(context, SAMPLE_DATA);
     const answers = job.topics.map((topic): readonly [string, string] => [topic, answerText(topic, values)]);
     if (hazards.some(([, value]) => value !== null))
       print(context, listed(answers, '', lineWidth(context.stdout)).join('\n'));
-    const text = [status === 'ok' ? null : status, note].filter(Boolean).join(': ');
+    // The line above says of the sample what the note repeats.
+    const shownNote = opened.context.connection.sample && status === 'ok' ? null : note;
+    const text = [status === 'ok' ? null : status, shownNote].filter(Boolean).join(': ');
     if (text !== '') say(context, text);
   }
   if (status === 'ok') return EXIT.complete;
