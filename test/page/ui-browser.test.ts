@@ -103,6 +103,12 @@ test('the whole way by keyboard alone: name a file, choose, start, stop, go on',
   assert.equal(await page.evaluate('document.activeElement.id'), 'budget');
   assert.equal(harness.charged(), 0);
   await keyboard.press('Enter');
+  await page.locator('#confirm-yes').waitFor();
+  // Asked again before the browser has told that the dialog was closed.
+  await page.evaluate(
+    `document.getElementById('confirm').close(); document.getElementById('budget-form').requestSubmit()`,
+  );
+  await page.waitForTimeout(300);
   await tabTo(page, '#confirm-yes');
   await keyboard.press('Enter');
   await title(page, 'Running');

@@ -165,15 +165,21 @@ function Slider() {
 
 export function Confirmation() {
   const dialog = useRef(null);
+  const shown = useRef(null);
   const asked = confirmed.value;
   useLayoutEffect(() => {
+    shown.current = asked;
     if (asked !== null && !dialog.current.open) dialog.current.showModal();
     if (asked === null) dialog.current.close();
   }, [asked]);
   const close = () => {
     confirmed.value = null;
   };
-  return html`<dialog id="confirm" ref=${dialog} aria-labelledby="confirm-title" aria-describedby="confirm-words" onClose=${close}>
+  // The browser tells of a close later: by then the next question may have been asked.
+  const whenClosed = () => {
+    if (!dialog.current.open && confirmed.value === shown.current) close();
+  };
+  return html`<dialog id="confirm" ref=${dialog} aria-labelledby="confirm-title" aria-describedby="confirm-words" onClose=${whenClosed}>
     <h2 id="confirm-title">${asked && `${confirmation(asked.credits)}?`}</h2>
     <p id="confirm-words">${asked && askWords(asked.credits)}</p>
     <p id="confirm-more" class="soft">${asked && moreWords()}</p>
