@@ -8,25 +8,26 @@ const MARGIN_MS = 250;
 /** How long the credits of a call that has ended count in the minute. */
 const HOLD_MS = RATE_WINDOW_MS + MARGIN_MS;
 
-/** Bottleneck starts some hundred jobs a second, each in a turn of its own. Of a larger limit a job takes as many credits as last
- * for a thousandth of the minute, and calls divide them; up to 1,000 credits a minute, a job is a call. */
-const JOBS_PER_MINUTE = 1_000;
+/** A change of the wall clock against the steady one by more than this is a clock that was set. */
+const CLOCK_SET_MS = 50;
 
 /**
  * The credits that may be spent within a minute, first come, first served: `take` waits for them, `giveBack` returns them, at once
  * or when a minute has passed.
  *
- * Bottleneck is the queue. Its own refresh is a fixed window that lets twice the limit through across its edge, and `updateSettings`
- * ends it for good: neither is used.
+ * Bottleneck is the queue of those that wait; the credits are counted here. Its own reservoir was rejected: a refresh is a fixed
+ * window that lets twice the limit through across its edge, and it is read in a later turn, when it has changed.
  */
 export class MinuteCredits {
   readonly #clock: Clock;
-  readonly #limit: number;
-  readonly #queue: Bottleneck;
-  /** Credits that were taken out of the queue and belong to no call yet. */
-  #divided = 0;
+  #queue = new Bottleneck({ maxConcurrent: 1 });
+  /** The wall clock minus the steady one, when the queue was made. */
+  #clockOffset = clockOffset();
+  #waiting = 0;
+  /** Below zero after a correction. */
   #available: number;
   #returned = 0;
+  #given = Promise.withResolvers<void>();
   /** Credits that are given back later, in the order of their times. One timer serves them all: with a timer and a listener for each
    * call, 3,000 calls in a minute took five times as long. */
   readonly #due: { readonly at: number; readonly credits: number }[] = [];
@@ -36,9 +37,7 @@ export class MinuteCredits {
 
   constructor(limit: number, clock: Clock) {
     this.#clock = clock;
-    this.#limit = limit;
     this.#available = limit;
-    this.#queue = queueOf(limit);
   }
 
   /** Credits that could be taken now; below zero after a correction. */
@@ -53,13 +52,17 @@ export class MinuteCredits {
 
   /** Takes credits, at most the limit, as soon as they are there. Rejects when it is closed. */
   async take(credits: number): Promise<void> {
-    if (this.#divided < credits) {
-      const weight = Math.max(credits, Math.floor(this.#limit / JOBS_PER_MINUTE));
-      await this.#queue.schedule({ weight }, async () => {});
-      this.#divided += weight;
+    // Bottleneck starts some 250 jobs a second: who need not wait does not queue.
+    if (this.#waiting === 0 && this.#available >= credits) {
+      this.#available -= credits;
+      return;
     }
-    this.#divided -= credits;
-    this.#available -= credits;
+    this.#waiting++;
+    try {
+      await this.#takeInTurn(credits);
+    } finally {
+      this.#waiting--;
+    }
   }
 
   giveBack(credits: number, when: 'now' | 'in a minute'): void {
@@ -70,11 +73,7 @@ export class MinuteCredits {
   /** Withholds credits that others have spent, until the service's reset, or for a minute where it states none. */
   withhold(credits: number, resetMs: number | null): void {
     if (this.#isClosed) return;
-    // First the credits that no call holds.
-    const spare = Math.min(this.#divided, credits);
-    this.#divided -= spare;
     this.#available -= credits;
-    void this.#queue.incrementReservoir(spare - credits);
     this.#giveLater(credits, Math.min(resetMs ?? HOLD_MS, HOLD_MS));
   }
 
@@ -83,14 +82,44 @@ export class MinuteCredits {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#wake.abort();
-    // What else Bottleneck waits for must not delay the end of a run. Its stop() drops that, and may be called only once.
+    this.#given.resolve();
     void this.#queue.stop({ dropWaitingJobs: true });
+  }
+
+  async #takeInTurn(credits: number): Promise<void> {
+    for (;;) {
+      this.#renewQueue();
+      const queue = this.#queue;
+      try {
+        return await queue.schedule(() => this.#takeWhenThere(credits));
+      } catch (error) {
+        // Another queue has taken its place.
+        if (this.#isClosed || queue === this.#queue) throw error;
+      }
+    }
+  }
+
+  async #takeWhenThere(credits: number): Promise<void> {
+    while (this.#available < credits && !this.#isClosed) await this.#given.promise;
+    this.#available -= credits;
+  }
+
+  /** Bottleneck starts no job before the wall clock reads the time of the latest one: where the clock is set back by an hour, it waits
+   * for an hour. So those that wait move to a new queue, in their order. */
+  #renewQueue(): void {
+    if (this.#isClosed || Math.abs(clockOffset() - this.#clockOffset) <= CLOCK_SET_MS) return;
+    const old = this.#queue;
+    this.#queue = new Bottleneck({ maxConcurrent: 1 });
+    this.#clockOffset = clockOffset();
+    void old.stop({ dropWaitingJobs: true });
   }
 
   #give(credits: number): void {
     this.#available += credits;
     this.#returned += credits;
-    void this.#queue.incrementReservoir(credits);
+    this.#given.resolve();
+    this.#given = Promise.withResolvers();
+    if (this.#waiting > 0) this.#renewQueue();
   }
 
   /** By steady time: by the wall clock, setting it would return credits early or late. */
@@ -118,15 +147,6 @@ export class MinuteCredits {
   }
 }
 
-/**
- * Makes the queue. `minTime` and the first job do more than Bottleneck's documents promise; `throttle-date.test.ts` notices a version
- * that changes them. Bottleneck keeps the time of the next job (`now + wait + minTime`) by `Date.now()`, so that a clock that is set
- * back by an hour holds every job for an hour, and no option changes that. With -Infinity no job waits by the clock, from the second
- * one on: the time begins as that at which the limiter was made. Rejected: a store of our own (its interface is not public), and
- * replacing `Date` (the whole process would read it).
- */
-function queueOf(reservoir: number): Bottleneck {
-  const queue = new Bottleneck({ reservoir, minTime: Number.NEGATIVE_INFINITY });
-  queue.schedule({ weight: 0 }, async () => {}).catch(() => {});
-  return queue;
+function clockOffset(): number {
+  return Date.now() - performance.now();
 }
