@@ -36,7 +36,6 @@ const LIBRARY_WALLS: Readonly<Record<string, readonly string[]>> = {
   fastify: ['service', 'page'],
   yaml: ['job', 'data'],
   'd3-geo': ['sample', 'report', 'data'],
-  'log-update': ['cli'],
   'prom-client': ['cli', 'service'],
   'string-width': ['base'],
   yargs: ['cli'],

@@ -25,7 +25,7 @@ const WIDTH = 8.4;
 const HEIGHT = 19;
 const MARGIN = 14;
 
-/** The screen of a terminal: understands what log-update and styleText write, and throws at anything else. */
+/** The screen of a terminal: understands what the progress and styleText write, and throws at anything else. */
 export class TerminalScreen {
   readonly #lines: Cell[][] = [[]];
   #row = 0;

@@ -23,7 +23,7 @@ export async function planCommand(context: CliContext, flags: PlanFlags, words: 
   return EXIT.complete;
 
   async function price() {
-    using show = await showProgress(context, context.stderr.isTTY !== true);
+    using show = showProgress(context, context.stderr.isTTY !== true);
     await using opened = await openRun(runHost(context, show.say), job, { isPlan: true, progress: show.progress });
     return await prepare(opened.context, { onComplete: null });
   }

@@ -118,7 +118,7 @@ async function outcomeOf(
   return outcome;
 
   async function planAndRun() {
-    using show = await showProgress(context, flags.quiet === true);
+    using show = showProgress(context, flags.quiet === true);
     const { progress, say: notice } = show;
     const opened = owned.use(
       await openRun(runHost(context, notice), job, {

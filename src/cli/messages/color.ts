@@ -24,8 +24,3 @@ export function colorFor(context: Environment, stream: { readonly isTTY?: boolea
   const isOn = isForced ? FORCE_COLOR !== '0' : !NO_COLOR && !isDumb(context) && stream.isTTY === true;
   return isOn ? (format, text) => styleText(format, text, { validateStream: false }) : noColor;
 }
-
-/** Whether the locale can show more than ASCII. */
-export function isUnicode({ env }: Environment): boolean {
-  return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
-}

@@ -1,20 +1,21 @@
 import { steadyTime } from '../../base/clock.ts';
+import { textWidth } from '../../base/printable.ts';
 import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../run/estimate.ts';
 import { newProgress, type Phase } from '../../run/progress.ts';
 import { type CliContext, say, shownOn } from '../context.ts';
-import { colorFor, isDumb, isUnicode } from '../messages/color.ts';
-import { changeLine, progressBlock, progressLine, rowsTaken } from './block.ts';
+import { isDumb } from '../messages/color.ts';
 import { logShow, type ProgressShow } from './log-show.ts';
+import { changeLine, progressLine } from './progress-line.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
 const LOOK_MS = 1_000;
 
-/** On a terminal a block that is redrawn; elsewhere a line every 30 s and at each change of phase; nothing if quiet. */
-export async function showProgress(context: CliContext, isQuiet = false): Promise<ProgressShow> {
+/** On a terminal a line that is redrawn; elsewhere one every 30 s and at each change of phase; nothing if quiet. */
+export function showProgress(context: CliContext, isQuiet = false): ProgressShow {
   if (isQuiet) return quietShow(context);
   if (context.log !== undefined) return logShow(context, context.log);
-  return context.stderr.isTTY === true && !isDumb(context) ? blockShow(context) : lineShow(context);
+  return context.stderr.isTTY === true && !isDumb(context) ? terminalShow(context) : lineShow(context);
 }
 
 function quietShow(context: CliContext): ProgressShow {
@@ -84,44 +85,34 @@ function lineShow(context: CliContext): ProgressShow {
   };
 }
 
-async function blockShow(context: CliContext): Promise<ProgressShow> {
-  const { createLogUpdate } = await import('log-update');
+/** One line, which is drawn again in its place. */
+function terminalShow(context: CliContext): ProgressShow {
   const { stderr } = context;
   const { progress, learn, view } = viewer(context);
-  // A hidden cursor would stay hidden after a kill.
-  const render = createLogUpdate(stderr, { showCursor: true });
-  const color = colorFor(context, stderr);
-  const unicode = isUnicode(context);
   const columns = () => Math.max(20, stderr.columns || 80);
-  let shown: readonly string[] = [];
-  let shownWidth = 0;
+  let shown = '';
   let isPaused = false;
   const clear = () => {
-    if (shown.length === 0) return;
-    if (columns() < shownWidth) {
-      // A narrower terminal has wrapped the lines: log-update does not know how many rows to erase.
-      stderr.write(`\r\u001b[${rowsTaken(shown, columns())}A\u001b[J`);
-      render.done();
-    } else render.clear();
-    shown = [];
+    if (shown === '') return;
+    // A terminal that became narrower has wrapped the line.
+    const above = Math.ceil(textWidth(shown) / columns()) - 1;
+    stderr.write(`\r${above > 0 ? `\u001b[${above}A` : ''}\u001b[J`);
+    shown = '';
   };
   const show = () => {
     if (isPaused) return;
-    if (columns() !== shownWidth) clear();
-    shownWidth = columns();
+    clear();
     // Some terminals wrap a line that fills the last column.
-    const rows = (stderr as { readonly rows?: number }).rows ?? 24;
-    shown = progressBlock(view(), { width: shownWidth - 1, color, unicode }).slice(-Math.max(1, rows - 2));
-    if (shown.length > 0) render(shownOn(context, stderr, shown.join('\n')));
+    shown = shownOn(context, stderr, progressLine(view(), columns() - 1));
+    stderr.write(shown);
   };
   const pause = () => {
     isPaused = true;
     clear();
   };
   progress.onChange = show;
-  // main.ts prints a message at an interrupt: clear the block first, then redraw it below.
+  // main.ts prints a message at an interrupt: clear the line first, then redraw it below.
   context.interrupt.addEventListener('abort', clear);
-  stderr.on('resize', show);
   const timer = setInterval(show, ON_TERMINAL_MS);
   timer.unref();
   return {
@@ -140,7 +131,6 @@ async function blockShow(context: CliContext): Promise<ProgressShow> {
     [Symbol.dispose]() {
       clearInterval(timer);
       context.interrupt.removeEventListener('abort', clear);
-      stderr.off('resize', show);
       progress.onChange = null;
       pause();
     },

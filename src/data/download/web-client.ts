@@ -69,6 +69,7 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
   async function send(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<WebAnswer> {
     let at = mirror === undefined ? url : mirrored(url, mirror);
     let own = { 'user-agent': userAgent, accept: '*/*', ...headers };
+    // undici's interceptor for redirects would follow to an address without encryption, and send a key in a header of its own name on.
     for (let redirects = 0; ; redirects++) {
       const answer = await request(at, { dispatcher, headers: own, signal, method: 'GET' });
       const location = answer.headers.location;

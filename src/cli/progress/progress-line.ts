@@ -1,0 +1,127 @@
+import { counted, dateTime, grouped, shareOf } from '../../base/format-numbers.ts';
+import { textWidth } from '../../base/printable.ts';
+import {
+  estimate,
+  type LastMinute,
+  pauseReason,
+  type RunFacts,
+  reachedCells,
+  reachedCredits,
+  type Timestamp,
+} from '../../run/estimate.ts';
+import type { Progress } from '../../run/progress.ts';
+import { percent, timeSpan } from '../messages/format.ts';
+
+/** The data of a line of progress. */
+export interface ProgressView extends Timestamp {
+  readonly progress: Progress;
+  /** Null until the input is priced. */
+  readonly facts: RunFacts | null;
+  readonly last: LastMinute;
+}
+
+/** What a run does and how far it is, the most important first. With a width, what does not fit is left out. */
+export function progressLine(view: ProgressView, width = Number.POSITIVE_INFINITY): string {
+  const [first, ...more] = progressParts(view);
+  return more.reduce((line, part) => {
+    const longer = `${line} · ${part}`;
+    return textWidth(longer) <= width ? longer : line;
+  }, first!);
+}
+
+function progressParts(view: ProgressView): string[] {
+  const { progress, facts } = view;
+  switch (progress.phase) {
+    case 'reading':
+      return [`reading: ${counted(progress.rows, 'row')}`];
+    case 'pricing':
+      return ['pricing'];
+    case 'writing':
+      return [`writing: ${grouped(progress.rows)} of ${counted(facts?.rows ?? progress.rows, 'row')}`];
+    case 'looking_up':
+      return [`looking up: ${cellsDone(view)}`, ...(facts === null ? [] : paceParts(view, facts))];
+    case 'buying':
+      return [`buying: ${cellsDone(view)}`, ...(facts === null ? [] : buyingParts(view, facts))];
+  }
+}
+
+/** Of the places that this run can buy. */
+function cellsDone({ progress, facts }: ProgressView): string {
+  const { done, of } =
+    facts === null ? { done: progress.cellsDone, of: progress.cells } : reachedCells(progress, facts);
+  return `${grouped(done)} of ${counted(of, 'place')} (${percent(shareOf(done, of) ?? 1)})`;
+}
+
+/** How fast local data is looked up, and the time left at this pace. */
+function paceParts({ progress: { cells, cellsDone: done }, steady }: ProgressView, facts: RunFacts): string[] {
+  const seconds = (steady - facts.startedAt) / 1_000;
+  if (done === 0 || seconds <= 0) return [];
+  const perSecond = done / seconds;
+  return [`${timeSpan((cells - done) / perSecond / 60)} left`, `${grouped(Math.round(perSecond))} a second`];
+}
+
+function buyingParts(view: ProgressView, facts: RunFacts): string[] {
+  const { progress, last } = view;
+  const { retries, slowedDown, creditsUnknown, failuresByKind } = progress;
+  const { spent, of } = reachedCredits(progress, facts);
+  const value = shareOf(progress.valueDone, facts.value);
+  const end = estimate(progress, facts, last, view);
+  return [
+    `${grouped(spent)} of ${counted(of, 'credit')}`,
+    end.minutes === null ? 'time left unknown' : `${timeSpan(end.minutes)} left`,
+    pauseText(view, facts),
+    ...Object.entries(failuresByKind).map(([kind, count]) => `${FAILURE_NAMES[kind] ?? kind}: ${grouped(count)}`),
+    end.endedBy === 'done' ? '' : `${ENDS[end.endedBy]} after ${counted(end.credits, 'more credit')}`,
+    value === null ? '' : `${percent(value)} of the value`,
+    creditsUnknown > 0 ? `${counted(creditsUnknown, 'credit')} without an answer` : '',
+    retries > 0 ? counted(retries, 'retry', 'retries') : '',
+    slowedDown > 0 ? `asked to slow down ${counted(slowedDown, 'time')}` : '',
+    end.endedBy === 'quota' ? `resume after ${dateTime(end.resets)}` : '',
+  ].filter(Boolean);
+}
+
+const ENDS = { budget: 'budget reached', time: 'time limit reached', quota: 'quota used up' } as const;
+
+/** Failures by the kind of the verdict. */
+const FAILURE_NAMES: Readonly<Record<string, string>> = {
+  upstream: 'service failed',
+  transport: 'network failed',
+  malformed: 'unreadable answer',
+  rejected: 'location rejected',
+  unexplained: 'request refused',
+  rate: 'rate limited',
+};
+
+/** Why no call is sent and, if known, for how long; '' if calls are. */
+function pauseText({ progress, last, steady }: ProgressView, facts: RunFacts): string {
+  const seconds = (until: number) => `${Math.ceil((until - steady) / 1_000)} s`;
+  switch (pauseReason(progress, facts, last, steady)) {
+    case null:
+      return '';
+    case 'minute_limit':
+      return 'waiting for the minute limit';
+    case 'minute_used':
+      return `other runs have used this minute, waiting ${seconds(progress.minuteUsedUntil)}`;
+    case 'service_limit':
+      return 'the service allows no more calls now, waiting';
+    case 'slowed_down':
+      return `the service asks to slow down, waiting ${seconds(progress.slowedUntil)}`;
+  }
+}
+
+/** One line for a change of phase, for output that is no terminal; null for phases that need none. */
+export function changeLine({ progress, facts }: ProgressView): string | null {
+  switch (progress.phase) {
+    case 'buying':
+      return facts === null
+        ? 'buying'
+        : `buying: ${counted(facts.reach.cells, 'place')} for ${counted(facts.reach.credits, 'credit')}`;
+    case 'looking_up':
+      return `looking up: ${counted(progress.cells, 'place')}`;
+    case 'writing':
+      return `writing: ${counted(facts?.rows ?? 0, 'row')}`;
+    // The run itself prints a notice when it waits for the quota.
+    default:
+      return null;
+  }
+}

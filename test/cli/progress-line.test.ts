@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { colorFor } from '../../src/cli/messages/color.ts';
+import { changeLine, type ProgressView, progressLine } from '../../src/cli/progress/progress-line.ts';
+import { estimate, MinuteMeter, quotaLeft, type RunFacts } from '../../src/run/estimate.ts';
+import { newProgress, type Progress } from '../../src/run/progress.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+/** The steady time of this moment: of another day, as it mostly is. */
+const STEADY = 7_000_000;
+const AT = { now: NOW, steady: STEADY };
+
+const FACTS: RunFacts = {
+  startedAt: STEADY - 125_000,
+  rows: 15_000,
+  cellsCached: 1_024,
+  reach: { credits: 180_000, cells: 12_000 },
+  value: 0,
+  budget: null,
+  allowance: 100_000,
+  creditsPerMinute: 1_200,
+  anniversaryDay: 1,
+  deadline: null,
+};
+
+const buying = (more: Partial<Progress> = {}): Progress => ({
+  ...newProgress(),
+  ...{ phase: 'buying', cells: 12_000, cellsDone: 4_512, creditsPlanned: 180_000, creditsSpent: 67_680 },
+  ...{ callsInFlight: 8, ledgerLeft: { credits: 120_000, spent: 0 } },
+  ...more,
+});
+
+const view = (progress: Progress, facts: Partial<RunFacts> = {}): ProgressView => ({
+  progress,
+  facts: { ...FACTS, ...facts },
+  last: { credits: 1_180, ms: 60_000 },
+  ...AT,
+});
+
+test('the line says how far a run is, what is left, and the quota that will end it; a change of phase is said at once', () => {
+  const all =
+    'buying: 4,512 of 12,000 places (38 %) · 67,680 of 180,000 credits · 44 minutes left · quota used up after 52,320 more credits · resume after 2026-12-01 00:00 UTC';
+  assert.equal(progressLine(view(buying())), all);
+  // A terminal shows what fits, the most important first.
+  assert.equal(progressLine(view(buying()), 85), all.split(' · ').slice(0, 3).join(' · '));
+  assert.equal(progressLine(view(buying()), 20), all.split(' · ')[0]);
+  assert.equal(changeLine(view(buying())), 'buying: 12,000 places for 180,000 credits');
+  assert.equal(changeLine(view({ ...newProgress(), phase: 'writing' })), 'writing: 15,000 rows');
+});
+
+test('failures by kind, retries, credits without an answer and being asked to slow down are told', () => {
+  const progress = buying({
+    ...{ failures: 4, failuresByKind: { upstream: 3, rejected: 1 }, retries: 12, slowedDown: 2, creditsUnknown: 35 },
+    ...{ slowedUntil: STEADY + 12_400, callsInFlight: 0 },
+  });
+  const line = progressLine(view(progress, { budget: 70_000 }));
+  for (const part of [
+    'the service asks to slow down, waiting 13 s',
+    'service failed: 3 · location rejected: 1',
+    'budget reached after 2,285 more credits',
+    '35 credits without an answer · 12 retries · asked to slow down 2 times',
+  ])
+    assert.ok(line.includes(part), `${part} in ${line}`);
+  // Setting the machine's clock changes nothing.
+  const timed = (now: number) => progressLine({ ...view(progress, { deadline: STEADY + 600_000 }), now });
+  for (const hours of [-5, 5]) assert.equal(timed(NOW + hours * 3_600_000), timed(NOW));
+});
+
+test('a run that cannot buy everything measures itself by what it can buy', () => {
+  const facts = { budget: 3_000, reach: { credits: 3_000, cells: 200 }, value: 1_000 };
+  const progress = buying({ cells: 19_226, cellsDone: 40, creditsPlanned: 288_390, creditsSpent: 600, valueDone: 250 });
+  assert.equal(
+    progressLine(view(progress, facts)),
+    'buying: 40 of 200 places (20 %) · 600 of 3,000 credits · 2 minutes left · budget reached after 2,400 more credits · 25 % of the value',
+  );
+  const done = progressLine(view({ ...progress, cellsDone: 200, creditsSpent: 3_000 }, facts));
+  assert.match(done, /200 of 200 places \(100 %\)/);
+  assert.equal(changeLine(view(progress, facts)), 'buying: 200 places for 3,000 credits');
+});
+
+test('a wait has its reason, and where it is known its end', () => {
+  assert.match(progressLine(view(buying({ callsInFlight: 0, minuteLeft: () => 20 }))), /waiting for the minute limit/);
+  const progress = buying({ callsInFlight: 0, minuteUsedUntil: STEADY + 20_000 });
+  const words = /other runs have used this minute, waiting 20 s/;
+  const idle = { ...view(progress), last: { credits: 0, ms: 60_000 } };
+  assert.match(progressLine(idle), words);
+  assert.doesNotMatch(progressLine({ ...idle, steady: STEADY + 20_000 }), words);
+});
+
+test('time left goes by credits and the limit: a first burst does not make it short', () => {
+  const burst = { credits: 1_200, ms: 4_000 };
+  const progress = buying({ creditsSpent: 1_200, ledgerLeft: null, creditsPlanned: 13_200 });
+  assert.equal(Math.round(estimate(progress, FACTS, burst, AT).minutes!), 10);
+  // A service at half of the limit takes twice as long, however the rows are spread.
+  assert.equal(Math.round(estimate(progress, FACTS, { credits: 600, ms: 60_000 }, AT).minutes!), 20);
+  assert.equal(estimate(progress, FACTS, { credits: 0, ms: 60_000 }, AT).minutes, null);
+  // Being asked to wait counts.
+  const slowed = { ...progress, slowedUntil: STEADY + 300_000 };
+  assert.equal(Math.round(estimate(slowed, FACTS, burst, AT).minutes!), 15);
+});
+
+test('a service that lets less through than the subscription says is believed, and said', () => {
+  // It has charged 300 of 1,200 credits and says that none are left.
+  const progress = buying({ creditsSpent: 300, creditsPlanned: 3_300, callsInFlight: 0, minuteLeft: () => 0 });
+  const last = { credits: 300, ms: 6_000 };
+  assert.equal(Math.round(estimate(progress, FACTS, last, AT).minutes!), 10);
+  assert.match(progressLine({ ...view(progress), last }), /the service allows no more calls now, waiting/);
+  assert.match(progressLine(view(buying({ callsInFlight: 0 }))), /waiting for the minute limit/);
+});
+
+test('whichever comes first ends the run: all bought, budget, quota, or its time', () => {
+  const last = { credits: 1_200, ms: 60_000 };
+  const ends = (progress: Partial<Progress>, facts: Partial<RunFacts> = {}) => {
+    const { endedBy, credits } = estimate(buying(progress), { ...FACTS, ...facts }, last, AT);
+    return [endedBy, credits];
+  };
+  assert.deepEqual(ends({ creditsPlanned: 67_690 }), ['done', 10]);
+  assert.deepEqual(ends({}), ['quota', 52_320]);
+  assert.deepEqual(ends({}, { budget: 68_000 }), ['budget', 320]);
+  assert.deepEqual(ends({ ledgerLeft: null }, { deadline: STEADY + 600_000 }), ['time', 12_000]);
+  assert.equal(quotaLeft(buying({ ledgerLeft: { credits: 100, spent: 67_000 } })), 0, 'never below nothing');
+});
+
+test('the meter counts the credits of the last minute, and no longer', () => {
+  const meter = new MinuteMeter();
+  assert.deepEqual(meter.add(0, 0), { credits: 0, ms: 0 });
+  assert.deepEqual(meter.add(30_000, 300), { credits: 300, ms: 30_000 });
+  assert.deepEqual(meter.add(60_000, 300), { credits: 300, ms: 60_000 });
+  assert.deepEqual(meter.add(90_000, 400), { credits: 100, ms: 60_000 });
+  assert.deepEqual(meter.add(180_000, 400), { credits: 0, ms: 60_000 });
+  assert.deepEqual(meter.add(480_000, 900), { credits: 100, ms: 60_000 }, 'a page that was closed samples nothing');
+});
+
+test('colours: on a terminal, not with NO_COLOR or a dumb terminal, and anywhere with FORCE_COLOR', () => {
+  const isOn = (env: Record<string, string>, isTTY: boolean) => colorFor({ env }, { isTTY })('bold', 'x') !== 'x';
+  assert.ok(isOn({}, true) && !isOn({}, false));
+  assert.ok(!isOn({ NO_COLOR: '1' }, true) && isOn({ NO_COLOR: '' }, true));
+  assert.ok(!isOn({ TERM: 'dumb' }, true));
+  assert.ok(isOn({ FORCE_COLOR: '1' }, false) && !isOn({ FORCE_COLOR: '0' }, true));
+});
