@@ -4,7 +4,6 @@ import { PerilbookError } from '../base/errors.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { manualLoader } from '../data/sources/source-table.ts';
 import type { Job } from '../job/settings.ts';
-import { localConnection } from '../library/connection.ts';
 import { BOUNDARY_SOURCES } from '../library/get-command.ts';
 import { requireAreas } from '../library/open-areas.ts';
 import { readLocalData } from '../run/look-up/local-data.ts';
@@ -16,23 +15,24 @@ import { openDataSettings, sourcesOf } from './data-settings.ts';
 import { statesOfJob } from './states-of-file.ts';
 
 /**
- * Offers to download the data that some topics of a job lack, for the states of its input, if local data answers its other topics;
- * or the boundaries for `areas`, if a service answers. Call it only on a terminal. After a no the run continues without the data,
- * and without boundaries it ends. `--yes` approves credits, not downloads.
+ * Offers to download the data that topics of a job lack, for the states of its input; or the boundaries for `areas`, if a service
+ * answers. Call it only on a terminal. After a no the run continues without the data where other topics have theirs; without any data,
+ * and without boundaries, it ends. `--yes` approves credits, not downloads.
  *
  * @throws PerilbookError INPUT_* as the scan of the run does; SERVICE_DATA after a no to boundaries; INTERRUPTED when the download is stopped
  */
 export async function offerData(context: CliContext, flags: RunFlags, job: Job): Promise<void> {
   if (flags.yes || flags.quiet || flags.json || job.input === '-') return;
   const lacking = topicsWithoutData(job, context.clock.now());
-  const published = await publishedFor(context, job, lacking.length < job.topics.length ? lacking : []);
+  const published = await publishedFor(context, job, lacking);
   if (published !== null) {
     say(
       context,
       `No data here for ${topicsText(published.topics as TopicSlug[]).replaceAll(' ', ', ')}. It can be downloaded:`,
     );
     const refused = await getUnlessRefused(context, job, published);
-    if (refused !== null) say(context, `${refused.message}. The run continues without the data.`);
+    if (refused !== null && lacking.length < job.topics.length)
+      say(context, `${refused.message}. The run continues without the data.`);
   }
   await offerBoundaries(context, job);
 }
@@ -40,7 +40,7 @@ export async function offerData(context: CliContext, flags: RunFlags, job: Job):
 /** Offers to download the boundaries that `areas` needs, where they are not here. */
 async function offerBoundaries(context: CliContext, job: Job): Promise<void> {
   const host = runHost(context);
-  if (job.areas === null || localConnection(host, job) !== null) return;
+  if (job.areas === null || job.service.kind === 'local') return;
   try {
     requireAreas(host, job);
   } catch (error) {
@@ -87,7 +87,7 @@ export async function dataForPage(context: CliContext, job: Job, isApproved: boo
 
 /** The topics of a job without data here. Beside made-up data, real data has no effect. */
 function topicsWithoutData({ service, dataFile, topics }: Job, now: number): TopicSlug[] {
-  if (service.kind === 'remote' || (service.kind === 'sample' && !service.isDefault)) return [];
+  if (service.kind !== 'local') return [];
   const data = readLocalData(dataFile, now);
   return data?.sample ? [] : topics.filter((topic) => !data?.topics.has(topic));
 }

@@ -14,10 +14,10 @@ export interface KeySource {
   readonly scopes: readonly string[] | null;
 }
 
-/** `sample` with `isDefault` was not chosen by the user: local data is used instead if it is here. */
+/** Where answers come from. Made-up answers are given only to who asks for `sample` by name. */
 export type ServiceSettings =
   | { readonly kind: 'local' }
-  | { readonly kind: 'sample'; readonly isDefault: boolean }
+  | { readonly kind: 'sample' }
   | { readonly kind: 'remote'; readonly baseUrl: string; readonly keys: readonly KeySource[] };
 
 /** An account at the provider, and the job's limits for it. */
@@ -30,9 +30,8 @@ const DEFAULT_KEY_VARIABLE = 'PERILBOOK_API_KEY';
 
 /** The address of the service, and its keys. @throws USAGE */
 export function serviceOf(service: JobFile['service'], folder: string): ServiceSettings {
-  if (service === undefined) return { kind: 'sample', isDefault: true };
-  if (service === 'local') return { kind: 'local' };
-  if (service === 'sample') return { kind: 'sample', isDefault: false };
+  if (service === undefined || service === 'local') return { kind: 'local' };
+  if (service === 'sample') return { kind: 'sample' };
   if (service.base_url === '') {
     throw new PerilbookError(
       'USAGE',
@@ -54,6 +53,13 @@ export function serviceOf(service: JobFile['service'], folder: string): ServiceS
 /** A key's scopes may name groups of topics. */
 function scopesOf(names: readonly string[]): string[] {
   return [...(names.includes('bundle') ? ['bundle'] : []), ...topicsOf(names)];
+}
+
+/** The sample's subscription where the job names none: nothing is charged, so neither a month nor a minute ends a run. */
+export const UNLIMITED: Subscription = customSubscription(1_000_000_000_000, 1_000_000_000);
+
+export function isUnlimited({ subscription }: Pick<JobAccount, 'subscription'>): boolean {
+  return subscription.creditsPerMonth >= UNLIMITED.creditsPerMonth;
 }
 
 function subscriptionOf(subscription: NonNullable<JobFile['subscription']>): Subscription {
@@ -93,9 +99,13 @@ export function isSampleAccount(name: string): boolean {
   return /^embedded(-|$)/.test(name);
 }
 
-/** The account of the job's own settings. */
-export function accountOf(given: AccountSettings, service: ServiceSettings): JobAccount {
-  const subscription = subscriptionOf(given.subscription);
+/**
+ * The account of the job's own settings.
+ *
+ * @param namesSubscription false: the subscription of `given` is the default
+ */
+export function accountOf(given: AccountSettings, service: ServiceSettings, namesSubscription: boolean): JobAccount {
+  const subscription = service.kind === 'sample' && !namesSubscription ? UNLIMITED : subscriptionOf(given.subscription);
   return {
     name:
       given.account ??

@@ -110,7 +110,8 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
   }
   const files = inputOf(settings.input, settings.output, folders.workingFolder);
   const service = serviceOf(settings.service, folders.workingFolder);
-  const account = accountOf(settings, service);
+  const namesSubscription = layers.some(({ subscription }) => subscription);
+  const account = accountOf(settings, service, namesSubscription);
   return {
     ...plainSettings(settings),
     name: settings.name ?? nameOfInput(files),
@@ -137,7 +138,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),
     assumed: [
       ...(layers.some(({ topics }) => topics) ? [] : (['topics'] as const)),
-      ...(layers.some(({ subscription }) => subscription) ? [] : (['subscription'] as const)),
+      ...(namesSubscription || service.kind !== 'remote' ? [] : (['subscription'] as const)),
     ],
   };
 }

@@ -54,19 +54,19 @@ export async function unopenedConnection(context: ConnectionContext, job: Job): 
 const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
 
 /**
- * The local data of a job; null for a service and for the sample. If the job names no source, local data is used if it answers one
- * of the topics. Partly made-up data counts as none, because no output mixes it with real data.
+ * The local data of a job; null for a service and for the sample. Partly made-up data counts as none, because no output mixes it with
+ * real data.
  *
- * @throws LOCAL_DATA where the job requires local data and there is none for its topics
+ * @throws LOCAL_DATA where there is no data for its topics
  */
 export function localConnection(context: ConnectionContext, job: Job): LocalConnection | null {
   const { service, dataFile } = job;
-  if (service.kind === 'remote' || (service.kind === 'sample' && !service.isDefault)) return null;
+  if (service.kind !== 'local') return null;
   return connectionTo(readLocalData(dataFile, context.clock.now()), job, context);
 }
 
 /**
- * The connection to the described local data; null if the job does not require local data and cannot use it.
+ * The connection to the described local data.
  *
  * @param state the state of a single location
  * @throws LOCAL_DATA as above
@@ -76,8 +76,8 @@ export function connectionTo(
   job: Job,
   { workingFolder }: Pick<ConnectionContext, 'workingFolder'>,
   state?: string,
-): LocalConnection | null {
-  const { service, topics, counts, dataFile } = job;
+): LocalConnection {
+  const { topics, counts, dataFile } = job;
   if (data !== null && !data.sample && topics.some((topic) => data.topics.has(topic))) {
     // Answers without counts are a source of their own, because a job with counts must not use them. In a shared store each machine's
     // data is a source of its own too.
@@ -85,7 +85,6 @@ export function connectionTo(
     const source = `local${counts ? '' : ' without counts'} ${machine}${dataFile}`;
     return { kind: 'local', source, sample: false, data };
   }
-  if (service.kind === 'sample') return null;
   if (data !== null && !data.sample && lacksBoundariesOnly(data, topics)) {
     throw new PerilbookError(
       'LOCAL_DATA',
@@ -99,7 +98,7 @@ export function connectionTo(
     data?.sample
       ? `The data in ${dataFile} is made up`
       : `No data for ${topicsText(topics).replaceAll(' ', ', ')} is in ${dataFile}`,
-    `Get it: ${getCommand(job, workingFolder, state)}.`,
+    `Get it: ${getCommand(job, workingFolder, state)}. To try Perilbook with made-up answers: --service sample. To buy answers: --base-url ADDRESS.`,
     { file: dataFile },
   );
 }

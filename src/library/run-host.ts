@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { systemClock } from '../base/clock.ts';
 import { processOwner } from '../base/running-processes.ts';
 import type { Job, JobFolders } from '../job/settings.ts';
+import { requireFile } from '../rows/files/input-file.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
 import { type Effects, openContext, type RunContext, type RunOptions } from '../run/run-context.ts';
@@ -49,6 +50,8 @@ export async function openRun(
   { isPlan = false, trace, announce, check, ...options }: OpenRunOptions,
 ): Promise<{ readonly context: RunContext } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
+  // A name that is mistyped is told before the data that it lacks.
+  if (job.parts === null && job.input !== '-') requireFile(job.input);
   const store = opened.use(await openStoreAt(job.store, host.clock, host.owner));
   await check?.(store);
   const connection = isPlan

@@ -14,7 +14,7 @@ import { type PointMap, pointMap } from './files/point-map.ts';
 import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { listRuns } from './runs/run-list.ts';
-import { Runs, sourceOf } from './runs/started-runs.ts';
+import { Runs } from './runs/started-runs.ts';
 import { RefusedRequest } from './web/error-replies.ts';
 
 /** The operations of the page, without HTTP: one method for each route. */
@@ -43,10 +43,10 @@ export class UiApi {
   }
 
   /** Service, account and limits for the start of the page, without the key and its file. */
-  async about(): Promise<unknown> {
+  about(): unknown {
     const job = this.#anyJob();
     return {
-      source: sourceOf(await this.dependencies.connectionOf(job)),
+      source: job.service.kind === 'remote' ? 'service' : job.service.kind,
       service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : null,
       account: job.account.name,
       subscription: job.account.subscription.name,

@@ -1,4 +1,5 @@
 import { CREDITS } from '../contract/credits.ts';
+import { UNLIMITED } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import type { LocalData } from './look-up/local-data.ts';
 import type { Key } from './plan/api-keys.ts';
@@ -28,9 +29,6 @@ export interface LocalConnection {
 /** Calls to the embedded service in flight at once. They share transactions: with 8 calls, buying takes twice the processor time. */
 const SAMPLE_CALLS_AT_ONCE = 32;
 
-/** More credits a minute than any machine can spend. */
-export const SAMPLE_CREDITS_PER_MINUTE = 1_000_000_000;
-
 /**
  * The job, without a minute limit where answers are made up: otherwise a first try with 3,000 rows and two topics took twenty minutes.
  * The plan still shows the time of a paid service. A limit too small for a bundle stays, because the plan then has no bundle.
@@ -41,7 +39,7 @@ export function purchaseJob(job: Job, { sample }: Pick<Connection, 'sample'>): J
   const isLimited = subscription.creditsPerMinute < CREDITS.enterprise;
   const account = isLimited
     ? job.account
-    : { ...job.account, subscription: { ...subscription, creditsPerMinute: SAMPLE_CREDITS_PER_MINUTE } };
+    : { ...job.account, subscription: { ...subscription, creditsPerMinute: UNLIMITED.creditsPerMinute } };
   const concurrency = Math.max(job.concurrency, SAMPLE_CALLS_AT_ONCE);
   return { ...job, concurrency, account };
 }

@@ -2,7 +2,8 @@ import { type Clock, steadyTime } from '../base/clock.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
-import { purchaseJob, SAMPLE_CREDITS_PER_MINUTE } from './connection-kinds.ts';
+import { UNLIMITED } from '../job/account-settings.ts';
+import { purchaseJob } from './connection-kinds.ts';
 import type { Reach } from './plan/reach.ts';
 import type { Prepared } from './prepare.ts';
 import type { Progress } from './progress.ts';
@@ -49,7 +50,7 @@ export function runFacts({ job, plan, summary, deadline, connection, effects: { 
     value: hasOneCurrency(plan.scan.findings) ? plan.scan.cells.total() : 0,
     budget: job.budget,
     allowance: plan.account?.account.subscription.creditsPerMonth ?? 0,
-    creditsPerMinute: perMinute < SAMPLE_CREDITS_PER_MINUTE ? perMinute : Number.POSITIVE_INFINITY,
+    creditsPerMinute: perMinute < UNLIMITED.creditsPerMinute ? perMinute : Number.POSITIVE_INFINITY,
     anniversaryDay: job.account.anniversaryDay,
     deadline,
   };

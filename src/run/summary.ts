@@ -1,6 +1,7 @@
 import { shareOf } from '../base/format-numbers.ts';
 import type { TopicSlug } from '../contract/topics.ts';
 import { type CountyRated, isCountyRated } from '../data/tables/county-ratings.ts';
+import { isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Spending } from '../store/ledger/port.ts';
@@ -66,7 +67,8 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       price.retryCredits,
       Math.max(0, Math.min(plan.limit, plan.available) - plan.reach.credits),
     ),
-    credits_available: plan.available,
+    /** Null for the sample, whose answers are not charged: it has no quota where the job names no subscription. */
+    credits_available: isUnlimited(job.account) ? null : plan.available,
     /** Most credits that the run may spend. */
     credits_limit: plan.limit,
     fits: forecast.fits && price.credits <= Math.min(plan.limit, plan.window),

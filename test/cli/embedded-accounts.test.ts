@@ -25,7 +25,10 @@ async function openEmbedded(t: TestContext) {
     ...{ random: Math.random, notice: () => {} },
   };
   return async (said: JobFile) => {
-    const job = makeJob([said, { input: 'x.csv', store: 'store.db' }], { dataFolder: folder, workingFolder: folder });
+    const job = makeJob([said, { input: 'x.csv', store: 'store.db', service: 'sample' }], {
+      dataFolder: folder,
+      workingFolder: folder,
+    });
     const opened = await connect(setup, job, () => {});
     const { connection } = opened;
     if (connection.kind !== 'service') throw new Error('not the sample service');
@@ -84,7 +87,8 @@ test('an account whose subscription nobody said has no allowance and no overage'
     { cell: { lat7: 1, lng7: 1 }, call: { kind: 'enterprise' }, credits: 65_766, key: 'k', wanted: [] },
   ]);
   assert.equal(claim?.outcome, 'granted');
-  const quota = (...args: string[]) => perilbook(['quota', '--store', 'store.db', ...args], { folder, clock });
+  const quota = (...args: string[]) =>
+    perilbook(['quota', '--store', 'store.db', '--account', 'embedded', ...args], { folder, clock });
   const unknown = JSON.parse((await quota('--json')).stdout);
   assert.deepEqual(
     [unknown.in_flight, unknown.subscription, unknown.allowance, unknown.left, unknown.overage],
@@ -93,7 +97,15 @@ test('an account whose subscription nobody said has no allowance and no overage'
   const { stdout } = await quota();
   assert.match(stdout, /allowance +unknown: .*--subscription/);
   assert.doesNotMatch(stdout, /overage|\$|starter/);
-  assert.equal((await quota('set', '--left', '5')).code, 2);
+  assert.equal(
+    (
+      await perilbook(['quota', 'set', '--store', 'store.db', '--account', 'embedded', '--left', '5'], {
+        folder,
+        clock,
+      })
+    ).code,
+    2,
+  );
 
   // Overages are off unless a job allows them: nothing is billed beyond the allowance.
   const starter = await quota('--subscription', 'starter');

@@ -9,7 +9,7 @@ function folderWithBook(t: TestContext): string {
   return folder;
 }
 
-const RUN = ['run', 'b.csv', '-t', 'wildfire', '--store', 'store.db', '--log', 'json'];
+const RUN = ['run', 'b.csv', '-t', 'wildfire', '--store', 'store.db', '--log', 'json', '--service', 'sample'];
 
 /** The events of stderr: each line is one, with a time, a level and a name. */
 function eventsOf(stderr: string): Record<string, unknown>[] {

@@ -39,7 +39,19 @@ test('charged, unknown and in flight are three things, in status and in the repo
   assert.match(stdout, /running +40 +15 +15 +15 +0/);
   const [json] = JSON.parse((await perilbook(['status', ...words, '--json'], { folder, clock })).stdout);
   assert.deepEqual([json.charged, json.unknown, json.in_flight], [15, 15, 15]);
-  const report = ['report', 'book.csv', '-t', 'hail', '-o', 'out.csv', '--report', 'page.html', ...words];
+  const report = [
+    'report',
+    'book.csv',
+    '-t',
+    'hail',
+    '-o',
+    'out.csv',
+    '--report',
+    'page.html',
+    '--service',
+    'sample',
+    ...words,
+  ];
   const made = await perilbook(report, { folder, clock });
   assert.equal(made.code, 0, made.stderr);
   const page = readFileSync(join(folder, 'page.html'), 'utf8');

@@ -41,7 +41,8 @@ function bookIn(t: TestContext): string {
   return folder;
 }
 
-const RUN = ['run', 'book.csv', '-t', 'wildfire', '--store', 'store.db', '-o', 'out.csv', '--budget', '5'];
+const AT_SERVICE = ['run', 'book.csv', '-t', 'wildfire', '--store', 'store.db', '-o', 'out.csv', '--budget', '5'];
+const RUN = [...AT_SERVICE, '--service', 'sample'];
 
 test('off a terminal every change of state is a line', async (t) => {
   const { stderr } = await perilbook(RUN, { folder: bookIn(t) });
@@ -66,14 +67,18 @@ test('--quiet says what went wrong: a service that is down', async (t) => {
   writeFileSync(join(folder, 'key'), 'pb_key\n', { mode: 0o600 });
   const clock = new FastClock('2026-03-15T12:00:00Z', 1_000);
   const service = ['--base-url', 'http://127.0.0.1:9', '--api-key-file', 'key', '--quiet'];
-  const { code, stderr } = await perilbook([...RUN, ...service], { folder, clock });
+  const { code, stderr } = await perilbook([...AT_SERVICE, ...service], { folder, clock });
   assert.equal(code, 6, stderr);
   assert.match(stderr, /^perilbook: The service does not answer .* To resume later: perilbook run book\.csv/);
 });
 
 test('FORCE_COLOR reaches a pipe, NO_COLOR and no colour are plain', async (t) => {
   const folder = bookIn(t);
-  assert.ok((await perilbook(RUN, { folder, env: { FORCE_COLOR: '1' } })).stderr.includes('\u001b[1m2 credits: fits'));
+  assert.ok(
+    (await perilbook(RUN, { folder, env: { FORCE_COLOR: '1' } })).stderr.includes(
+      '\u001b[1m2 credits at a paid service',
+    ),
+  );
   assert.ok(!(await perilbook(RUN, { folder, env: { NO_COLOR: '1' } })).stderr.includes('\u001b'));
 });
 

@@ -68,6 +68,8 @@ for (const columns of [60, 80, 120]) {
       'tiv',
       '--budget',
       '600',
+      '--service',
+      'sample',
     ];
     const narrow = await perilbook(words, { folder, columns, env: { NO_COLOR: '1' } });
     const wide = await perilbook(words, { folder });

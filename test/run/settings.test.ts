@@ -22,7 +22,7 @@ test('what nobody says is the default', () => {
     topics: [...NATURAL_SLUGS],
     precision: 4,
     prefix: '',
-    service: { kind: 'sample', isDefault: true },
+    service: { kind: 'local' },
     account: { name: 'embedded', subscription: SUBSCRIPTIONS.starter, anniversaryDay: 1, reserve: 0 },
     budget: null,
     optimize: 'credits',
@@ -102,7 +102,7 @@ test('the address and the keys of the service may come from two sources of setti
   assert.deepEqual(job({ service: address }, { service: { ...keys, base_url: 'https://old.example' } }).service, both);
   assert.throws(() => job({ service: keys }), { code: 'USAGE', hint: /--base-url/ });
   assert.throws(() => job({ service: keys }, { service: 'sample' }), { code: 'USAGE' });
-  const sample = { kind: 'sample', isDefault: false } as const;
+  const sample = { kind: 'sample' } as const;
   assert.deepEqual(job({ service: 'sample' }, { service: address }).service, sample);
   assert.deepEqual(job({ service: 'local' }, { service: address }).service, { kind: 'local' });
 });

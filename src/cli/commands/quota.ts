@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import type { JobAccount } from '../../job/account-settings.ts';
+import { isUnlimited, type JobAccount } from '../../job/account-settings.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { accountState } from '../../run/plan/account-state.ts';
 import type { Store } from '../../store/port.ts';
@@ -35,6 +35,7 @@ async function showQuota(
   await using store = await openStore(context, anyJobOf(context, words, flags));
   const now = context.clock.now();
   const accounts = await chosenAccounts(context, words, flags, store);
+  if (accounts.length === 0 && (isSet || flags.csv)) throw noAccount();
   if (accounts.length > 1 && (isSet || flags.csv)) throw severalAccounts(accounts, isSet ? 'quota set' : '--csv');
   if (isSet) await recordCorrection(context, store, accounts[0]!, spentAtProvider(accounts[0]!, flags));
   const sheets = [];
@@ -55,7 +56,7 @@ async function showQuota(
     const blocks = sheets.map(({ quota, rows }) =>
       [...quotaMessages(quota), ...(by ? ['', ...statementMessages(by, rows)] : [])].join('\n'),
     );
-    print(context, blocks.join('\n\n'));
+    print(context, blocks.length === 0 ? `${noAccount().message}.` : blocks.join('\n\n'));
   }
   return EXIT.complete;
 }
@@ -77,18 +78,15 @@ async function chosenAccounts(
   const settings = settingsWithoutJobFile(context, words, flags);
   const job = anyJobOf(context, words, flags);
   if (settings === null) return [{ ...job.account, hasSubscription: true }];
-  const ledgerAccounts = await store.ledgerAccounts();
+  const ledgerAccounts = (await store.ledgerAccounts()).filter((account) => !isUnlimited(account));
   const own = job.account;
   const isChosen =
     settings.account !== undefined || settings.service !== undefined || settings.subscription !== undefined;
-  if (!isChosen && ledgerAccounts.length > 0)
+  if (!isChosen)
     return ledgerAccounts.map((account) => ({ ...withSettings(account, settings, own), hasSubscription: true }));
   const before = ledgerAccounts.find(({ name }) => name === own.name);
   if (before !== undefined) return [{ ...withSettings(before, settings, own), hasSubscription: true }];
-  // The embedded service's account has the starter subscription, unless an earlier version used it for others.
-  const { charged, unknown, open } = (await accountState(own, store, context.clock.now())).spending;
-  const isUnusedSample = job.service.kind !== 'remote' && charged + unknown + open === 0;
-  return [{ ...own, hasSubscription: settings.subscription !== undefined || isUnusedSample }];
+  return [{ ...own, hasSubscription: settings.subscription !== undefined }];
 }
 
 /** The settings of the last run, overridden by those of this command line. */
@@ -100,6 +98,14 @@ function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): 
     reserve: (settings.reserve === undefined ? account : own).reserve,
     overageCredits: (settings.overages === undefined ? account : own).overageCredits,
   };
+}
+
+function noAccount(): PerilbookError {
+  return new PerilbookError(
+    'USAGE',
+    'No run has used an account with a quota: local data and the sample have none',
+    'Name one: --account NAME or --base-url ADDRESS, with --subscription.',
+  );
 }
 
 function severalAccounts(accounts: readonly JobAccount[], what: string): PerilbookError {

@@ -1,6 +1,7 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRun } from '../../library/run-host.ts';
 import { runFacts } from '../../run/estimate.ts';
@@ -174,9 +175,10 @@ function messageColor(context: CliContext): Color {
 
 const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
 
-/** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. */
+/** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. The sample charges nothing, unless the job names a
+ * subscription to show what one does. */
 async function approve(context: CliContext, flags: RunFlags, { job, summary }: Prepared): Promise<void> {
-  if (summary.credits === 0 || flags.yes || job.budget !== null) return;
+  if (summary.credits === 0 || flags.yes || job.budget !== null || isUnlimited(job.account)) return;
   const now = creditsNow(summary);
   const words = {
     what: 'run',

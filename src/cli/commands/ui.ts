@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
+import { PerilbookError } from '../../base/errors.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
-import { connect, localConnection, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
+import { connect, type OpenConnection, unopenedConnection } from '../../library/connection.ts';
 import { openAreas, requireAreas } from '../../library/open-areas.ts';
 import { effectsOf } from '../../library/run-host.ts';
 import { type RunningUi, startUi } from '../../page/start-ui.ts';
@@ -35,16 +36,19 @@ export async function uiCommand(context: CliContext, flags: UiFlags, words: read
   let sample: Promise<OpenConnection> | undefined;
   const connectionOf = async (job: Job): Promise<Connection> => {
     // Local data may be loaded and a key file may change while the page is open.
-    if (job.service.kind !== 'sample' || localConnection(host, job) !== null) {
+    if (job.service.kind !== 'sample') {
       return (await connect(host, job)).connection;
     }
     // The files that will be opened may ask for any topic.
-    const asked: Job = { ...base, service: { kind: 'sample', isDefault: false }, topics: TOPIC_SLUGS };
+    const asked: Job = { ...base, service: { kind: 'sample' }, topics: TOPIC_SLUGS };
     sample ??= connect(host, asked).then((connected) => opened.use(connected));
     return (await sample).connection;
   };
-  // A missing key is an error at the start, not later on the page.
-  const first = await connectionOf(base);
+  // A missing key is an error at the start, not later on the page. Missing data is not: the page offers to download it.
+  const first = await connectionOf(base).catch((error: unknown) => {
+    if (error instanceof PerilbookError && error.code === 'LOCAL_DATA') return null;
+    throw error;
+  });
   const ui = await startUi({
     store,
     clock: context.clock,
@@ -64,7 +68,7 @@ export async function uiCommand(context: CliContext, flags: UiFlags, words: read
     onBug: (error) =>
       say(context, `perilbook: this is a bug, please report it: ${error instanceof Error ? error.stack : error}`),
   });
-  return await serve(context, ui, first.sample);
+  return await serve(context, ui, first?.sample === true);
 }
 
 async function serve(context: CliContext, ui: RunningUi, sample: boolean): Promise<number> {

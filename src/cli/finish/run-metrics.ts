@@ -69,7 +69,7 @@ function figuresOf({ result: { summary }, progress }: Extract<RunOutcome, { kind
     metricOf(
       'perilbook_run_left_credits',
       'Credits left in this billing period when the run ended',
-      Math.max(0, summary.credits_available - spent),
+      summary.credits_available === null ? null : Math.max(0, summary.credits_available - spent),
     ),
     metricOf('perilbook_run_calls', 'Calls that were answered or given up', progress.calls),
     metricOf('perilbook_run_retries', 'Calls that were repeated', progress.retries),

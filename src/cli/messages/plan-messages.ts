@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { textWidth } from '../../base/printable.ts';
 import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
+import { isUnlimited } from '../../job/account-settings.ts';
 import { DEFAULTS } from '../../job/setting-table.ts';
-import { getBoundariesCommand, getCommand } from '../../library/get-command.ts';
+import { getBoundariesCommand } from '../../library/get-command.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
 import { distrustText } from '../../run/plan/area-verification.ts';
@@ -61,7 +62,6 @@ function inputMessages(
   const lines: string[] = [];
   if (connection.sample) {
     lines.push(SAMPLE_DATA);
-    if (job.service.kind === 'sample' && job.service.isDefault) lines.push(`For real data: ${getCommand(job, folder)}`);
   } else if (summary.sample_data)
     lines.push('The service last answered with sample data, which is made up: do not base decisions on it.');
   const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
@@ -129,13 +129,9 @@ function fewCreditsMessage(prepared: Prepared): string[] {
 /** Sample credits cost nothing: there is no need to wait for the next period. */
 export function sampleCreditsMessage({ connection, job, summary }: Prepared): string[] {
   const { credits, credits_available, credits_limit } = summary;
+  if (!connection.sample || credits_available === null || job.account.subscription.name !== 'starter') return [];
   // A smaller budget ends the run first.
-  if (
-    !connection.sample ||
-    Math.min(credits, credits_limit) <= credits_available ||
-    job.account.subscription.name !== 'starter'
-  )
-    return [];
+  if (Math.min(credits, credits_limit) <= credits_available) return [];
   const { creditsPerMonth } = SUBSCRIPTIONS.professional;
   return [
     `The free sample account has too few credits. --subscription professional gives it ${grouped(creditsPerMonth)} credits a month.`,
@@ -205,7 +201,7 @@ function missingBoundariesMessage({ job, plan }: Prepared, folder: string): stri
 
 function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [string, string])[] {
   const words: (readonly [string, string])[] = [];
-  if (plan.account !== null) {
+  if (plan.account !== null && !isUnlimited(job.account)) {
     const { account, available, period } = plan.account;
     const { name, creditsPerMonth } = account.subscription;
     const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
@@ -227,7 +223,7 @@ function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [
   }
   if (job.maxMinutes !== null) words.push(['time limit', timeLimit(job.maxMinutes)]);
   if (job.budget !== null) words.push(['budget', counted(job.budget, 'credit')]);
-  if (summary.credits_retries_at_most > 0) {
+  if (summary.credits_retries_at_most > 0 && !isUnlimited(job.account)) {
     words.push([
       'retries',
       `up to ${counted(summary.credits_retries_at_most, 'credit')} more${job.budget === null ? '' : ', inside the budget'}, if the service reports topics as unavailable`,
@@ -235,9 +231,11 @@ function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [
   }
   const isWhole = summary.this_run.credits >= summary.credits;
   const what = isWhole ? '' : ` for ${counted(summary.this_run.credits, 'credit')}`;
+  const time = `${timeSpan(summary.this_run.minutes)}${what}`;
+  if (isUnlimited(job.account)) return [...words, ['time', time]];
   const isSample = connection.kind === 'service' && connection.sample && summary.this_run.minutes >= 1;
   const ofSample = isSample ? ', for a paid account; the sample has no minute limit' : '';
-  words.push(['time', `${timeSpan(summary.this_run.minutes)}${what} at ${paceMessage({ job, plan })}${ofSample}`]);
+  words.push(['time', `${time} at ${paceMessage({ job, plan })}${ofSample}`]);
   return words;
 }
 
@@ -265,7 +263,8 @@ function timeLimit(minutes: number): string {
 
 /** One line: what the run will do. */
 function verdict({ job, plan, summary }: Prepared): string {
-  const { credits, credits_available, credits_limit } = summary;
+  const { credits, credits_limit } = summary;
+  const credits_available = plan.available;
   const { finishBy } = plan.ways.planned.forecast;
   if (summary.rows === 0) return 'The file has no rows: there is nothing to look up.';
   if (summary.cells === 0) return 'No row can be looked up: nothing was asked or spent.';
@@ -281,6 +280,7 @@ function verdict({ job, plan, summary }: Prepared): string {
     const bought = boughtMessage(summary, `${limit}, which`, `${limit}, which cannot buy anything`);
     return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
+  if (isUnlimited(job.account)) return `${counted(credits, 'credit')} at a paid service; the sample charges none.`;
   const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
   if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits this period.`;
   const left = `The ${counted(credits_available, 'credit')} left`;

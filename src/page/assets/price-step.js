@@ -87,6 +87,7 @@ function sourceNotes(source) {
 function verdictOf({ credits, credits_available, ways, source }, account) {
   if (source.kind === 'local') return 'Answers come from public data on this machine, free of charge.';
   const resets = day(account.resets);
+  if (credits_available === null) return 'A paid service would charge these credits; the sample charges none.';
   if (credits === 0) return 'Nothing to buy. A run writes the output from the answers in the store.';
   const left = `${grouped(credits_available)} credits are left until ${resets}`;
   if (credits <= credits_available) return `It fits this period: ${left}.`;

@@ -97,7 +97,7 @@ export const budget = computed(() => {
 export const mostUseful = computed(() =>
   Math.min(
     priced.value?.summary.credits ?? 0,
-    priced.value?.summary.credits_available ?? 0,
+    priced.value === null ? 0 : (priced.value.summary.credits_available ?? Number.MAX_SAFE_INTEGER),
     about.value?.most_budget ?? Number.MAX_SAFE_INTEGER,
   ),
 );

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { countyAt, countyName } from '../../geo/us-counties.ts';
-import { isSampleAccount } from '../../job/account-settings.ts';
+import { isSampleAccount, isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
 import { accountState } from '../../run/plan/account-state.ts';
@@ -308,11 +308,14 @@ async function leftOver(
     places: plan.order.length,
     stopped: storedSummary.parse(run?.summary ?? null)?.stopped ?? null,
     resumeAfter: resumeAfter === null ? null : timeOf(resumeAfter),
-    account: state && {
-      name: isSampleAccount(state.account.name) ? 'Sample account' : state.account.name,
-      allowance: state.account.subscription.creditsPerMonth,
-      left: state.available,
-      resetsAt: timeOf(state.period.end),
-    },
+    account:
+      state !== null && !isUnlimited(state.account)
+        ? {
+            name: isSampleAccount(state.account.name) ? 'Sample account' : state.account.name,
+            allowance: state.account.subscription.creditsPerMonth,
+            left: state.available,
+            resetsAt: timeOf(state.period.end),
+          }
+        : null,
   };
 }

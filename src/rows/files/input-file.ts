@@ -9,6 +9,7 @@ import {
   readdirSync,
   readSync,
   type Stats,
+  statSync,
   writeFile,
 } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -211,6 +212,15 @@ function changed(file: string): PerilbookError {
 /** @param what a clause about the file, such as `is empty` */
 export function unreadable(file: string, what: string, hint: string, cause?: unknown): PerilbookError {
   return new PerilbookError('INPUT_UNREADABLE', `${file} ${what}`, hint, { file }, cause);
+}
+
+/** @throws INPUT_UNREADABLE where no such file is there */
+export function requireFile(file: string): void {
+  try {
+    statSync(file);
+  } catch (error) {
+    throw asUnreadable(file, error);
+  }
 }
 
 function asUnreadable(file: string, error: unknown): unknown {
