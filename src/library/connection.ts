@@ -59,7 +59,7 @@ const EMBEDDED_SOURCE = `embedded ${SAMPLE_VINTAGE}`;
  *
  * @throws LOCAL_DATA where there is no data for its topics
  */
-export function localConnection(context: ConnectionContext, job: Job): LocalConnection | null {
+function localConnection(context: ConnectionContext, job: Job): LocalConnection | null {
   const { service, dataFile } = job;
   if (service.kind !== 'local') return null;
   return connectionTo(readLocalData(dataFile, context.clock.now()), job, context);

@@ -15,7 +15,7 @@ import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
 const MOST_NOTICES = 20;
 
 /** The page's name for the source of a connection. */
-export function sourceOf({ kind, sample }: Connection): ChosenSource {
+function sourceOf({ kind, sample }: Connection): ChosenSource {
   return kind === 'local' ? 'local' : sample ? 'sample' : 'service';
 }
 
