@@ -69,7 +69,10 @@ test('--quiet says what went wrong: a service that is down', async (t) => {
   const service = ['--base-url', 'http://127.0.0.1:9', '--api-key-file', 'key', '--quiet'];
   const { code, stderr } = await perilbook([...AT_SERVICE, ...service], { folder, clock });
   assert.equal(code, 6, stderr);
-  assert.match(stderr, /^perilbook: The service does not answer .* To resume later: perilbook run book\.csv/);
+  assert.match(
+    stderr,
+    /^perilbook: Stopped\. The service does not answer .*\nperilbook: To resume later: perilbook run book\.csv/,
+  );
 });
 
 test('FORCE_COLOR reaches a pipe, NO_COLOR and no colour are plain', async (t) => {

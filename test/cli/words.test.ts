@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import stringWidth from 'string-width';
 import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/format.ts';
-import { findingMessages } from '../../src/cli/messages/run-messages.ts';
-import type { RatingFinding } from '../../src/report/figures/story.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook, ROOT } from './command-line.ts';
 
@@ -85,17 +83,3 @@ for (const columns of [60, 80, 120]) {
     assert.match(narrow.stdout, /^ +cheaper +standard bundles,/m, 'a cheaper way is named in every width');
   });
 }
-
-test('findings fit the terminal', () => {
-  const finding = (value: number): RatingFinding => ({
-    title: 'Riverine Flooding',
-    rating: 'Relatively High',
-    answered: { locations: 36_634, value: 1e12 },
-    rated: { locations: 1_106, value },
-  });
-  const lines = findingMessages([finding(38_712_000_000)], 'USD', 60);
-  assert.deepEqual(lines, [
-    'Riverine Flooding: 1,106 of 36,634 answered locations',
-    'Relatively High, $38.7 bn of value',
-  ]);
-});

@@ -153,7 +153,7 @@ async function tried(
     const [ended] = await Promise.all(settings.map((own) => harness.run(own, options)));
     assertHoldsNoKey(harness, ended!, keys);
     const { state, stop, summary } = ended!;
-    const words = runMessages(ended!, 'perilbook run x --yes', '/', { width: 400, color: noColor });
+    const words = runMessages(ended!, 'perilbook run x --yes', '/', { width: 400, color: noColor }, true);
     const { input = 'input.csv', output = 'output.csv' } = settings[0]!;
     if (output.endsWith('.csv')) {
       const lines = [String(input), output].map((name) => read(harness, name).split('\n').length);
@@ -162,7 +162,11 @@ async function tried(
     return {
       ...summary,
       ...{ state, stop: stop?.reason ?? null, message: stop?.message ?? null, exit: exitCodeOfRun(ended!) },
-      ...{ next: words.next.join(' '), waited: progress.minuteUsedUntil > 0, slowed: progress.slowedDown },
+      ...{
+        next: [words.headline, ...words.next].join(' '),
+        waited: progress.minuteUsedUntil > 0,
+        slowed: progress.slowedDown,
+      },
     };
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;

@@ -5,6 +5,7 @@ import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../con
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
+import { firstRowMessages } from '../messages/first-rows.ts';
 import { readingMessage } from '../messages/format.ts';
 import { planMessages } from '../messages/plan-messages.ts';
 import { showProgress } from '../progress/show.ts';
@@ -17,7 +18,10 @@ export async function planCommand(context: CliContext, flags: PlanFlags, words: 
   if (flags.json) sayJson(context, prepared.summary);
   else {
     const style = { width: lineWidth(context.stdout), color: colorFor(context, context.stdout) };
-    const lines = planMessages(prepared, context.workingFolder, style);
+    const lines = [
+      ...planMessages(prepared, context.workingFolder, style),
+      ...(await firstRowMessages(prepared, style.width)),
+    ];
     print(context, lines.join('\n'));
   }
   return EXIT.complete;

@@ -20,9 +20,10 @@ import type { RunOutcome } from '../finish/finished-run.ts';
 import { jobOf } from '../job-of-options.ts';
 import { type Color, colorFor } from '../messages/color.ts';
 import { commandLine } from '../messages/command-line.ts';
+import { firstRowMessages } from '../messages/first-rows.ts';
 import { readingMessage, shownPath } from '../messages/format.ts';
 import { costOfRest, reportCommand, resumeCommand } from '../messages/next-commands.ts';
-import { runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
+import { fittingLines, runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
 import { findingMessages, runMessages } from '../messages/run-messages.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
@@ -94,27 +95,34 @@ async function outcomeOf(
   const isWrong = WRONG.has(exitCode);
   // --quiet prints errors only. The exit code and `status` tell of a pause.
   if (flags.quiet && !isWrong) return outcome;
-  const { facts, next } = runMessages(
+  const { headline, facts, next } = runMessages(
     result,
     resumeCommand(words, flags, job, result, await restOf(prepared, result)),
     context.workingFolder,
     style,
+    context.log === undefined && !flags.quiet,
   );
   if (context.log !== undefined) {
     const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
-    const fields = { exit_code: exitCode, state: result.state, message: next.join(' '), summary: result.summary };
+    const fields = {
+      exit_code: exitCode,
+      state: result.state,
+      message: [headline, ...next].join(' '),
+      summary: result.summary,
+    };
     context.log(level, 'finished', fields);
   } else if (flags.quiet) {
-    say(context, next.map((line) => `perilbook: ${line}`).join('\n'));
+    say(context, [headline, ...next].map((line) => `perilbook: ${line}`).join('\n'));
   } else {
     const { findingsOfRun } = await import('../../report/figures/story.ts');
     const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
-    const findings = findingMessages(rowFindings, currency, style.width);
+    const findings = findingMessages(rowFindings, currency);
     const reported = report === null && findings.length > 0 ? reportCommand(words, flags, job) : null;
-    const ofReport = reported === null ? [] : [`For the report: ${reported}`];
+    const ofReport = reported === null ? [] : [`Report: ${reported}`];
     const sample = result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
     const ofLost = result.summary.output_kept ? [] : lostMessage(words, flags, job, lost);
-    say(context, [...facts, ...ofLost, ...findings, ...ofReport, ...next, ...sample].join('\n'));
+    const lines = [headline, ...facts, ...ofLost, ...findings, ...ofReport, ...next, ...sample];
+    say(context, fittingLines(lines, style.width).join('\n'));
   }
   return outcome;
 
@@ -134,9 +142,10 @@ async function outcomeOf(
       force: flags.force === true,
       approve: async (prepared) => {
         show.pause();
-        if (context.log === undefined)
-          say(messages, runPlanMessages(prepared, context.workingFolder, style).join('\n'));
-        else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
+        if (context.log === undefined) {
+          const lines = runPlanMessages(prepared, context.workingFolder, style);
+          say(messages, [...lines, ...(await firstRowMessages(prepared, style.width))].join('\n'));
+        } else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
         await approve(context, flags, prepared);
         show.resume(runFacts(prepared));
       },

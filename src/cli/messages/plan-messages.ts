@@ -46,7 +46,8 @@ export function runPlanMessages(prepared: Prepared, folder: string, style: Outpu
   return fittingLines(inputMessages(prepared, folder, style, true), style.width);
 }
 
-function fittingLines(lines: readonly string[], width: number): string[] {
+/** Breaks lines that are wider than the terminal between words. */
+export function fittingLines(lines: readonly string[], width: number): string[] {
   const tooWide = (line: string) => textWidth(line) > width;
   return lines.flatMap((line) => (tooWide(line) ? wrapped(line.split(' '), width, ' ') : [line]));
 }

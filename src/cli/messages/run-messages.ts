@@ -4,52 +4,59 @@ import { NO_OUTPUT } from '../../job/settings.ts';
 import type { RatingFinding } from '../../report/figures/story.ts';
 import { verificationText } from '../../run/plan/area-verification.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
-import { listed, percent, shownPath, wrapped } from './format.ts';
+import { percent, shownPath } from './format.ts';
 import { invalidRowsMessage, type OutputStyle, savingsMessage } from './plan-messages.ts';
 
-/** The result of a run; what to do next comes last. */
+/** The result of a run: how it ended; what it wrote and spent; what to do next. */
+export interface ResultMessages {
+  readonly headline: string;
+  readonly facts: readonly string[];
+  readonly next: readonly string[];
+}
+
+/** @param isPlanShown the plan was printed before, with what is wrong with rows */
 export function runMessages(
   { summary, stop }: RunResult,
   again: string,
   folder: string,
-  { width, color }: OutputStyle,
-): { readonly facts: readonly string[]; readonly next: readonly string[] } {
-  const { status, saved } = summary;
-  const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
-  const pairs: (readonly [string, string])[] = [
-    [
-      summary.output_kept ? 'kept' : 'wrote',
-      summary.output_kept
-        ? `${outputName(summary.output, folder)} as it was: this run got no answer`
-        : `${outputName(summary.output, folder)}: ${summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`,
-    ],
-  ];
+  { color }: OutputStyle,
+  isPlanShown: boolean,
+): ResultMessages {
+  const { saved } = summary;
   const isLocal = summary.source.kind === 'local';
-  if (!isLocal) {
-    pairs.push(['planned', plannedMessage(summary)], ['spent', spentMessage(summary)]);
-  }
+  const savings = savingsMessage(saved);
+  const parts = [
+    writtenMessage(summary, folder),
+    isLocal ? '' : spentMessage(summary),
+    isLocal || savings === '' ? '' : `Saved: ${savings}.`,
+  ];
+  const facts = [parts.filter(Boolean).join(' ')];
   if (summary.credits_unknown > 0) {
-    pairs.push([
-      'unknown',
-      `${counted(summary.credits_unknown, 'credit')} of calls without a usable answer; the provider may have charged them`,
-    ]);
+    const unknown = counted(summary.credits_unknown, 'credit');
+    facts.push(`Unknown: ${unknown} of calls without a usable answer; the provider may have charged them.`);
   }
   if (summary.areas) {
     const { areas_verified: verified, areas_differed: differed } = summary.areas;
     const each = summary.areas.each_place ? '; each place is bought for itself' : '';
     // A run that ends early has written rows of areas that it has not verified.
     const soFar = stop === null ? '' : ' so far';
-    pairs.push(['areas', `${verificationText({ verified, differed })}${soFar}${each}`]);
+    facts.push(`Areas: ${verificationText({ verified, differed })}${soFar}${each}.`);
   }
-  const savings = savingsMessage(saved);
-  if (!isLocal && savings !== '') pairs.push(['saved', savings]);
-  if (summary.complete.rows < 1 && stop !== null) {
-    pairs.push(['complete', completeMessage(summary.complete)]);
-  }
-  const facts = listed(pairs, '', width);
-  if (summary.sample_data) facts.push('Sample data is made up: do not base decisions on it.');
-  const next = [...invalidRowsMessage(summary), ...nextStep(stop, summary, again)];
-  return { facts, next: next.map((line) => color('bold', line)) };
+  // Of the sample the plan has said it before the run.
+  if (summary.sample_data && summary.source.kind !== 'sample')
+    facts.push('Sample data is made up: do not base decisions on it.');
+  const { head, next } = ending(stop, summary, again);
+  const nexts = [...(isPlanShown ? [] : invalidRowsMessage(summary)), ...(next === null ? [] : [next])];
+  return { headline: color('bold', head), facts, next: nexts.map((line) => color('bold', line)) };
+}
+
+function writtenMessage(summary: RunResult['summary'], folder: string): string {
+  const { status, output } = summary;
+  if (summary.output_kept) return `Kept: ${outputName(output, folder)} as it was, because this run got no answer.`;
+  const statuses = ROW_STATUSES.filter((name) => status[name] > 0).map((name) => `${grouped(status[name])} ${name}`);
+  const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
+  const rows = `${parts}${counted(summary.rows, 'row')}${statuses.length === 0 ? '' : ` (${statuses.join(', ')})`}`;
+  return `Written: ${outputName(output, folder)}, ${rows}.`;
 }
 
 function outputName(output: string, folder: string): string {
@@ -57,87 +64,115 @@ function outputName(output: string, folder: string): string {
   return output === '-' ? 'stdout' : shownPath(output, folder);
 }
 
-/** The price, and the part of it that this run was planned to spend. */
-function plannedMessage({ credits, this_run }: RunResult['summary']): string {
-  if (this_run.credits >= credits) return counted(credits, 'credit');
-  return `${counted(this_run.credits, 'credit')} of ${grouped(credits)} for all places`;
-}
-
 /** A run may spend more than planned: a call may lack a topic that the plan expects. */
-function spentMessage({ credits_spent: spent, credits_limit: limit, this_run }: RunResult['summary']): string {
+function spentMessage(summary: RunResult['summary']): string {
+  const { credits_spent: spent, credits_limit: limit, credits, credits_available, this_run } = summary;
+  if (summary.source.kind === 'sample' && credits_available === null)
+    return `The sample charges nothing; a paid service would charge ${counted(spent, 'credit')}.`;
+  if (spent === 0 && this_run.credits === 0) return 'Spent: nothing.';
+  const planned = `${grouped(spent)} of ${counted(this_run.credits, 'credit')} planned`;
+  const all = this_run.credits < credits ? ` (${grouped(credits)} for all places)` : '';
   const more = spent - this_run.credits;
-  if (more <= 0) return counted(spent, 'credit');
+  if (more <= 0) return `Spent: ${planned}${all}.`;
   const within = spent <= limit ? `, within the ${grouped(limit)} allowed` : '';
-  return `${counted(spent, 'credit')}, ${grouped(more)} more than planned${within}: topics were asked again, or more places bought`;
+  return `Spent: ${planned}${all}${within}: topics were asked again, or more places bought.`;
 }
 
-/** The most important ratings, one per line. */
-export function findingMessages(
-  findings: readonly RatingFinding[],
-  currency: string | null,
-  width = Number.POSITIVE_INFINITY,
-): string[] {
-  const lines = findings.map(({ title, rating, rated, answered }) => {
+/** The most important ratings in one line; none without a finding. */
+export function findingMessages(findings: readonly RatingFinding[], currency: string | null): string[] {
+  const texts = findings.map(({ title, rating, rated, answered }) => {
     const worth = rated.value ? `, ${amount(rated.value, currency)} of value` : '';
-    return `${title}: ${grouped(rated.locations)} of ${counted(answered.locations, 'answered location')} ${rating}${worth}`;
+    return `${title}, ${grouped(rated.locations)} of ${grouped(answered.locations)} answered ${rating}${worth}`;
   });
-  return lines.flatMap((line) => wrapped(line.split(' '), width, ' '));
+  return texts.length === 0 ? [] : [`Highest: ${texts.join('; ')}`];
 }
 
-function completeMessage({ rows, value }: RunResult['summary']['complete']): string {
-  return `${percent(rows)} of locations${value === null ? '' : `, ${percent(value)} of value`}`;
+/** `3,333 of 36,540 locations are complete (9 %; 87 % of the value).` */
+function completeMessage({
+  status: { ok, partial, deferred, failed, rejected },
+  complete,
+}: RunResult['summary']): string {
+  const located = ok + partial + deferred + failed + rejected;
+  const value = complete.value === null ? '' : `; ${percent(complete.value)} of the value`;
+  return `${grouped(ok)} of ${counted(located, 'location')} ${located === 1 ? 'is' : 'are'} complete (${percent(complete.rows)}${value}).`;
 }
 
-function nextStep(
+/** How a run ended, and the next step; null for none. */
+function ending(
   stop: RunResult['stop'],
-  { status, credits_spent, credits_unknown, credits_limit, source }: RunResult['summary'],
+  summary: RunResult['summary'],
   again: string,
-): string[] {
-  switch (stop?.reason) {
-    case undefined: {
-      const failed = status.partial + status.failed + status.deferred;
-      if (source.kind === 'local') {
-        const rows = failed === 1 ? 'row lacks' : 'rows lack';
-        return failed === 0 ? [] : [`${grouped(failed)} ${rows} answers: hazard_note says which data to get.`];
-      }
-      if (allLocationsRejected(status)) {
-        const rows = status.rejected === 1 ? 'the one location' : `all ${grouped(status.rejected)} locations`;
-        const doubt = 'If that is wrong, check base_url, run perilbook cache prune --rejected, then:';
-        return [`The service rejected ${rows}; see hazard_note. ${doubt} ${again}`];
-      }
-      // A wrong address answers 404 to every call: to retry alone would never help.
-      if (status.failed > 0 && status.failed === failed && status.ok === 0 && credits_spent === 0) {
-        return [`No row got an answer; hazard_note says why. Check base_url, then: ${again}`];
-      }
-      return failed === 0 ? [] : [`${counted(failed, 'row')} not complete. To retry: ${again}`];
-    }
+): { readonly head: string; readonly next: string | null } {
+  if (stop === null) return finished(summary, again);
+  const { credits_spent, credits_unknown, credits_limit, source } = summary;
+  const stopped = (more: string, next: string | null) => ({
+    head: ['Stopped.', more, completeMessage(summary)].join(' '),
+    next,
+  });
+  switch (stop.reason) {
     case 'quota':
-      return [`${stop.message} The rest is deferred. To resume after ${dateTime(stop.resumeAfter!)}: ${again}`];
+      return stopped(stop.message, `To resume after ${dateTime(stop.resumeAfter!)}: ${again}`);
     case 'budget': {
       const spent = credits_spent + credits_unknown;
-      if (spent === 0) return [`${stop.message} The rest is deferred. To resume with a larger budget: ${again}`];
+      if (spent === 0) return stopped(stop.message, `To resume with a larger budget: ${again}`);
       const left = counted(credits_limit - spent, 'credit');
       const unspent = spent < credits_limit ? ` It leaves ${left}, because the next call did not fit.` : '';
-      return [`${stop.message}${unspent} The rest is deferred. To buy more: ${again}`];
+      return stopped(`${stop.message}${unspent}`, `To buy more: ${again}`);
     }
     case 'limit':
     case 'time':
-      return [`${stop.message} The rest is deferred. To resume: ${again}`];
-    case 'service_down':
-      return [
-        `${stop.message} To resume${stop.resumeAfter === null ? ' later' : ` after ${dateTime(stop.resumeAfter)}`}: ${again}`,
-      ];
+      return stopped(stop.message, `To resume: ${again}`);
+    case 'service_down': {
+      const when = stop.resumeAfter === null ? 'later' : `after ${dateTime(stop.resumeAfter)}`;
+      return stopped(stop.message, `To resume ${when}: ${again}`);
+    }
     case 'interrupted':
-      return [
-        `Interrupted. Answers that were ${source.kind === 'local' ? 'looked up' : 'bought'} are kept. To resume: ${again}`,
-      ];
+      return {
+        head: `Interrupted. Answers that were ${source.kind === 'local' ? 'looked up' : 'bought'} are kept. ${completeMessage(summary)}`,
+        next: `To resume: ${again}`,
+      };
     case 'keys':
-      return [`${stop.message} Check the keys of the job, then: ${again}`];
+      return stopped(stop.message, `Check the keys of the job, then: ${again}`);
     case 'denied':
-      return [`${stop.message} Then: ${again}`];
+      return stopped(stop.message, `Then: ${again}`);
     case 'misdirected':
-      return [`${stop.message} Check base_url, then: ${again}`];
+      return stopped(stop.message, `Check base_url, then: ${again}`);
     case 'store_moved':
-      return [`${stop.message} [STORE_MOVED]`];
+      return stopped(`${stop.message} [STORE_MOVED]`, null);
   }
+}
+
+/** The end of a run that nothing stopped. */
+function finished(
+  { status, credits_spent, source }: RunResult['summary'],
+  again: string,
+): { readonly head: string; readonly next: string | null } {
+  const lacking = status.partial + status.failed + status.deferred;
+  const located = lacking + status.ok + status.rejected;
+  if (located === 0) return { head: 'Ended: no row can be looked up.', next: null };
+  if (source.kind !== 'local' && allLocationsRejected(status)) {
+    const rows = status.rejected === 1 ? 'the one location' : `all ${grouped(status.rejected)} locations`;
+    return {
+      head: `Ended: the service rejected ${rows}; see hazard_note.`,
+      next: `If that is wrong, check base_url, run perilbook cache prune --rejected, then: ${again}`,
+    };
+  }
+  if (lacking === 0) {
+    const rejected = status.rejected > 0 ? `, ${grouped(status.rejected)} rejected by the service` : '';
+    const all =
+      status.ok === 1 && located === 1
+        ? 'the one location has'
+        : `${located === status.ok ? `all ${grouped(located)}` : `${grouped(status.ok)} of ${grouped(located)}`} locations have`;
+    return { head: `Complete: ${all} answers${rejected}.`, next: null };
+  }
+  if (source.kind === 'local') {
+    const rows = lacking === 1 ? 'row lacks' : 'rows lack';
+    return { head: `Ended: ${grouped(lacking)} ${rows} answers; hazard_note says which data to get.`, next: null };
+  }
+  // A wrong address answers 404 to every call: to retry alone would never help.
+  if (status.failed === lacking && status.ok === 0 && credits_spent === 0) {
+    return { head: 'Ended: no row got an answer; hazard_note says why.', next: `Check base_url, then: ${again}` };
+  }
+  const rows = lacking === 1 ? 'row is' : 'rows are';
+  return { head: `Ended: ${grouped(lacking)} ${rows} not complete.`, next: `To retry: ${again}` };
 }
