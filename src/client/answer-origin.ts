@@ -7,7 +7,7 @@ import type { Malformed, NoData, Refused, Rejected, Verdict } from './verdict.ts
 /** How many answers must repeat the requested location exactly before a different one is refused. */
 const EXACT_ANSWERS = 3;
 
-/** A cache repeats an answer soon, so older ones need not be kept. Some 2 MB. */
+/** A cache repeats an answer soon, so older ones need not be kept: about 2 MB. */
 const REMEMBERED = 10_000;
 
 /** An exact service repeats locations to the last digit; a service that rounds to d digits repeats them within 1e-d. */
@@ -35,16 +35,15 @@ export interface Checked<Result> {
  * Checks that each answer belongs to its call. A cache that ignores the query answers every location with the first one's answer;
  * where locations are less than a kilometre apart, only this check notices it.
  *
- * An answer for another location is refused if it came from a cache (it has an age, or its request id was on another call), or if
- * the service repeated the first locations exactly. A service with a grid of its own only has to stay within the kilometre of
- * `readEnvelope`.
+ * An answer for another location is refused if it came from a cache (it has an age, or its request id was on another call), or if the
+ * service repeated the first locations exactly. A service with its own grid only has to stay within the kilometre of `readEnvelope`.
  */
 export class AnswerOrigin {
   readonly #precision: number;
   /** The call of each answer, by the answer's request id. */
   readonly #calls = new Map<string, string>();
   #exact = 0;
-  /** Most digits that were repeated exactly: a location of few digits says nothing about a service that rounds to more. */
+  /** The most digits that were repeated exactly: a location with few digits does not show how far a service rounds. */
   #digits = 0;
   #inexact = 0;
 

@@ -9,7 +9,7 @@ import { type Exchange, type HeaderMap, TIMEOUTS, type Timeouts } from './exchan
 import { Receiver } from './receiver.ts';
 import { cleanText, redactorOf } from './redact.ts';
 
-/** A deadline that is noticed so late was missed by the whole process, which was stopped, not by the service. */
+/** A timer that fires this late shows that this process was stopped (Ctrl-Z), not that the service is slow. */
 const STOPPED_MS = 1_000;
 const READ_ON_MS = 10_000;
 
@@ -25,7 +25,7 @@ export interface ClientOptions {
   readonly clock?: Clock;
   /** Keys that are removed from everything that is received, beside the key of the request. */
   readonly secrets?: readonly string[];
-  /** False: no text of a result's `details` is read, so they are not searched for keys. That takes as long as to parse them. */
+  /** False: the texts of `details` are not read, so they are not searched for keys. The search takes as long as parsing. */
   readonly readsDetails?: boolean;
   /** Called with a line for each request and each answer, without any key. */
   readonly trace?: ((line: string) => void) | undefined;
@@ -49,7 +49,7 @@ export interface PlainRequest {
 export interface Client extends AsyncDisposable {
   /** Sends one call, once; never rejects because of the network or the service. */
   send(request: SendRequest): Promise<Exchange>;
-  /** The same for any request. */
+  /** Sends any request once, as `send` does. */
   sendPlain(request: PlainRequest): Promise<Exchange>;
   /** Waits for the requests in flight, then closes every connection. */
   close(): Promise<void>;
@@ -103,7 +103,7 @@ export function createClient(options: ClientOptions): Client {
       trace?.(exchangeLine(number, exchange));
       return exchange;
     } finally {
-      // With a reason, as an error with a stack would be made for each call.
+      // With a reason: without one, an error with a stack is made for each call.
       deadline.abort(null);
     }
   }
@@ -135,7 +135,7 @@ export function requireSendable(key: string): void {
   );
 }
 
-/** Names of headers whose value is secret, whatever the service calls them. */
+/** Headers whose value is secret. */
 const SECRET_NAME = /key|auth|token|secret|cookie|session|signature|password|credential/i;
 const HIDDEN = '[hidden]';
 const MAX_VALUE = 200;
@@ -145,7 +145,7 @@ function requestLine(number: number, method: string, path: string, headers: Head
   return `debug ${number} > ${method} ${path}  ${headerText(headers)}`;
 }
 
-/** Its answer as one line: status, time, credits as the service states them, headers; or how it failed. */
+/** An answer as one line: status, time, stated credits, headers; or how the request failed. */
 function exchangeLine(number: number, exchange: Exchange): string {
   const took = `${Math.round(exchange.elapsedMs)} ms`;
   if (exchange.kind === 'failure') {
@@ -166,6 +166,6 @@ function headerText(headers: HeaderMap): string {
 
 function shown(name: string, value: string): string {
   if (SECRET_NAME.test(name)) return HIDDEN;
-  // After its path an address may contain anything.
+  // The query of an address may contain a secret.
   return cleanText(name === 'location' ? value.replace(/[?#].*$/s, '?…') : value, MAX_VALUE);
 }

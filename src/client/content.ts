@@ -4,8 +4,8 @@ import type { Call } from '../contract/credits.ts';
 import type { Redactor } from './redact.ts';
 
 /**
- * The largest body that is an answer, before and after decompression. An enterprise bundle is 5 to 7 MB and a single of it at most
- * a few; several times that is still an answer, more is not.
+ * The largest body that is accepted, before and after decompression: several times the largest real one (an enterprise bundle has 5 to 7
+ * MB).
  */
 export const MAX_BODY_BYTES: Readonly<Record<Call['kind'], number>> = {
   single: 16 * 1024 * 1024,
@@ -23,15 +23,15 @@ const MAX_JSON_PARTS = 2_000_000;
 /** GeoJSON in a bundle is about 12 levels deep. Deeper bodies break recursive code. */
 const MAX_JSON_DEPTH = 512;
 
-/** What a body says, decoded and without a key. `unread`: JSON that is too much to parse. */
+/** What a body says, decoded and without a key. `unread`: JSON that is too large or too deep to parse. */
 export type Content =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'unread'; readonly why: string };
 
 /**
- * Parses a body on the event loop: the largest bundle takes 28 ms, and the largest subscription that is sold buys one in two
- * seconds. Here, and nowhere else, the keys are taken out of what a service answers.
+ * Parses a body on the event loop: the largest bundle takes 28 ms, and the largest subscription that is sold buys one in two seconds. Only
+ * this function removes keys from what a service answers.
  */
 export function contentOf(body: Buffer, redactor: Redactor): Content {
   const excess = jsonLimitExceeded(body);
@@ -49,7 +49,7 @@ export function contentOf(body: Buffer, redactor: Redactor): Content {
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
-/** What each byte of JSON begins or ends; a table is twice as fast as comparisons. */
+/** What each byte of JSON begins or ends. A table is twice as fast as comparisons. */
 const [TEXT, OPEN, CLOSE, MEMBER] = [1, 2, 3, 4];
 const KINDS = new Uint8Array(256);
 KINDS[QUOTE] = TEXT;

@@ -13,7 +13,7 @@ import { cleanText } from './redact.ts';
 /** An answer for a place farther away than this is an answer about another place. */
 const ELSEWHERE_M = 1_000;
 
-/** One topic of an answer. `Result` is what is kept of it: at first everything. */
+/** One topic of an answer. `Result`: the part of it that is kept, by default all. */
 export type TopicReading<Result = TopicResult> =
   | { readonly ok: true; readonly result: Result }
   | { readonly ok: false; readonly reason: 'unavailable' | 'no_data' | 'malformed'; readonly message: string };
@@ -62,7 +62,7 @@ const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, 
 /** Entries are checked one by one later: one bad entry must not make a paid bundle unusable. */
 const bundleData = z.looseObject({ location: echoedLocation, topics: z.record(z.string(), z.unknown()) });
 
-/** What is kept of a topic's result. */
+/** Chooses what is kept of a topic's result. */
 export type KeepResult<Result> = (topic: TopicSlug, result: TopicResult) => Result;
 
 /** Reads the answer to a call. Never throws: it was paid for, and its call must be settled whatever the JSON does to our code. */
@@ -79,7 +79,7 @@ export function readEnvelope<Result>(
   }
 }
 
-/** Only the headers can state its cost. */
+/** An answer that was not parsed: only its headers state the cost. */
 function unread(why: string): EnvelopeReading<never> {
   return unusable(NOTHING_STATED, 'unread', `The answer could not be read: ${why}`);
 }

@@ -21,8 +21,10 @@ export interface Received {
 
 export type HeaderMap = Readonly<Record<string, string>>;
 
-/** No usable answer. `reached` decides about the charge: `never` means that no byte of the request was sent, so it cannot have been
- * charged; `maybe` is everything else. */
+/**
+ * No usable answer. `reached` decides about the charge: `never` means that no byte of the request was sent, so it cannot have been charged;
+ * `maybe`: everything else.
+ */
 export interface TransportFailure {
   readonly kind: 'failure';
   readonly reached: 'never' | 'maybe';
@@ -45,8 +47,10 @@ export type FailureCode =
   | 'NOT_HTTP'
   | 'CLOSED';
 
-/** Milliseconds. `headers` and `body` bound a silence; `total` bounds the whole request, so that an answer that comes a
- * byte a second ends too. 7 MB within the total asks for 0.4 Mbit/s. */
+/**
+ * Milliseconds. `headers` and `body` limit a silence; `total` limits the whole request, also one whose answer comes a byte a second. 7 MB
+ * within `total` need 0.4 Mbit/s.
+ */
 export interface Timeouts {
   readonly connect: number;
   readonly headers: number;
@@ -65,8 +69,10 @@ export interface Rate {
   readonly retryAfterMs: number | null;
 }
 
-/** Reads the rate headers at `now`. Times are compared with the answer's own `Date` where it has one, so that a wrong clock on either
- * side does no harm. */
+/**
+ * Reads the rate headers at `now`. Times are compared with the answer's own `Date` where it has one, so a wrong clock on either side does
+ * no harm.
+ */
 export function readRate(headers: HeaderMap, now: number): Rate {
   const servedAt = httpDateMs(headers.date) ?? now;
   return {
@@ -76,8 +82,7 @@ export function readRate(headers: HeaderMap, now: number): Rate {
   };
 }
 
-/** The service's time of an answer, from its `Date`; null where it has none, and where the answer came from a cache with its old
- * date. */
+/** The `Date` of an answer; null without one, and for an answer from a cache, whose date is old. */
 export function dateOf(exchange: Exchange): number | null {
   if (exchange.kind !== 'response' || Number(exchange.headers.age) > 0) return null;
   return httpDateMs(exchange.headers.date);

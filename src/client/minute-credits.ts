@@ -8,15 +8,15 @@ const MARGIN_MS = 250;
 /** How long the credits of a call that has ended count in the minute. */
 const HOLD_MS = RATE_WINDOW_MS + MARGIN_MS;
 
-/** A change of the wall clock against the steady one by more than this is a clock that was set. */
+/** If wall clock and steady clock drift apart by more than this, the wall clock was set. */
 const CLOCK_SET_MS = 50;
 
 /**
  * The credits that may be spent within a minute, first come, first served: `take` waits for them, `giveBack` returns them, at once
  * or when a minute has passed.
  *
- * Bottleneck is the queue of those that wait; the credits are counted here. Its own reservoir was rejected: a refresh is a fixed
- * window that lets twice the limit through across its edge, and it is read in a later turn, when it has changed.
+ * Bottleneck queues the waiting calls; the credits are counted here. Its own reservoir was rejected: a refresh is a fixed window that lets
+ * twice the limit through across its edge, and it is read in a later turn, when it has changed.
  */
 export class MinuteCredits {
   readonly #clock: Clock;
@@ -52,7 +52,7 @@ export class MinuteCredits {
 
   /** Takes credits, at most the limit, as soon as they are there. Rejects when it is closed. */
   async take(credits: number): Promise<void> {
-    // Bottleneck starts some 250 jobs a second: who need not wait does not queue.
+    // Bottleneck starts about 250 jobs a second, so only calls that must wait are queued.
     if (this.#waiting === 0 && this.#available >= credits) {
       this.#available -= credits;
       return;
@@ -93,7 +93,7 @@ export class MinuteCredits {
       try {
         return await queue.schedule(() => this.#takeWhenThere(credits));
       } catch (error) {
-        // Another queue has taken its place.
+        // A new queue has replaced it.
         if (this.#isClosed || queue === this.#queue) throw error;
       }
     }
@@ -104,8 +104,10 @@ export class MinuteCredits {
     this.#available -= credits;
   }
 
-  /** Bottleneck starts no job before the wall clock reads the time of the latest one: where the clock is set back by an hour, it waits
-   * for an hour. So those that wait move to a new queue, in their order. */
+  /**
+   * Bottleneck starts no job before the wall clock reads the time of the latest one: where the clock is set back by an hour, it waits for
+   * an hour. So waiting calls move to a new queue, in their order.
+   */
   #renewQueue(): void {
     if (this.#isClosed || Math.abs(clockOffset() - this.#clockOffset) <= CLOCK_SET_MS) return;
     const old = this.#queue;

@@ -33,7 +33,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#options = options;
   }
 
-  /** Ends the request now: at the total deadline. */
+  /** Ends the request at the total deadline. */
   stop(code: FailureCode, message: string): void {
     if (this.#ended) return;
     this.#fail(code, message);

@@ -21,7 +21,7 @@ export interface Redactor {
   json(value: unknown): unknown;
 }
 
-/** Every request and every body needs one, mostly for the same keys. */
+/** Redactors by their keys: each request and each body needs one, mostly for the same keys. */
 const made = new Map<string, Redactor>();
 const MOST_KEPT = 16;
 
@@ -47,7 +47,7 @@ function createRedactor(keys: readonly string[], skipsDetails: boolean): Redacto
   const mayBeNumber = keys.some((key) => /^[\d.e+-]+$/i.test(key));
 
   function text(from: string): string {
-    // No form is shorter than the key: nearly every string of a bundle is done here.
+    // No form is shorter than the key, so most strings of a bundle end here.
     if (from.length < shortest) return from;
     const visible = from.replace(INVISIBLE, '');
     const rest = visible.replace(pattern, REDACTED);
@@ -114,7 +114,7 @@ function characterPattern(character: string): string {
   return `(?:${forms.join('|')})`;
 }
 
-/** The base64 characters that depend on the key alone where so many bytes come before it, in both alphabets. */
+/** The base64 characters that depend only on the key, with `before` bytes before it, in both alphabets. */
 function base64Pattern(key: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(key)]);
   const inner = bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));

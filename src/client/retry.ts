@@ -11,7 +11,7 @@ export interface RetryPolicy {
   readonly attemptsUpstream: number;
   readonly backoffBaseMs: number;
   readonly backoffMostMs: number;
-  /** Longest wait that is worth keeping a run alive for; beyond it the run pauses and can be resumed. */
+  /** Longest wait of a run; for a longer one it pauses and can be resumed. */
   readonly longestWaitMs: number;
   /** Most waiting for the rate, in all: of one call, and of a run in which no call is answered. */
   readonly rateWaitMostMs: number;
@@ -29,10 +29,10 @@ export const RETRY_POLICY: RetryPolicy = {
   rateWaitMostMs: 10 * 60_000,
 };
 
-/** For the single of a topic that a bundle reported unavailable: its source is known to have trouble, so it is tried once. */
+/** For the single call of a topic that a bundle reported unavailable: its source has trouble, so it is tried once. */
 export const TOPIC_RETRY_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
 
-/** What was tried for one call so far; `decide` returns the next. */
+/** The attempts of one call so far; `decide` returns them with the next one added. */
 export interface Tried {
   /** Attempts that failed; a request to slow down is not a failure. */
   readonly failures: number;
@@ -46,8 +46,10 @@ export interface Tried {
 
 export const NOTHING_TRIED: Tried = { failures: 0, inDoubt: 0, slowedDown: 0, rateWaitMs: 0 };
 
-/** `retry`: send the same call after `afterMs`, and decide next time from `tried`. `rate` says that no other call should
- * start before then either. `pause`: stop the run, it can be resumed after `afterMs`. */
+/**
+ * `retry`: send the same call after `afterMs`, and decide next time from `tried`. `rate`: no other call should start before then either.
+ * `pause`: stop the run, it can be resumed after `afterMs`.
+ */
 export type Decision =
   | { readonly next: 'give-up' }
   | { readonly next: 'retry'; readonly afterMs: number; readonly rate: boolean; readonly tried: Tried }
@@ -63,10 +65,10 @@ export interface RetryQuestion {
   readonly slowedDownMs?: number;
 }
 
-/** Rates are limited by the minute: where the service states no time, a longer wait gains nothing. */
+/** The limit is per minute, so a longer wait gains nothing where the service states no time. */
 const RATE_BACKOFF_MOST_MS = 60_000;
 
-/** Decides what follows a call that was not answered. Only what is known to pass is tried again. */
+/** Decides what follows a call that was not answered. Only failures that are known to be temporary are retried. */
 export function decide(question: RetryQuestion): Decision {
   const { verdict } = question;
   switch (verdict.kind) {
@@ -77,7 +79,7 @@ export function decide(question: RetryQuestion): Decision {
     case 'transport':
       return afterTransport(verdict, question);
     default:
-      // malformed: probably charged, and a retry would be charged again. The rest is final, or for the caller to solve.
+      // A malformed answer was probably charged, and a retry would be charged again. The other kinds are final, or the caller handles them.
       return { next: 'give-up' };
   }
 }

@@ -3,7 +3,7 @@ import { NO_DATA_CODE } from '../contract/failures.ts';
 /**
  * What an answer other than 200 means.
  * - `rejected`: a fact about the location, stored for a year. `no_data`: one about a topic there, stored for its time to live.
- *   `unexplained`: the request was refused for an unknown reason.
+ *   `unexplained`: refused for an unknown reason.
  * - `denied`: no request will be answered until somebody acts. `unauthenticated`, `forbidden`: the key is the reason.
  * - `rate`, `quota`: wait. `upstream`, `timeout`: retry. `redirected`: wrong address. `malformed`: success without an answer.
  */
@@ -85,7 +85,7 @@ const RULES: readonly StatusRule[] = [
   { statuses: [420, 429], kind: 'rate' },
 ];
 
-/** Any other 4xx (409, 410, 423, 425, 499, …) is retried like a failure of the service, and ends the run where it persists. */
+/** Any other 4xx (409, 410, 423, 425, 499, …) is retried like a failure of the service, and ends the run if it persists. */
 export function statusKind(status: number, code: string | null): StatusKind {
   if (status < 300) return 'malformed';
   if (status < 400) return 'redirected';

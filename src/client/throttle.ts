@@ -15,14 +15,14 @@ export interface Permit {
   readonly credits: number;
   /** How many credits had been returned in all when this call was sent: `correct` needs it. */
   readonly returnedBefore: number;
-  /** Returns credits at once that were not charged: all of them, or as many as given. */
+  /** Returns uncharged credits at once: all of them, or `credits`. */
   refund(credits?: number): void;
 }
 
 /**
- * The throttle of one process: no window of a minute, wherever it begins, sees more credits than the limit. A call waits for a
- * connection, then for its credits, both first come, first served. Connections are counted here: a weight in Bottleneck counts
- * against its `maxConcurrent` too, and a limiter of their own took a millisecond a call.
+ * The throttle of one process: in no window of 60 seconds are more credits spent than the limit. A call waits for a connection, then for
+ * its credits, both first come, first served. Connections are counted here: a weight in Bottleneck counts against its `maxConcurrent` too,
+ * and a limiter of their own took a millisecond a call.
  */
 export class Throttle implements AsyncDisposable {
   readonly #clock: Clock;
@@ -96,7 +96,7 @@ export class Throttle implements AsyncDisposable {
     return this.close();
   }
 
-  /** Waits for a connection, the credits and the end of a pause. False, with nothing held, where the waiting was over before. */
+  /** Waits for a connection, the credits and the end of a pause. False, with nothing held, if the wait was cancelled. */
   async #acquire(credits: number, isOver: () => boolean): Promise<boolean> {
     if (this.#freeSockets > 0) this.#freeSockets--;
     else await new Promise<void>((resolve) => this.#waitingForSocket.push(resolve));
@@ -125,7 +125,7 @@ export class Throttle implements AsyncDisposable {
       return await running;
     } finally {
       this.#begun.delete(running);
-      // From the end, not from the start: the service may count the call at any time in between.
+      // Counted from the end of the call: the service may have counted it at any time until then.
       if (held > 0) this.#credits.giveBack(held, 'in a minute');
       held = 0;
       this.#releaseSocket();

@@ -27,7 +27,7 @@ import { DENIALS, QUOTA_CODE, statusKind } from './status-kind.ts';
 interface VerdictBase {
   /** Credits that this exchange cost; `unknown` where only the provider's bill can tell. */
   readonly charged: number | 'unknown';
-  /** How the service's statements about the cost or itself depart from the contract. */
+  /** How the stated cost or `meta` departs from the contract. */
   readonly discrepancy: string | null;
   /** One line for the user. */
   readonly message: string;
@@ -143,15 +143,18 @@ function ofAnswer<Result>(
     return { kind: 'malformed', charged: chargeOf(cost), reason, message, ...base };
   }
   const { results, timestamp, resolved, fingerprint } = reading;
-  // Every answer is charged (docs/developer/service-api.md, 1.4): a service that states less is not believed, or a budget would never end.
+  // Every answer is charged (docs/developer/service-api.md, 1.4): a service that states less is not believed, because a budget would never
+  // end.
   const charged = Math.max(cost.stated ?? 0, CREDITS[call.kind]);
   const sample = reading.sample || saysSample(headers);
   const read = { results, timestamp, resolved, fingerprint, sample };
   return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
 }
 
-/** What an unusable answer cost. Every 200 is charged (docs/developer/service-api.md, 1.4): one that states less than the price, or nothing, may
- * have cost the price all the same; only the provider's bill can tell. */
+/**
+ * What an unusable answer cost. Every 200 is charged (docs/developer/service-api.md, 1.4). If it states less than the price, or nothing,
+ * only the provider's bill can tell.
+ */
 function chargeOf({ stated, price }: Cost): number | 'unknown' {
   return stated !== null && stated >= price ? stated : 'unknown';
 }
@@ -200,7 +203,7 @@ function ofStatus({ status, headers, content }: Received, call: Call, now: numbe
   };
   // `Not Found` is not a code but a sentence, which is printed after the parentheses.
   const code = error.code !== null && /^[\w.-]+$/.test(error.code) ? error.code : null;
-  // The caller may continue the sentence, or end it.
+  // Without its full stop: the caller may continue the sentence.
   const message = error.message === code ? null : (error.message?.replace(/\.$/, '') ?? null);
   const reason = `(${status}${code === null ? '' : ` ${code}`})${message === null ? '' : `: ${message}`}`;
   switch (kind) {

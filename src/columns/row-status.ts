@@ -10,7 +10,7 @@ export interface CellStatus {
   readonly note: string;
 }
 
-/** How a note says what is missing. */
+/** The words of a note about missing answers. */
 export interface StatusTexts {
   readonly missing: string;
   readonly stale: string;
@@ -24,7 +24,7 @@ const BOUGHT: StatusTexts = {
   mostTopics: Number.POSITIVE_INFINITY,
 };
 
-/** Of answers from local data. */
+/** For answers from local data. */
 export const LOOKED_UP: StatusTexts = {
   missing: 'not looked up yet',
   stale: 'stale, not looked up again yet',
@@ -36,13 +36,13 @@ function listed(topics: readonly TopicSlug[], most: number): string {
   return rest > 0 ? `${topics.slice(0, most).join(' ')} and ${rest} more` : topics.join(' ');
 }
 
-/** Said of topics on which the service has nothing here: their columns are empty, and nothing is missing. */
+/** The note on topics for which the service has no data here: their columns are empty, and no answer is missing. */
 export function noDataNote(topics: readonly TopicSlug[]): string {
   return `no data here: ${topics.join(' ')}`;
 }
 
 /**
- * The status of a cell, from what the store knows of it.
+ * The status of a cell, from its stored answers and failures.
  *
  * - `rejected`: the service refused this place.
  * - `deferred`: some topic was neither answered nor tried in this run: it is still to be bought, whatever else failed.

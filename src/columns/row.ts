@@ -34,13 +34,13 @@ export function wantedColumns(slug: TopicSlug, counts: boolean): readonly AddedC
   return counts ? columns : columns.slice(0, columns.length - topicOf(slug).countColumns.length);
 }
 
-/** A column that an earlier run can have written, and the topic that it is of: none for status, note, time and point. */
+/** A column that an earlier run may have written, and its topic: none for status, note, time and point. */
 export interface PerilbookColumn {
   readonly type: AddedColumn['type'];
   readonly topic: TopicSlug | null;
 }
 
-/** Every column that Perilbook can have written, by its name: by these an earlier output is known for one. */
+/** Every column that Perilbook may have written, by its name. They identify an earlier output. */
 export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColumn> {
   const leading = LEADING_COLUMNS.map(({ name, type }) => [prefix + name, { type, topic: null }] as const);
   const ofTopics = TOPICS.flatMap(({ slug }) =>
@@ -54,8 +54,10 @@ export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColu
   return new Map<string, PerilbookColumn>([...leading, ...ofTopics, ...ofPoint]);
 }
 
-/** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` tells by the time of the oldest
- * answer whether it is sample data. */
+/**
+ * The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` decides by the time of the oldest answer
+ * whether it is sample data.
+ */
 export function enrichedFields(
   record: CellRecord,
   topics: readonly TopicSlug[],
@@ -81,16 +83,16 @@ export function enrichedFields(
   return fields;
 }
 
-/** Gives the fields of rows that lack none, from the topics' own fields and the time of the oldest answer. */
+/** The fields of complete rows, from the topics' own fields and the time of the oldest answer. */
 export interface CompleteFields {
   of(oldest: number, fields: readonly Field[]): Field[];
-  /** What stands before the topics' own fields, if the service has data for each of them. */
+  /** The fields before the topics' own, if the service has data for each topic. */
   leading(oldest: number): readonly Field[];
   /** 1 for the first field of each topic: the service has data for a topic whose first field is not null. */
   readonly firsts: Uint8Array;
 }
 
-/** @param origin is what the note says of where the answers come from */
+/** @param origin the source of the answers, as the note names it */
 export function completeFields(
   topics: readonly TopicSlug[],
   counts: boolean,
@@ -103,7 +105,7 @@ export function completeFields(
     next += wantedColumns(topic, counts).length;
     return { topic, from, to: next };
   });
-  // The answers of a night have few times, and to format one costs as much as all other fields.
+  // The answers of one run have few different times, and formatting one costs as much as all other fields.
   let [last, lastText] = [Number.NaN, ''];
   const leading = (oldest: number, note: string): readonly Field[] => {
     if (oldest !== last) [last, lastText] = [oldest, new Date(oldest).toISOString()];
@@ -120,12 +122,12 @@ export function completeFields(
   return { of, leading: (oldest) => leading(oldest, origin), firsts };
 }
 
-/** What stands before the topics' own fields: `asOf` is when the oldest of the answers was said, in ISO 8601. */
+/** The fields before the topics' own. `asOf`: the time of the oldest answer, in ISO 8601. */
 function leadingFields(asOf: string | null, { status, note }: CellStatus, sample: boolean): Field[] {
   return [status, noteOf(note, sample), asOf];
 }
 
-/** The fields of a row that was not looked up: its status, the reason, and nothing else. */
+/** The fields of a row that was not looked up: only its status and the reason. */
 export function bareFields(topics: readonly TopicSlug[], status: CellStatus, counts = true): Field[] {
   const width = topics.reduce((sum, topic) => sum + wantedColumns(topic, counts).length, 0);
   return [...leadingFields(null, status, false), ...new Array<null>(width).fill(null)];

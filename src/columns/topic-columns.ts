@@ -36,7 +36,7 @@ function column<Value>(
   return { name, type, read: (result) => read(result.value as Value, result) };
 }
 
-/** A service may say 0 where the index has no score: the contract knows numbers only. */
+/** A service may give 0 where the index has no score, because the contract allows only numbers. */
 const isScored = ({ rating }: NaturalValue): boolean => !RATINGS_WITHOUT_SCORE.has(rating);
 
 function naturalColumns(topic: Topic): TopicColumn[] {
@@ -53,7 +53,7 @@ function proximityColumns(topic: Topic): TopicColumn[] {
   const stem = columnStem(topic.slug);
   return [
     column<number>(`${stem}_count`, 'count', (value) => value),
-    // Whole metres: a cell is 11 m wide, so decimals would claim what is not known.
+    // Whole metres: a cell is 11 m wide, so decimals would claim too much.
     column(`${stem}_nearest_m`, 'count', (_, { nearestMeters }) =>
       nearestMeters === null ? null : Math.round(nearestMeters),
     ),
@@ -103,8 +103,7 @@ export function columnsOf(slug: TopicSlug): readonly TopicColumn[] {
   return columns;
 }
 
-/** The fields of an answer: what a result says, flat, in the order of the topic's columns. Without counts they end before
- * the columns that count records. */
+/** The fields of a result, in the order of the topic's columns. Without counts they end before the columns that count records. */
 export function answerFields(slug: TopicSlug, result: CountedResult): Field[] {
   const columns = columnsOf(slug);
   const width = columns.length - (result.counts === null ? topicOf(slug).countColumns.length : 0);
@@ -118,13 +117,13 @@ export function flatten(slug: TopicSlug, result: TopicResult, location: Location
   return answerFields(slug, countDetails(slug, result, location));
 }
 
-/** The part of an answer that holds for its whole area: all but the counts of `details`, which are of the place. */
+/** The part of an answer that is valid for its whole area: all but the counts of `details`. */
 export function areaAnswer(answer: Answer): Answer {
   const shared = columnsOf(answer.topic).length - topicOf(answer.topic).countColumns.length;
   return { ...answer, fields: answer.fields.slice(0, shared) };
 }
 
-/** Whether an area's answer gives all that is wanted of a topic. */
+/** Whether an area's answer has all wanted columns of a topic. */
 export function areaSuffices(slug: TopicSlug, counts: boolean): boolean {
   return topicOf(slug).area !== null && (!counts || topicOf(slug).countColumns.length === 0);
 }
@@ -144,10 +143,9 @@ function memberOf({ slug, details }: Topic, column: string): string | null {
 }
 
 /**
- * How many records `details` holds. Its records are opaque (docs/developer/service-api.md, 4.4), so only lengths are read: of an
- * array, of a FeatureCollection's features, of a named member, else of all array members together. An object without
- * any is 0 (the contract's empty wildfire object); null and absent are `null`: nothing was said. So is a member that is
- * absent where others are there.
+ * How many records `details` holds. Its records are opaque (docs/developer/service-api.md, 4.4), so only lengths are read: of an array, of
+ * a FeatureCollection's features, of a named member, else of all array members together. An object without any is 0 (the contract's empty
+ * wildfire object). Null or absent `details` are `null`: unknown. So is a member that is absent beside others.
  *
  * @param member the member to count alone (wildfire's `current`, `historical`, `perimeters`), or null
  */

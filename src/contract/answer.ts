@@ -3,7 +3,7 @@ import type { TopicSlug } from './topics.ts';
 /** A field of an answer as it goes into a column; `null` is an empty field and never the same as 0. */
 export type Field = string | number | null;
 
-/** Takes fields one after the other, so that no array of them is made. */
+/** Takes fields one by one, without an array of them. */
 export interface FieldSink {
   put(field: Field): void;
   /** Takes the number of so many millionths. */
@@ -30,7 +30,7 @@ export function isNoData(fields: readonly Field[]): boolean {
   return fields.length > 0 && fields.every((field) => field === null);
 }
 
-/** A source has answered from sample data. */
+/** Marks a source that has answered from sample data. */
 export interface SampleMark {
   /** The time of the newest such answer. Older answers cannot be told apart, so they count as sample data too. */
   readonly until: number;

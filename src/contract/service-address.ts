@@ -16,8 +16,8 @@ export function normalizedAddress(text: string): string {
 }
 
 /**
- * The name of the source at an address: its answers are stored under it, so that another spelling does not buy them again.
- * `localhost` is called 127.0.0.1. Requests go to the address as given: a service may listen on ::1 alone.
+ * The name under which the answers of an address are stored, so that another spelling does not buy them again. `localhost` is called
+ * 127.0.0.1. Requests go to the address as given: a service may listen on ::1 alone.
  */
 export function sourceName(address: string): string {
   return normalizedAddress(address).replace(/^(https?:\/\/)localhost(?=[:/]|$)/, '$1127.0.0.1');

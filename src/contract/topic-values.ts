@@ -14,7 +14,7 @@ export const RATINGS = [
 ] as const;
 export type Rating = (typeof RATINGS)[number];
 
-/** With these ratings the index has neither score nor frequency, whatever numbers are there. */
+/** With these ratings the index has neither score nor frequency, even if numbers are given. */
 export const RATINGS_WITHOUT_SCORE: ReadonlySet<Rating> = new Set(['Insufficient Data', 'Not Applicable']);
 
 /** The only unit, with the micro sign U+00B5 and not the Greek mu U+03BC. */
@@ -134,8 +134,10 @@ export interface TopicResult {
 /** A topic's result without its records: all that the columns are read from. */
 export interface CountedResult {
   readonly value: TopicResult['value'];
-  /** The number of records for each of the topic's `countColumns`, in their order; a count is null where nothing was said.
-   * Null in place of the list: the records were not counted, and the answer ends before those columns. */
+  /**
+   * The number of records for each of the topic's `countColumns`, in their order; a count is null where the service gave none. Null in
+   * place of the list: the records were not counted, and the answer has no such columns.
+   */
   readonly counts: readonly (number | null)[] | null;
   /** Metres to the nearest feature of a proximity topic, not rounded; null where there is none. */
   readonly nearestMeters: number | null;

@@ -18,8 +18,10 @@ export interface Topic {
   readonly category: Category;
   readonly details: DetailsKind;
   readonly cadence: Cadence;
-  /** Of which area its value is the same everywhere: natural ratings are scored by tract; measurements that are not of the hour are given by
-   * county (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: every place has its own. */
+  /**
+   * The area within which its value is the same: natural ratings are scored by tract, `airQuality` and `radon` are given by county
+   * (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: each place has its own value.
+   */
   readonly area: AreaLevel | null;
   /** The full names of columns that count the records of `details`; the other columns follow from the category. */
   readonly countColumns: readonly string[];
@@ -136,7 +138,7 @@ export function isTopicSlug(text: string): text is TopicSlug {
   return BY_SLUG.has(text);
 }
 
-/** The topic of a slug that is known to be one. */
+/** The topic of a slug. */
 export function topicOf(slug: TopicSlug): Topic {
   return BY_SLUG.get(slug)!;
 }

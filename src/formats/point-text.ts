@@ -1,4 +1,4 @@
-/** A point as Well-Known Binary, little-endian, with a character a byte: how it stands among the fields of a row. */
+/** A point as Well-Known Binary, little-endian, one character a byte: its form in the fields of a row. */
 export function pointText(lat: number, lng: number): string {
   const bytes = Buffer.allocUnsafe(21);
   bytes[0] = 1;

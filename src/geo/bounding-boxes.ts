@@ -44,7 +44,7 @@ export function widenedBox({ minLat, maxLat, minLng, maxLng }: Box, meters: numb
   };
 }
 
-/** How deep the coordinates of a geometry are nested, and the least number of positions in its innermost list. */
+/** How deep the coordinates of a geometry are nested, and the fewest positions in its innermost list. */
 const SHAPES: Readonly<Record<string, { readonly depth: number; readonly fewest: number }>> = {
   Point: { depth: 0, fewest: 1 },
   MultiPoint: { depth: 1, fewest: 1 },

@@ -1,4 +1,4 @@
-/** A place on earth, WGS84 decimal degrees. */
+/** A point on earth, in WGS84 decimal degrees. */
 export interface Location {
   readonly lat: number;
   readonly lng: number;
@@ -26,8 +26,7 @@ export function locationOf(cell: Cell): Location {
   return { lat: cell.lat7 / UNITS_PER_DEGREE, lng: cell.lng7 / UNITS_PER_DEGREE };
 }
 
-/** Farther from a half than this, the second rounding below cannot change the result: 15 digits of 1.8e9 are exact to
- * 5e-6. */
+/** Only nearer to a half than this can the second rounding below change the result: 15 digits of 1.8e9 are exact to 5e-6. */
 const NEAR_HALF = 1e-5;
 
 const POWERS = Float64Array.from({ length: MAX_PRECISION + 1 }, (_, power) => 10 ** power);

@@ -14,8 +14,10 @@ export function distanceMeters(a: Location, b: Location): number {
   return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** Closer to the edge than this share of the squared chord, rounding could decide, so the distance itself is computed. The
- * squared chord of a kilometre is exact to 3e-12 of itself. */
+/**
+ * Nearer to the edge than this share of the squared chord, rounding could decide, so the distance itself is computed. The squared chord of
+ * a kilometre has a relative error of 3e-12.
+ */
 const NEAR_EDGE = 1e-6;
 
 /** A location as a unit vector. */

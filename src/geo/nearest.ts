@@ -2,7 +2,7 @@ import type { Location } from './coordinates.ts';
 import { distanceMeters } from './distance.ts';
 import { crossesEastward } from './edges.ts';
 
-/** A path: lng and lat in turn, in degrees. One position alone is a point. */
+/** A path: longitudes and latitudes alternate, in degrees. A single position is a point. */
 type Path = Float64Array;
 
 /** A geometry as arrays of numbers: measuring it takes a tenth of the time that GeoJSON's nested arrays take. */
@@ -74,7 +74,7 @@ export function nearestMeters(location: Location, features: readonly unknown[]):
   return search.meters();
 }
 
-/** As `nearestMeters` of one geometry, to the last bit; infinite for an empty shape. */
+/** The same as `nearestMeters` of one geometry, to the last bit; infinite for an empty shape. */
 export function metersToShape(shape: MeasurableShape, location: Location): number {
   const search = new NearestSearch(location);
   search.measure(shape);
@@ -89,8 +89,10 @@ function nearestShare(ax: number, ay: number, bx: number, by: number): number {
   return length === 0 ? 0 : Math.max(0, Math.min(1, -(ax * dx + ay * dy) / length));
 }
 
-/** A plane at a location, in degrees of latitude, and the point nearest to the location so far: the nearest on the plane, and of
- * equally near ones the nearest on the sphere, so that it does not depend on the order in which they are measured. */
+/**
+ * A plane at a location, in degrees of latitude, and the point nearest to the location so far. Of equally near points on the plane, the
+ * nearest on the sphere counts, so the order of measuring does not matter.
+ */
 export class NearestSearch {
   readonly #location: Location;
   readonly #stretch: number;
@@ -140,7 +142,7 @@ export class NearestSearch {
 
   #take(x: number, y: number): void {
     const squared = x * x + y * y;
-    // So that a coordinate near 1e154, whose square is infinite, is not taken for the nearest as NaN.
+    // Written so that NaN is not the nearest: the square of a coordinate near 1e154 is infinite.
     if (!(squared <= this.squared)) return;
     if (squared === this.squared && !this.#isNearerOnSphere(x, y)) return;
     this.#x = x;
@@ -185,7 +187,7 @@ export class NearestSearch {
     return inside;
   }
 
-  /** How far east of the location, the short way round. The remainder is slow, and seldom needed. */
+  /** Degrees east of the location, the short way round. The remainder is slow and rarely needed. */
   #eastOf(lng: number): number {
     const turned = lng - this.#location.lng + 540;
     return ((turned >= 360 && turned < 720 ? turned - 360 : turned % 360) - 180) * this.#stretch;

@@ -3,7 +3,7 @@ import { type Box, boxesAround } from './bounding-boxes.ts';
 import type { Location } from './coordinates.ts';
 import { metersToEdges, type Outline, outlineHolds, outlineOf, type PackedRings, sizeOfOutline } from './outline.ts';
 
-/** The share left after eviction; evicting one by one would need an ordered list at every lookup. */
+/** The share that eviction leaves: evicting one by one would need an ordered list at every lookup. */
 const SHARE_AFTER_EVICTION = 0.75;
 
 /**
@@ -18,7 +18,7 @@ export class OutlineIndex {
   readonly #usedAt: Float64Array;
   #values = 0;
   #lookups = 0;
-  /** The numbers of outlines whose boxes touch a box, in order: where outlines overlap, the same one wins every time. */
+  /** The numbers of outlines whose boxes touch a box, in order: where outlines overlap, the first always wins. */
   readonly touching: (box: Box) => number[];
 
   /** @param mostValues the most values of outlines in memory, of 4 bytes each */

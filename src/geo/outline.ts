@@ -38,8 +38,8 @@ function closedRing(ring: readonly Position[]): readonly Position[] {
 }
 
 /**
- * The edges of rings, sorted into bands of latitude, so that a question about a place or a small box reads only the edges beside it: about
- * 10 of the 1,700 that a tract of TIGER/Line has.
+ * The edges of rings, sorted into bands of latitude, so that a test of a location or a small box reads only the edges near it: about 10 of
+ * the 1,700 edges of a TIGER/Line tract.
  */
 export interface Outline {
   readonly rings: PackedRings;
@@ -51,7 +51,7 @@ export interface Outline {
   readonly bandHeight: number;
 }
 
-/** With 4 edges for each band, a tract has about 1.5 entries an edge: the index takes less memory than the coordinates. */
+/** With 4 edges a band, a tract has about 1.5 entries for each edge: the index takes less memory than the coordinates. */
 const EDGES_PER_BAND = 4;
 
 export function outlineOf(rings: PackedRings): Outline {
@@ -136,8 +136,7 @@ export function metersToEdges(outline: Outline, location: Location, meters: numb
 }
 
 /**
- * Whether an outline holds a whole square box, passes through it, or is apart from it, exactly. An edge that only touches the box passes
- * through it.
+ * Whether an outline contains a square box, crosses it, or is apart from it, exactly. An edge that only touches the box crosses it.
  *
  * @param x the longitude of the box's centre in units of 1e-7 degrees
  * @param y the latitude

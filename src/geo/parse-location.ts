@@ -19,7 +19,7 @@ export type ParsedLocation =
       readonly ok: false;
       readonly finding: LocationFinding;
       readonly note: string;
-      /** Of `outside_us` and `sign_lost`. */
+      /** Set for `outside_us` and `sign_lost`. */
       readonly elsewhere?: Location;
     };
 
@@ -46,7 +46,7 @@ export function statusOfFinding(finding: LocationFinding): 'invalid' | 'outside_
 /** An exponent is accepted ("3.405e1" is what some tools write); hex, digit groups, NaN and Infinity are not. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const DECIMAL_COMMA = /^[+-]?\d{1,3},\d+$/;
-/** The degree sign, also as it looks when the encoding of a file was lost (U+FFFD, masculine ordinal). */
+/** The degree sign, and what a wrong encoding makes of it (U+FFFD, masculine ordinal). */
 const DEGREE_SIGN = '(?:°|º|˚|\\ufffd|deg\\.?)';
 const DECORATED = new RegExp(`^[NSEW]?\\s*[+-]?[\\d.]+\\s*${DEGREE_SIGN}?\\s*[NSEW]?$`, 'i');
 const SEXAGESIMAL = new RegExp(

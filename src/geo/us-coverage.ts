@@ -8,9 +8,9 @@ import { metersToEdges, type Outline, outlineHolds, outlineOf, type PackedRings,
 import { usAtlas } from './us-atlas.ts';
 
 /**
- * At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15,
- * Desecheo by 22). Over water, where no neighbour's land is nearer, a wide margin costs nothing: only such an island
- * can have a location there, and the service decides on it.
+ * At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15, Desecheo by 22). Over
+ * water, a wide margin costs nothing where no neighbour's land is nearer: a location there is on such an island, and the service decides
+ * about it.
  */
 const COAST_MARGIN_KM = 25;
 
@@ -20,8 +20,7 @@ const KM_PER_DEGREE = METERS_PER_DEGREE / 1_000;
  * of a neighbour within this strip count as inside: the outlines of both sides are accurate to about 400 m only. */
 const BORDER_MARGIN_KM = 0.5;
 
-/** Islands of the states and territories that the shapes leave out and the margin does not reach, or that are nearer to a neighbour. An
- * atoll is wider than the usual radius, and so is a tract around an island. */
+/** US islands that the shapes leave out and the margin does not reach, or that are nearer to a neighbour. Atolls have a larger radius. */
 const OMITTED_ISLANDS: readonly (Location & { readonly km?: number })[] = [
   { lat: 43.9685, lng: -68.1281 }, // Mount Desert Rock, Maine
   { lat: 41.7367, lng: -83.1061 }, // West Sister Island, Ohio
@@ -60,7 +59,7 @@ const NORTH = 72;
  * touched. */
 const TILES_PER_DEGREE = 20;
 const TILE_KM = KM_PER_DEGREE / TILES_PER_DEGREE;
-/** From its middle to a corner, at the equator. */
+/** From the middle of a tile to its corner, at the equator. */
 const HALF_TILE_KM = TILE_KM * Math.SQRT1_2;
 const COLUMNS = 360 * TILES_PER_DEGREE;
 const ROWS = (NORTH - SOUTH) * TILES_PER_DEGREE;
@@ -70,17 +69,17 @@ const INSIDE = 1;
 const OUTSIDE = 2;
 /** An edge crosses the tile. */
 const MIXED = 3;
-/** Outside, with an edge within the margin. */
+/** Outside the shapes, with an edge within the margin. */
 const OFFSHORE = 4;
-/** As OFFSHORE; all of the tile is nearer to the US, or all of it is foreign land. */
+/** Like OFFSHORE, and the whole tile is nearer to the US, or all of it is foreign land. */
 const NEAR_COAST = 5;
 const FOREIGN = 6;
-/** One of the omitted islands is within its radius, and no edge. */
+/** Within the radius of an omitted island, with no edge near. */
 const ISLAND = 7;
 
 /** The coverage as plain data in shared memory, which threads share. */
 export interface SharedCoverage {
-  /** One of the values above for each tile; computed when first asked for, by whichever thread. */
+  /** One of the values above for each tile, computed by the first thread that needs it. */
   readonly tiles: Uint8Array;
   readonly rings: PackedRings;
 }
@@ -92,7 +91,7 @@ interface Coverage extends SharedCoverage {
 
 let loaded: Coverage | undefined;
 
-/** What a thread needs in order not to load it again: 60 ms and 30 MB. */
+/** Shares the coverage with another thread, which saves it 60 ms and 30 MB. */
 export function sharedCoverage(): SharedCoverage {
   loaded ??= loadCoverage();
   const { tiles, rings } = loaded;
@@ -163,8 +162,10 @@ function tileValue(coverage: Coverage, location: Location): number {
   return value;
 }
 
-/** Marks a tile and its unknown neighbours in the row: no edge crosses them, so they are inside like it. To test each of them took a
- * tenth of a scan. */
+/**
+ * Marks a tile and its unknown neighbours in the row: no edge crosses them, so they are inside like it. Testing each of them took a tenth
+ * of a scan.
+ */
 function markInside({ tiles }: Coverage, tile: number): void {
   const first = tile - (tile % COLUMNS);
   let from = tile;
@@ -174,8 +175,7 @@ function markInside({ tiles }: Coverage, tile: number): void {
   tiles.fill(INSIDE, from, to);
 }
 
-/** The value of a tile outside the shapes. Where its centre decides for the whole tile, its places need no check of
- * their own. */
+/** The value of a tile outside the shapes. Where the centre decides for the whole tile, its places need no check. */
 function valueOffCoast(coverage: Coverage, row: number, column: number): number {
   if (!isNearMixed(coverage, row, column)) return OUTSIDE;
   const lat = SOUTH + (row + 0.5) / TILES_PER_DEGREE;

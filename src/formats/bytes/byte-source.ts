@@ -2,11 +2,11 @@ import { Readable, type Transform } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { PerilbookError } from '../../base/errors.ts';
 
-/** Bytes that can be read more than once: a file, or what it reads as when it is unpacked. */
+/** Bytes that can be read more than once: a file, or its unpacked content. */
 export interface ByteSource {
   /** As messages name it. */
   readonly name: string;
-  /** The bytes that it takes on the disk. */
+  /** The size of the file on disk, in bytes. */
   readonly size: number;
   /** Begins a pass through the bytes. */
   startPass(): Promise<BytePass>;
@@ -60,25 +60,25 @@ export async function* throughEngine(
   } finally {
     source.destroy();
     engine.destroy();
-    // The file may be closed only when no read of it is under way.
+    // The file may be closed only when no read is in progress.
     await finished(source).catch(() => {});
   }
 }
 
-/** The part of a file that is in memory, which moves forwards: `bytes` from `from` to `to`. */
+/** The part of a file that is in memory: `bytes` from `from` to `to`. It moves forward. */
 export interface ReadWindow {
   bytes: Buffer;
   from: number;
   to: number;
-  /** True when nothing of the file is after it. */
+  /** True at the end of the file. */
   atEnd: boolean;
   /** Where `bytes` begins in the file. */
   start: number;
-  /** Moves what is left to the front and reads on; doubles the buffer when a single record takes over half of it. */
+  /** Moves the unread bytes to the front and reads more; doubles the buffer when one record takes over half of it. */
   refill(): Promise<void>;
 }
 
-/** @param memory is enlarged where it is too small */
+/** @param memory the first buffer; a larger one replaces it when needed */
 export function readWindow(pass: BytePass, memory: Buffer, start = 0): ReadWindow {
   let position = start;
   const window: ReadWindow = {

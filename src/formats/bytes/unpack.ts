@@ -2,10 +2,10 @@ import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { PerilbookError } from '../../base/errors.ts';
 import { type BytePass, type ByteSource, chunksFrom, throughEngine } from './byte-source.ts';
 
-/** How a file may be compressed; found by its content, never by its name. */
+/** How a file is compressed, by its content and not by its name. */
 export type Compression = 'gzip' | 'zstd';
 
-/** What the first bytes say. A zstd file may begin with frames that are to be skipped (pzstd, seekable zstd). */
+/** The compression by the first bytes. A zstd file may begin with skippable frames (pzstd, seekable zstd). */
 export function compressionOf(head: Buffer): Compression | null {
   const start = head.toString('latin1', 0, 4);
   if (start.startsWith('\x1f\x8b\x08')) return 'gzip';
@@ -13,7 +13,7 @@ export function compressionOf(head: Buffer): Compression | null {
   return start === '(\xb5/\xfd' || isSkipped ? 'zstd' : null;
 }
 
-/** Whether the first bytes are those of a zip. What is in it shows in its directory. */
+/** Whether the first bytes are those of a zip. */
 export function isZip(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'PK\x03\x04';
 }
@@ -49,7 +49,7 @@ export async function* unpackedBytes(
   }
 }
 
-/** Tapes and some tools fill a gzip file up with zeros. */
+/** Tapes and some tools pad a gzip file with zeros. */
 async function isPadding(pass: BytePass, from: number): Promise<boolean> {
   for await (const chunk of chunksFrom(pass, from)) if (chunk.some((byte) => byte !== 0)) return false;
   return true;

@@ -63,7 +63,7 @@ export async function* parsedRecords(
   });
   const shape = recordShape(damaged);
   try {
-    // The last record is held back until it is known whether a line end follows.
+    // The last record waits until it is known whether a line end follows.
     let held: readonly string[] | null = null;
     for await (const batch of batchesOf(parser)) {
       const rows: readonly (readonly string[])[] = held === null ? batch : [held, ...batch];
@@ -141,7 +141,7 @@ function recordShape(damaged: (problem: string) => PerilbookError) {
   };
 }
 
-/** Doubles the quotes within cells, which no delimiter or line end precedes or follows. */
+/** Doubles the quotes within cells: those without a delimiter or line end on either side. */
 async function* withDoubledQuotes(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
   let rest = '';
   for await (const block of blocks) {

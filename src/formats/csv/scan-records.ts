@@ -11,13 +11,13 @@ export interface RecordSpan {
   fields: number;
   /** Line ends up to `next`, also inside quotes. */
   lineEnds: number;
-  /** The first byte of each field; `fields` of them count. */
+  /** The first byte of each field; only the first `fields` entries are valid. */
   starts: Int32Array;
-  /** Whether a quote opens a field and is taken for plain text, because nothing closes it. */
+  /** Whether a quote that nothing closes was read as plain text. */
   hasStray: boolean;
 }
 
-/** A quoted field longer than this is a quote that was never closed. Some files carry shapes of several megabytes in one field. */
+/** In a longer field the quote was never closed. Some files have shapes of several megabytes in one field. */
 export const LONGEST_QUOTED_FIELD = 16 * 1024 * 1024;
 
 const LF = 10;
@@ -33,15 +33,14 @@ export function newRecordSpan(): RecordSpan {
 }
 
 /**
- * Finds the record that begins at `from`; false when the bytes up to `to` do not hold all of it (never so if `isLast`).
+ * Finds the record that begins at `from`; false when the bytes up to `to` do not contain all of it (never if `isLast`).
  *
- * csv-parse, which reads the agencies' files, is not used here, for three measured reasons: its `raw` loses the LF of a CRLF, so bytes would not come back;
- * a quote that is never closed makes it fail or swallow the rest of the file; and it needs 4.5 s a pass for a million rows
- * of 16 columns where this needs under 0.5 s. The tests hold this function to what csv-parse says of the same bytes.
+ * csv-parse, which reads the agencies' files, is not used here: its `raw` loses the LF of a CRLF, so the original bytes would be lost; a
+ * quote that is never closed makes it fail or swallow the rest of the file; and a million rows of 16 columns take it 4.5 s instead of under
+ * 0.5 s. Tests compare this function with csv-parse.
  *
- * Lines end in LF, CRLF or CR, mixed as they come. A quote opens a field only at its first byte. It is taken for plain text
- * when it is never closed, or closed on a later line by a quote that no delimiter or line end follows: so a stray quote
- * damages its own row and not the rows after it.
+ * Lines end in LF, CRLF or CR, also mixed. A quote opens a field only at its first byte. It is plain text when it is never closed, or
+ * closed on a later line by a quote without a delimiter or line end after it: so a stray quote damages only its own row.
  */
 export function scanRecord(
   bytes: Buffer,
@@ -101,7 +100,7 @@ export function fieldText(bytes: Buffer, span: RecordSpan, index: number, encodi
   if (to - from < 2 || bytes[from] !== QUOTE || bytes[to - 1] !== QUOTE) return decodeText(bytes, from, to, encoding);
   const inner = decodeText(bytes, from + 1, to - 1, encoding);
   if (!inner.includes('"')) return inner;
-  // A single quote inside means that the outer ones do not enclose the field: `"a" and "b"`.
+  // With a single quote inside, the outer ones do not enclose the field: `"a" and "b"`.
   return inner.replaceAll('""', '').includes('"') ? `"${inner}"` : inner.replaceAll('""', '"');
 }
 

@@ -9,17 +9,17 @@ const LONGEST_ELEMENT = 64 * 1024 * 1024;
 const [COMMA, OPEN_LIST, CLOSE_LIST] = [0x2c, 0x5b, 0x5d];
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Where a JSON array of objects begins: at its bracket; -1 where the bytes are something else. A byte order mark may stand before it. */
+/** Where a JSON array of objects begins: at its bracket; -1 if the bytes are something else. A byte order mark may come first. */
 export function startOfArray(head: Buffer): number {
   const at = skipSpace(head, head.subarray(0, 3).equals(MARK) ? 3 : 0);
   if (head[at] !== OPEN_LIST) return -1;
   return head[skipSpace(head, at + 1)] === 0x7b ? at : -1;
 }
 
-/** The elements that end in these bytes, from a bracket or from behind an element on. */
+/** The elements that end in these bytes, which begin at the bracket or after an element. */
 export interface Elements {
   readonly found: readonly { readonly from: number; readonly to: number }[];
-  /** Behind the last element and the comma after it, or behind the bracket that closes the array. */
+  /** After the last element and its comma, or after the closing bracket. */
   readonly to: number;
   readonly isClosed: boolean;
 }
@@ -33,7 +33,7 @@ export function elementsIn(bytes: Buffer, start: number, most = Number.POSITIVE_
     if (bytes[from] === CLOSE_LIST) return { found, to: from + 1, isClosed: true };
     const end = from < bytes.length ? endOfValue(bytes, from) : -1;
     const next = end < 0 ? -1 : skipSpace(bytes, end);
-    // A number may go on in the bytes that follow, and so may the array.
+    // The number, or the array, may continue in the next bytes.
     if (next < 0 || next >= bytes.length) break;
     if (bytes[next] !== COMMA && bytes[next] !== CLOSE_LIST) throw new NotJson();
     found.push({ from, to: end });
@@ -43,8 +43,8 @@ export function elementsIn(bytes: Buffer, start: number, most = Number.POSITIVE_
 }
 
 /**
- * Streams the elements of a JSON array as batches of "lines", whose number is that of the element. The bytes between them are in the
- * batches, too, so that a copy keeps them. Memory is bounded by the window, which grows only for an element that is longer.
+ * Streams the elements of a JSON array as batches of "lines", numbered like the elements. The batches include the bytes between elements,
+ * so a copy keeps them. Memory is bounded by the window, which grows only for a longer element.
  */
 export async function* elementBatches(source: ByteSource, signal?: AbortSignal): AsyncGenerator<LineBatch> {
   await using pass = await source.startPass();
@@ -87,7 +87,7 @@ function takeElements(source: ByteSource, window: ReadWindow, start: number, fir
   }
 }
 
-/** What follows the array: white space alone. */
+/** What follows the array: only white space. */
 async function* restOf(source: ByteSource, window: ReadWindow, firstLine: number): AsyncGenerator<LineBatch> {
   for (;;) {
     const { from, to } = window;

@@ -8,23 +8,26 @@ export interface FeatureText {
   readonly line: number;
 }
 
-/** What stands around the features of a collection. */
+/** The text around the features of a collection. */
 export interface CollectionText {
-  /** Up to the bracket that opens the list of features, before the first of them is given; of a file without such a list, all that was read. */
+  /**
+   * Up to the bracket that opens the list of features; in a file without such a list, everything that was read. Set before the first
+   * feature.
+   */
   head: string;
-  /** From the bracket that closes the list; '' where the file ends before. */
+  /** From the bracket that closes the list; '' if the file ends before it. */
   tail: string;
   hasFeatures: boolean;
 }
 
-/** The most bytes before the features: another kind of file is not searched to its end. */
+/** The most bytes before the features: a file of another kind is not searched to its end. */
 const LONGEST_HEAD = 1 << 24;
 const [OPEN_OBJECT, CLOSE_LIST, LF] = [0x7b, 0x5d, 0x0a];
 
 /**
  * The features of a GeoJSON FeatureCollection, block by block: the file is never in memory as a whole. They are not parsed.
  *
- * @param around is filled on the way
+ * @param around gets the text around the features
  */
 export async function* collectionFeatures(
   blocks: AsyncIterable<Buffer>,

@@ -1,7 +1,9 @@
 import type { Value } from '../typed-value.ts';
 
-/** Finds the members and elements of JSON in its bytes, so that members can be added and all other bytes stay. The bytes are
- * parsed elsewhere: here only the ends of values are looked for. */
+/**
+ * Finds the members and elements of JSON in its bytes, so that members can be added and all other bytes stay. It looks only for the ends of
+ * values; the bytes are parsed elsewhere.
+ */
 
 interface Member {
   readonly name: string;
@@ -16,7 +18,7 @@ export class NotJson extends Error {}
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** The members of the object that begins at `at`, and where its closing brace stands. @throws NotJson */
+/** The members of the object that begins at `at`, and the position of its closing brace. @throws NotJson */
 export function objectMembers(bytes: Buffer, at: number): { members: Member[]; close: number } {
   const members: Member[] = [];
   const close = eachPart(bytes, at, OPEN_OBJECT, CLOSE_OBJECT, (from) => {
@@ -127,14 +129,14 @@ export function memberTexts(names: readonly string[], fields: readonly Value[]):
   return names.map((name, i) => `${JSON.stringify(name)}:${jsonOf(fields[i] ?? null)}`);
 }
 
-/** Dates are texts in JSON, and so is what is no number in it, such as NaN. */
+/** Dates are texts in JSON, and so are NaN and infinity. */
 function jsonOf(value: Value): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const { type, text } = value;
   return type === 'json' || (type === 'number' && /^-?\d/.test(text)) ? text : JSON.stringify(text);
 }
 
-/** A piece of a new text: bytes of the old one, or what is set in. */
+/** A piece of a new text: a range of the old bytes, or inserted text. */
 export type Piece = { readonly from: number; readonly to: number } | string;
 
 /**

@@ -4,7 +4,7 @@ import { type ByteSource, type ReadWindow, readWindow } from '../bytes/byte-sour
 /** Some neighbouring lines. Valid until the next batch is asked for. */
 export interface LineBatch {
   readonly bytes: Buffer;
-  /** For each line where it begins, and where it ends with its line end left out. */
+  /** Where each line begins and ends, without its line end. */
   readonly lines: readonly { readonly from: number; readonly to: number }[];
   /** The number of the first line. */
   readonly firstLine: number;
@@ -18,8 +18,7 @@ const LINES_A_BATCH = 4096;
 const LONGEST_LINE = 64 * 1024 * 1024;
 const NEW_LINE = 10;
 
-/** Streams the lines of a file, after a byte order mark if there is one. Memory is bounded by the window, which grows
- * only for a line that is longer than it. */
+/** Streams the lines of a file, without a byte order mark. Memory is bounded by the window, which grows only for a longer line. */
 export async function* lineBatches(source: ByteSource, signal?: AbortSignal): AsyncGenerator<LineBatch> {
   await using pass = await source.startPass();
   const window = readWindow(pass, Buffer.allocUnsafe(WINDOW_BYTES));

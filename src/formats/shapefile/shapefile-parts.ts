@@ -4,7 +4,7 @@ import { open } from 'shapefile';
 import type { MakeContentError } from '../bytes/byte-source.ts';
 import { type ToDegrees, toDegrees } from './coordinate-system.ts';
 
-/** The parts of a shapefile: the paths of files, or their bytes out of a zip. */
+/** The parts of a shapefile: paths of files, or bytes from a zip. */
 export interface ShapefileParts {
   readonly shp: string | Buffer;
   readonly dbf: string | Buffer;
@@ -18,10 +18,9 @@ interface ShapefileFeature {
 }
 
 /**
- * The features of a shapefile; streamed, so that the geometries are never in memory together. Coordinates not in degrees are converted by
- * the .prj.
+ * Streams the features of a shapefile. Coordinates that are not degrees are converted by the .prj.
  *
- * @param note gets what is taken for granted, or was converted: a clause about the file
+ * @param note gets what was assumed or converted, as a clause about the file
  * @throws PerilbookError when a part is cut, or the coordinate system is unknown
  */
 export async function* shapefileFeatures(
@@ -58,7 +57,7 @@ function converted(geometry: Geometry | null, convert: ToDegrees): unknown {
     : geometry;
 }
 
-/** The reader does not report a cut part: it takes the cut for the end, or fails there. */
+/** The reader does not report a truncated part: it takes the cut for the end, or fails there. */
 function assertComplete({ shp, dbf }: ShapefileParts, refused: MakeContentError): void {
   const shape = beginning(shp, 100);
   const table = beginning(dbf, 32);

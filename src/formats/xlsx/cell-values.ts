@@ -5,14 +5,14 @@ import { fieldOf, millisecondsOf, type TypedText, type Value, type ValueType } f
 import type { SheetCell } from './sheet-parser.ts';
 import { localName, readElements, type Workbook } from './workbook.ts';
 
-/** What the values of a sheet's cells are read with. */
+/** What is needed to read the values of a sheet's cells. */
 export interface SheetCellReader {
   readonly strings: SharedStrings;
   readonly formats: readonly (NumberFormat | null)[];
   readonly counts1904: boolean;
 }
 
-/** What the cells of a workbook are read with: the texts and formats that they name by number. */
+/** Reads what the cells of a workbook name by number: shared texts and formats. */
 export async function sheetCellReader(workbook: Workbook): Promise<SheetCellReader> {
   return {
     strings: await readSharedStrings(workbook),
@@ -21,7 +21,7 @@ export async function sheetCellReader(workbook: Workbook): Promise<SheetCellRead
   };
 }
 
-/** A formula whose program has not stored what it gives: it is not empty. Only a text that a formula gives may be empty. */
+/** A formula without a stored result. It is not an empty cell: only the text of a formula may be empty. */
 export function isUncalculated({ hasFormula, type, text }: SheetCell): boolean {
   return hasFormula && (text === null || (text === '' && type !== 'str'));
 }
@@ -44,7 +44,7 @@ export function cellText({ type, text, style }: SheetCell, { strings, formats, c
   }
 }
 
-/** What the text of a cell is. Numbers that are shown with leading zeros are codes, and times of day are texts. */
+/** The type of a cell's text. Numbers shown with leading zeros are codes, and times of day are texts. */
 export function cellType({ type, style }: SheetCell, text: string, { formats }: SheetCellReader): ValueType {
   if (type === 'b') return 'boolean';
   if (type !== 'n' || formats[style]?.kind === 'zeros') return 'text';
@@ -56,7 +56,7 @@ function numberText(text: string, format: NumberFormat | null, counts1904: boole
   const number = Number(text);
   if (Number.isNaN(number)) return text;
   if (format?.kind === 'zeros') return Number.isInteger(number) ? padded(number, format.digits) : String(number);
-  // 38.1 is often kept as 38.100000000000001.
+  // 38.1 is often stored as 38.100000000000001.
   return (format && dateText(number, format.kind, counts1904)) ?? String(number);
 }
 
@@ -64,13 +64,13 @@ function padded(number: number, digits: number): string {
   return (number < 0 ? '-' : '') + String(Math.abs(number)).padStart(digits, '0');
 }
 
-/** Letters that XML cannot hold stand as `_x0007_` (ECMA-376 part 1, 22.9.2.19). */
+/** Characters that XML cannot hold are written as `_x0007_` (ECMA-376 part 1, 22.9.2.19). */
 function unescaped(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-/** The styles of a new workbook, by what they show; 0 is that of all other cells. */
+/** The styles of a new workbook for dates; other cells have style 0. */
 const DATE_STYLES = { date: 1, timestamp: 2 } as const;
 
 /** A new cell; nothing for an empty value. @param tag the prefix of the sheet's tags, with its colon */
@@ -92,11 +92,11 @@ export function cellXml(reference: string, value: Value, tag = '', style = 0): s
 /** No cell holds more (Excel, Specifications and limits): Excel would call the workbook damaged. */
 const LONGEST_TEXT = 32_767;
 
-/** A text that no cell can hold, cut, with a word on it. */
+/** Cuts a text that is too long for a cell, and says so in it. */
 function cut(text: string): string {
   if (text.length <= LONGEST_TEXT) return text;
   const word = `… [cut: ${grouped(text.length)} letters]`;
-  // A letter of two halves is not cut in two.
+  // A surrogate pair is not cut in two.
   return text.slice(0, LONGEST_TEXT - word.length).replace(/[\ud800-\udbff]$/, '') + word;
 }
 
@@ -113,7 +113,7 @@ function escaped(text: string): string {
     .replace(/[&<>]/g, (letter) => ENTITIES[letter]!);
 }
 
-/** How a style shows numbers, where not as plain numbers. `zeros`: with leading zeros, `digits` digits in all. */
+/** How a style shows numbers, if not as plain numbers. `zeros`: with leading zeros, `digits` digits in all. */
 type NumberFormat = { readonly kind: 'date' | 'time' | 'date and time' } | { readonly kind: 'zeros'; digits: number };
 
 /** The formats of the cell styles, by the number that a cell names. */
@@ -124,7 +124,7 @@ async function readNumberFormats({ zip, styles }: Workbook): Promise<readonly (N
   let isOfCells = false;
   for (const { name, attributes } of elements) {
     if (name === 'numFmt') codes.set(Number(attributes.numFmtId), attributes.formatCode ?? '');
-    // `xf` also stands in cellStyleXfs, which cells do not name.
+    // `xf` also occurs in cellStyleXfs, which cells do not use.
     else if (name === 'cellXfs') isOfCells = true;
     else if (name === 'cellStyles' || name === 'dxfs') isOfCells = false;
     else if (name === 'xf' && isOfCells) {
@@ -135,7 +135,7 @@ async function readNumberFormats({ zip, styles }: Workbook): Promise<readonly (N
   return formats;
 }
 
-/** The formats that have numbers of their own (ECMA-376 part 1, 18.8.30). */
+/** The built-in formats (ECMA-376 part 1, 18.8.30). */
 function builtIn(id: number): NumberFormat | null {
   if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || (id >= 50 && id <= 58) || id === 36) return { kind: 'date' };
   if ((id >= 18 && id <= 21) || (id >= 32 && id <= 35) || (id >= 45 && id <= 47)) return { kind: 'time' };
@@ -157,17 +157,17 @@ function formatOfCode(code: string): NumberFormat | null {
 }
 
 const DAY_MS = 86_400_000;
-/** From the first day that a workbook counts from to the other one. */
+/** The days between the two dates from which workbooks count. */
 const DAYS_TO_1904 = 1_462;
 
-/** The number of days that a workbook keeps for a date; null for one before March 1900 or after 9999, which stays a text. */
+/** A date as a workbook's number of days; null before March 1900 or after 9999, where it stays a text. */
 export function dateCell(text: string, counts1904 = false): number | null {
   const days = (millisecondsOf(text) - Date.UTC(1899, 11, 30)) / DAY_MS;
   if (!(days >= 61 && days < 2_958_466)) return null;
   return counts1904 ? days - DAYS_TO_1904 : days;
 }
 
-/** A number of days as ISO 8601 text. Day 60 of 1900 does not exist, and counts all the same. */
+/** A number of days as ISO 8601 text. Excel counts a day 60 of 1900 (29 February), which did not exist. */
 function dateText(days: number, kind: 'date' | 'time' | 'date and time', counts1904: boolean): string | null {
   const start = counts1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
   const at = new Date(Math.round((start + days * DAY_MS) / 1_000) * 1_000);
@@ -180,7 +180,7 @@ function dateText(days: number, kind: 'date' | 'time' | 'date and time', counts1
 /** The texts that cells name by number. */
 type SharedStrings = (index: number) => string | undefined;
 
-/** The texts are in memory, as UTF-8 without objects of their own: 4 million texts of 30 letters take 150 MB. */
+/** The most memory for shared texts. They are kept as one UTF-8 buffer: 4 million texts of 30 letters take 150 MB. */
 const MOST_BYTES = 1024 * 1024 * 1024;
 
 async function readSharedStrings({ source, zip, sharedStrings: entry }: Workbook): Promise<SharedStrings> {

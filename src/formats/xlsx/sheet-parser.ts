@@ -1,13 +1,13 @@
 import { SaxesParser } from 'saxes';
 import { localName, type Workbook } from './workbook.ts';
 
-/** A cell, and where it stands in the characters of the sheet's XML. */
+/** A cell, and its position in the characters of the sheet's XML. */
 export interface SheetCell {
   /** Counted from 0. */
   readonly column: number;
   readonly type: string;
   readonly style: number;
-  /** As the XML has it; null for a cell that has none. */
+  /** As in the XML; null for a cell without text. */
   text: string | null;
   hasFormula: boolean;
   readonly from: number;
@@ -23,9 +23,9 @@ export interface SheetRow {
   /** After the opening tag. */
   readonly tagTo: number;
   to: number;
-  /** As it is written, with its prefix. */
+  /** As written, with its prefix. */
   readonly tag: string;
-  /** It is written `<row/>`: there is nothing inside. */
+  /** Written as `<row/>`, without content. */
   readonly isClosed: boolean;
 }
 
@@ -33,14 +33,14 @@ export interface SheetRow {
 export const MOST_COLUMNS = 16_384;
 export const MOST_ROWS = 1_048_576;
 
-/** No cell holds more than 32,767 letters: beyond this without a tag it is no sheet. */
+/** A cell holds at most 32,767 letters: more than this without a tag is not a sheet. */
 const LONGEST_PIECE = 16 * 1024 * 1024;
 
 /** A piece of a sheet's XML, and the rows that end in it. */
 export interface SheetPiece {
   readonly text: string;
   readonly rows: readonly SheetRow[];
-  /** Where the row begins whose end is still to come; null where none is open. */
+  /** Where an unfinished row begins; null if there is none. */
   readonly openRow: number | null;
 }
 
@@ -63,7 +63,7 @@ export async function* sheetPieces(
   yield parsed(null);
 }
 
-/** Makes a function that finds the rows and cells in the XML of a sheet, as it comes. It throws an `Error` for what is no sheet. */
+/** Makes a function that finds rows and cells in the pieces of a sheet's XML. It throws an `Error` if it is not a sheet. */
 function sheetParser(onDimension?: (ref: string, from: number, to: number) => void) {
   const parser = new SaxesParser({ position: true, xmlns: false } as const);
   let isInData = false;

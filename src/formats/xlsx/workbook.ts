@@ -26,10 +26,11 @@ export interface Workbook {
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
- * Finds the sheet that is to be read.
+ * Opens a workbook at the sheet to read.
  *
- * @param wanted its name or its number from 1, or what its name is like; left out, or where no name is like it, the first one that is shown
- * @throws what the source refuses with
+ * @param wanted its name, its number from 1, or a pattern of its name; by default, or if no name matches the pattern, the first visible
+ * sheet
+ * @throws the error of `source.refused`
  */
 export async function openWorkbook(source: ByteSource, wanted?: string | RegExp): Promise<Workbook> {
   const zip = await readZip(source, damagedWorkbook(source));
@@ -80,7 +81,7 @@ function damagedWorkbook(source: ByteSource): Damaged {
 type Attributes = Readonly<Record<string, string>>;
 
 interface Element {
-  /** Without the prefix of its namespace; so are the names of its attributes. */
+  /** Without the namespace prefix, like the names of its attributes. */
   readonly name: string;
   readonly attributes: Attributes;
 }

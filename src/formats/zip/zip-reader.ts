@@ -11,24 +11,28 @@ export type { Entry as ZipEntry } from 'yauzl';
 export interface Zip {
   /** In the order of the directory. */
   readonly entries: readonly Entry[];
-  /** Names are compared without their case, as those of a workbook are (ECMA-376 part 2, 6.2.2.3). */
+  /** Ignores case, as workbooks do (ECMA-376 part 2, 6.2.2.3). */
   find(name: string): Entry | undefined;
-  /** The bytes of an entry, unpacked and compared with the size and the checksum of the directory. What is longer than the directory says
-   * is refused: so a small file cannot fill the disk. */
+  /**
+   * The unpacked bytes of an entry, checked against the size and the checksum of the directory. Longer content is refused, so that a small
+   * file cannot fill the disk.
+   */
   unpacked(entry: Entry): AsyncGenerator<Buffer, void, void>;
-  /** The bytes of an entry as they are packed in the file. */
+  /** The packed bytes of an entry. */
   packed(entry: Entry): AsyncGenerator<Buffer, void, void>;
   readonly damaged: Damaged;
 }
 
-/** Makes the error for a damaged zip. @param what a clause, such as `its part a.xml is cut off`; null where it has no directory that can be
- * read: it may be no zip at all */
+/**
+ * Makes the error for a damaged zip. @param what a clause, such as `its part a.xml is cut off`; null if its directory cannot be read: it
+ * may be no zip at all
+ */
 export type Damaged = (what: string | null, cause?: unknown) => PerilbookError;
 
-/** More files than any workbook or download has; a directory of millions would fill the memory. */
+/** More files than any real workbook or download has. A directory of millions would fill the memory. */
 const MOST_ENTRIES = 100_000;
 
-/** Reads the directory of a zip, which is at its end: a zip that was cut has none and is refused. */
+/** Reads the directory of a zip, which is at its end: a truncated zip has none and is refused. */
 export async function readZip(source: ByteSource, damaged: Damaged): Promise<Zip> {
   return await withZip(source, damaged, async (zip) => {
     const entries: Entry[] = [];

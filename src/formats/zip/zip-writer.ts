@@ -5,19 +5,21 @@ import { throughEngine } from '../bytes/byte-source.ts';
 
 /** Writes a zip part by part (APPNOTE 4.3). yazl, the writer that goes with yauzl, cannot copy a compressed part as it is. */
 export interface ZipWriter {
-  /** Copies a part as it is packed in another zip: its bytes, name, time and attributes. */
+  /** Copies a part of another zip without unpacking it: bytes, name, time and attributes. */
   copy(entry: Entry, content: AsyncIterable<Buffer>): Promise<void>;
-  /** Packs a new part; with `like`, under the name, time and attributes of that one. */
+  /** Packs a new part; `like` gives its name, time and attributes. */
   add(name: string, content: AsyncIterable<Buffer> | Iterable<Buffer>, like?: Entry): Promise<void>;
   finish(): Promise<void>;
 }
 
-/** A part as the directory lists it, under the names that yauzl gives these fields. Extra fields are left out: they may hold
- * sizes and places of the other zip (zip64). */
+/**
+ * A part as the directory lists it, with yauzl's names. Extra fields are left out: they may hold sizes and offsets of the other zip
+ * (zip64).
+ */
 type ZipPart = typeof NEW_PART & { readonly offset: number };
 
 const DEFLATED = 8;
-/** The sizes stand after the bytes; names are UTF-8. */
+/** The sizes come after the bytes; names are UTF-8. */
 const [SIZES_BEHIND, UTF8] = [0x0008, 0x0800];
 const VERSION = 20;
 const NEW_PART = {
@@ -39,7 +41,7 @@ const LARGEST = 0xffff_ffff;
 /** Level 6 took 1.6 times as long for 6 % less of a sheet of 200,000 rows. */
 const LEVEL = 4;
 
-/** @param write waits until it can take more @param tooLarge makes the error for what no zip of 32 bits holds */
+/** @param write waits until it can take more @param tooLarge makes the error for a zip that needs 64 bits */
 export function zipWriter(write: (bytes: Buffer) => Promise<void>, tooLarge: () => PerilbookError): ZipWriter {
   const parts: ZipPart[] = [];
   let position = 0;
@@ -88,7 +90,7 @@ export function zipWriter(write: (bytes: Buffer) => Promise<void>, tooLarge: () 
   };
 }
 
-/** Numbers of two bytes, little-endian as every machine that Node 24 runs on but s390x. */
+/** Numbers of two bytes, little-endian (as all machines of Node 24 except s390x). */
 const u16 = (...values: number[]): Buffer => Buffer.from(Uint16Array.from(values).buffer);
 /** Numbers of four bytes. */
 const u32 = (...values: number[]): Buffer => Buffer.from(Uint32Array.from(values).buffer);
