@@ -22,7 +22,7 @@ export interface FormatReading {
   /** Whether a file is of this format. The first match in the table opens the file. */
   isIn(input: InputFile): boolean;
   open(input: InputFile, options: OpenOptions): Promise<RowFile>;
-  /** The user may name a sheet. */
+  /** Whether the user may name a sheet. */
   readonly hasSheets?: boolean;
   /** Its name in messages about a file without column names. */
   readonly withoutHeader?: string;
@@ -55,8 +55,8 @@ interface FileFormat {
 }
 
 /**
- * The formats of rows, in the order of detection. Each format has a folder. Workbooks and Parquet files have 40 modules, which a
- * start with a CSV file need not load (30 ms).
+ * The formats of rows, in the order of detection. Each format has a folder. The 40 modules of workbooks and Parquet are loaded only when
+ * needed (30 ms).
  */
 const FILE_FORMATS: readonly FileFormat[] = [
   {

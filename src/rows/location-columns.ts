@@ -26,7 +26,7 @@ interface Pair {
  * Finds the columns of latitude and longitude by their names.
  *
  * @param shapes the kinds of geometries that are no points, where the file has such
- * @throws INPUT_COLUMNS with the names that there are
+ * @throws INPUT_COLUMNS with the names of the columns
  */
 export function findLocationColumns(
   names: readonly string[],
@@ -66,8 +66,9 @@ export function findLocationColumns(
   throw columnsError(`No ${missing} column was found`, names, undefined, hint);
 }
 
-/** Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, nothing
- * shows which is meant. */
+/**
+ * Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, it is unclear which is meant.
+ */
 function refuseTwins(
   names: readonly string[],
   plain: readonly string[],
@@ -211,7 +212,7 @@ function hintFor(names: readonly string[]): string {
   if (names.every((name, i) => name === String(i + 1))) {
     return 'The file has no header line: give the numbers of the latitude and the longitude column.';
   }
-  // A storm's own line ("AL012014, ARTHUR, 25,") stands above the lines of its track.
+  // In a file of storms, the line of a storm ("AL012014, ARTHUR, 25,") comes before the lines of its track.
   if (/^(?:AL|EP|CP)\d{6}$/.test(names[0] ?? '')) {
     return 'This is a HURDAT2 file of storm tracks: it has two kinds of lines and no table of locations.';
   }

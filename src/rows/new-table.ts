@@ -4,7 +4,7 @@ import { rowFields } from './placed-fields.ts';
 import type { NewTable, RowFile, TableColumn, TableTarget, WriteRequest, WriteResult } from './port.ts';
 import { columnTypes, columnValue, type InputColumnType, ownValue } from './value-types.ts';
 
-/** Writes a table whole or not at all: to a path, or to `stdout` where it is `-`. */
+/** Writes a table whole or not at all: to a path, or to `stdout` for `-`. */
 export async function writeTable(
   table: NewTable,
   format: string,

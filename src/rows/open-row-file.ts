@@ -51,7 +51,7 @@ function writingAnyFormat(rowFile: RowFile, input: InputFile, stdout?: Writable)
           format === null ||
           format === rowFile.format ||
           (format === 'csv' && rowFile.format === 'tsv') ||
-          // Features on lines of their own are often called .ndjson: as a table they would lose outlines and types.
+          // Files with a feature on each line are often called .ndjson: as a table they would lose outlines and types.
           (rowFile.format === 'geojson' && format === formatOfOutput(input.name));
         if (isOwn) return await rowFile.write(all);
         return await writeTable(await tableOfRows(rowFile, all, formatNamed(format).making!), format, all, input);

@@ -6,8 +6,10 @@ import { assertFieldCount, isWritten, type PlacedFields, type PlaceSink, type Wr
 /** Most encoded fields of places in a writer's memory: at most 8 bytes each, so 128 MB. */
 const MOST_FIELDS = 2 ** 24;
 
-/** Places held at once, if not all are held: a Map of them takes 5 MB. A full Map is emptied: keeping all places took 5 s of
- * garbage collection for a million rows that share nothing. */
+/**
+ * Places held at once, if not all are held: a Map of them takes 5 MB. A full Map is cleared: keeping all places took 5 s of garbage
+ * collection for a million rows at different places.
+ */
 const MOST_HELD = 131_072;
 
 /** Whether a writer may encode the fields of all places before it writes the first row. */
@@ -23,11 +25,11 @@ export async function encodedOnce<T>({ encoded }: PlacedFields, how: string, enc
   return await made;
 }
 
-/** Encodes the fields of places when their rows come, if there are too many to encode all before. */
+/** Encodes the fields of places when their rows come, for files with too many places to encode all first. */
 export interface PlaceEntries {
   /** The entries of the next rows. The fields of places without an entry go to the sink and become the next entries. */
   next(count: number): Promise<Int32Array<ArrayBuffer>>;
-  /** Begins again with entry 0, after the sink was emptied. */
+  /** Starts again at entry 0, after the sink was cleared. */
   clear(): void;
 }
 
@@ -113,8 +115,10 @@ export function rowFields(
   };
 }
 
-/** Fields with the control characters of texts as escapes: they come from a service, and a terminal would obey them when it shows
- * the file. Kept columns and points stay as they are. */
+/**
+ * Fields with the control characters of texts as escapes: they come from a service, and a terminal that shows the file would obey them.
+ * Kept columns and points stay unchanged.
+ */
 function writtenFields({ added }: Pick<WriteRequest, 'added'>, fields: readonly Field[]): readonly Field[] {
   return fields.map((field, index) =>
     typeof field === 'string' && isWritten(added[index]!) ? printable(field) : field,

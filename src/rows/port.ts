@@ -7,11 +7,11 @@ import type { ThreadPool } from '../threads/thread-pool.ts';
 /** Where a row is: its line, and its part file where the input is several. */
 export type LineReference = Pick<Row, 'line' | 'part'>;
 
-/** One record of the input, as far as a run needs it. */
+/** One record of the input. */
 export interface Row {
   /** 1 for the first record after the header. */
   readonly number: number;
-  /** Counted from 1: the line on which the record begins, or the number of the row or feature (`unit`). */
+  /** From 1: the line on which the record begins, or the number of the row or feature (`unit`). */
   readonly line: number;
   /** The name of the file that it is in, where the input is several part files. */
   readonly part?: string;
@@ -77,7 +77,7 @@ export interface RowSource {
 export interface RowPiece {
   /** The number of the part file; 0 for one file. */
   readonly file: number;
-  /** Its beginning and end: bytes of a text, or numbers of row groups. The last row that begins in it is read to its end. */
+  /** Its range: bytes of a text, or numbers of row groups. The last row that begins in it is read to its end. */
   readonly from: number;
   readonly to: number;
   /** Whether `from` is a guess and may lie inside a row. Reading then begins at the next line. */
@@ -114,13 +114,13 @@ export interface PieceReader {
 export interface RowPieces {
   /** In the order of the rows. All pieces of a text but the first are guesses: a quoted field with line ends may make one wrong. */
   readonly pieces: readonly RowPiece[];
-  /** The size of the input; from 1 on, threads save more time than their start takes. */
+  /** The relative size of the input; from 1 up, threads save more time than they take to start. */
   readonly size: number;
   /** The paths of its files. */
   readonly files: readonly string[];
   /** Opens one of its files. */
   open(file: number): Promise<PieceReader>;
-  /** @throws INPUT_UNREADABLE where a file has changed since it was opened */
+  /** @throws INPUT_UNREADABLE if a file has changed since it was opened */
   assertSame(): Promise<void>;
 }
 
@@ -171,9 +171,9 @@ export interface NewTable {
 export interface PlacedFields {
   /** The number of places. Infinity if each row is a place: each is then requested once, in order. */
   readonly count: number;
-  /** Puts the fields of places into a sink: of some by their numbers, in the given order, or of all. */
+  /** Puts the fields of places into a sink: of `places` in this order, or of all. */
   readonly give: (sink: PlaceSink, places?: readonly number[]) => Promise<void>;
-  /** Called when the writer has encoded the fields of all places and needs them no longer. */
+  /** Called when the writer has encoded the fields of all places. */
   readonly release?: () => void;
   /** The places of the next `count` rows, by number. */
   readonly next: (count: number) => Int32Array<ArrayBuffer>;

@@ -37,7 +37,7 @@ interface Head {
   readonly bytes: Buffer;
   /** Where the table begins: after BOM and `sep=`, and after the lines above the header. */
   readonly from: number;
-  /** How many lines these are. */
+  /** The number of lines above the table. */
   readonly linesAbove: number;
   readonly isWhole: boolean;
 }
@@ -80,7 +80,7 @@ export function readDialect(input: InputFile, options: CsvOptions): Dialect {
 }
 
 function statedEncoding({ utf16 }: InputFile, named: FileEncoding | undefined, hasBom: boolean): TextEncoding | null {
-  // UTF-16 reads as UTF-8 here, whatever else its bytes look like.
+  // UTF-16 was already converted to UTF-8, whatever its bytes look like.
   if (utf16) return 'utf-8';
   if (named === 'utf-8' || named === 'windows-1252') return named;
   return hasBom ? 'utf-8' : null;
@@ -110,7 +110,7 @@ const [LF, CR] = [10, 13];
 /** How many lines are searched for a header below titles. */
 const TITLE_LINES = 20;
 
-/** The first line after the header whose fields could be the column names; null where none could. */
+/** The first line after the header whose fields could be column names; null if there is none. */
 export function likelyHeader(
   input: InputFile,
   options: CsvOptions,
@@ -159,7 +159,7 @@ function scoreOf(head: Head, delimiter: string): number {
   return width * (others.length === 0 ? 1 : 0.1 + agreeing / others.length);
 }
 
-/** The width that most of the first records have; the wider one of two. */
+/** The most frequent width of the first records; of two, the larger. */
 function usualWidth(head: Head, delimiter: string): number {
   const counts = new Map<number, number>();
   for (const width of firstWidths(head, delimiter)) counts.set(width, (counts.get(width) ?? 0) + 1);

@@ -27,7 +27,7 @@ export function fieldEncoder(
   const isOwn = columns.map((column) => !isWritten(column));
   const delimiter = format.delimiter.charCodeAt(0);
   const texts = new Map<string, string>();
-  /** By the number that comes with a text. */
+  /** Encoded texts, by the number that comes with a text. */
   const numbered: string[] = [];
   let bytes = Buffer.allocUnsafe(4096);
   let at = 0;
@@ -110,7 +110,7 @@ function putNumber(bytes: Buffer, from: number, value: number): number {
   return putDecimal(bytes, value < 0 ? from + 1 : from, millionths);
 }
 
-/** Writes so many millionths, without zeros at the end. */
+/** Writes a number of millionths, without trailing zeros. */
 function putDecimal(bytes: Buffer, from: number, millionths: number): number {
   const whole = Math.floor(millionths / MILLION);
   let fraction = (millionths - whole * MILLION) | 0;

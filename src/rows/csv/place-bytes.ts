@@ -24,7 +24,7 @@ export async function bytesOfPlaces(
 ): Promise<PlaceBytes | null> {
   if (!fitsMemory(request)) return null;
   const { count, give, release } = request.placed;
-  // Pages of the memory that are never written take none.
+  // Unwritten pages take no memory.
   const store = placeStore(request, format, leads, { room: MOST_BYTES, places: count, mayGrow: false });
   await give(store.sink);
   assertPlaceCount(count, store.places());
@@ -33,7 +33,7 @@ export async function bytesOfPlaces(
   return store.bytes();
 }
 
-/** Makes a function that encodes the places of the next rows, if there are too many to encode all before. */
+/** Makes a function that encodes the places of the next rows, for files with too many places to encode all first. */
 export function bytesOfNextRows(
   request: WriteRequest,
   format: FieldFormat,
@@ -94,8 +94,10 @@ function grown<A extends Uint8Array | Uint32Array>(old: A, next: A): A {
 /** Adds the fields of a row of a batch, with the separator before them. */
 type AddFields = (gathered: ByteBuffer, row: number) => void;
 
-/** Copies the bytes of rows at places.
- * @param places of the rows of a batch, from the index `first` on */
+/**
+ * Makes a function that copies the bytes of places to their rows.
+ * @param places the places of the rows, which begin at the index `first`
+ */
 export function placeAdder({ ends, bytes: shared }: PlaceBytes, places: Int32Array, first = 0): AddFields {
   // A message between threads turns a Buffer into a Uint8Array.
   const bytes = Buffer.from(shared.buffer, shared.byteOffset, shared.length);

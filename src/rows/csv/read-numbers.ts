@@ -20,7 +20,7 @@ export async function* readNumbers(
   const width = dialect.columns.length;
   let next = 0;
   const onRecord = (bytes: Buffer, span: RecordSpan, position: { readonly number: number; readonly line: number }) => {
-    // A row with too many fields has a problem, which reading its texts reports.
+    // The problem of a row with too many fields is reported when its texts are read.
     const isWhole = span.fields <= width;
     for (let index = 0; index < columns.length; index++) {
       numbers[index]![next] = isWhole ? numberIn(bytes, span, columns[index]!) : Number.NaN;
@@ -42,12 +42,14 @@ export async function* readNumbers(
 }
 
 const [MINUS, POINT, ZERO] = [45, 46, 48];
-/** Degrees have three digits before the point at most. A longer number is plain up to so many characters, of which a double keeps all digits. */
+/** Degrees have at most three digits before the point. A longer number is plain up to 15 characters: a double keeps all its digits. */
 const [MOST_WHOLE, LONGEST] = [3, 15];
 const POWERS = Float64Array.from({ length: 17 }, (_, power) => 10 ** power);
 
-/** The number in a field: NaN unless it is a plain decimal of at most 16 digits. Digits below 2^53 and a power of ten are both exact,
- * so that their quotient is the double that `Number` reads. */
+/**
+ * The number in a field: NaN unless it is a plain decimal of at most 16 digits. Digits below 2^53 and a power of ten are both exact, so
+ * their quotient is the double that `Number` reads.
+ */
 function numberIn(bytes: Buffer, span: RecordSpan, column: number): number {
   if (column >= span.fields) return Number.NaN;
   const to = fieldEnd(span, column);
@@ -66,7 +68,7 @@ function numberIn(bytes: Buffer, span: RecordSpan, column: number): number {
   }
   const whole = (point < 0 ? to : point) - first;
   const decimals = point < 0 ? 0 : to - point - 1;
-  // A text with leading zeros is a code, and one with a final point is no plain number.
+  // A text with leading zeros is a code; one that ends with a point is not a plain number.
   if (whole < 1 || (whole > MOST_WHOLE && to - from > LONGEST) || (whole > 1 && bytes[first] === ZERO))
     return Number.NaN;
   if ((point >= 0 && decimals === 0) || decimals >= POWERS.length || digits > Number.MAX_SAFE_INTEGER)

@@ -16,7 +16,7 @@ export interface CsvBatch {
   readonly bytes: Buffer;
   readonly from: number;
   readonly to: number;
-  /** Three numbers a row: where its kept fields end, how many delimiters stand for fields that it lacks, where it ends. */
+  /** Three numbers a row: the end of its kept fields, the delimiters to add for missing fields, its end. */
   readonly cuts: Int32Array;
   /** Makes a row of the batch by the offset of its first byte. */
   readonly rowFrom: (start: number, position: RecordPosition, columns: readonly number[]) => Row;
@@ -54,8 +54,10 @@ const LONGEST_RECORD = 64 * 1024 * 1024;
 /** The window of the last pass, for reuse: a thread reads hundreds of pieces, and new memory for each was freed late. */
 let spareWindow: Buffer | null = null;
 
-/** Streams the records after the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows
- * only for a record that is longer than it. Returns the piece that it read. */
+/**
+ * Streams the records after the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows only for a
+ * longer record. Returns the piece that it read.
+ */
 export async function* csvBatches(
   input: InputFile,
   dialect: Dialect,
@@ -78,7 +80,7 @@ export async function* csvBatches(
     const batch = takeBatch(window, dialect, request, position, memory);
     if (batch.to > batch.from) yield batch;
     else if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, position.line);
-    // The window holds the beginning of a record at most.
+    // The window holds at most the beginning of a record.
     else await window.refill();
   }
   await pass.assertSame();

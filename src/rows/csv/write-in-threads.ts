@@ -29,11 +29,13 @@ interface WrittenPiece {
   readonly memory: ArrayBuffer;
 }
 
-/** The output of a piece with the fields of 18 topics takes 2.5 MB. Doubling the memory up to that size left as much garbage. */
+/** The output of a piece with 18 topics takes 2.5 MB. Growing to that size by doubling left as much garbage. */
 const PIECE_BYTES = 3 * 1024 * 1024;
 
-/** Writes the pieces of the scan: threads make their bytes, and this thread makes its share and writes all in order. Memory:
- * the output of two pieces per thread. */
+/**
+ * Writes the pieces of the scan: threads and this thread make their bytes, and this thread writes them in order. Memory: the output of two
+ * pieces per thread.
+ */
 export async function writeInThreads(
   gathered: ByteBuffer,
   input: InputFile,

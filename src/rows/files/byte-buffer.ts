@@ -1,6 +1,6 @@
 /** Collects small pieces for large writes. */
 export interface ByteBuffer {
-  /** The collected bytes are the first `used` ones. Any call may replace the buffer. */
+  /** The first `used` bytes are the collected ones. Any call may replace the buffer. */
   bytes: Buffer;
   used: number;
   makeRoom(more: number): void;
@@ -8,9 +8,9 @@ export interface ByteBuffer {
   /** Adds a text of one character a byte. */
   addText(text: string): void;
   flushIfFull(): Promise<void>;
-  /** Writes a large block without a copy: its memory is free again when this resolves. */
+  /** Writes a large block without a copy. The caller may reuse its memory when this resolves. */
   addBlock(block: Buffer): Promise<void>;
-  /** Writes what is left. */
+  /** Writes the remaining bytes. */
   finish(): Promise<void>;
 }
 

@@ -33,7 +33,7 @@ const SIGNATURES: readonly FormatSignature[] = [
     hint: UNPACK,
   },
   { start: /^PK\x03\x04/, what: 'a zip archive', hint: UNPACK },
-  // Excel keeps a workbook with a password in the container of its old format; the name is in UTF-16.
+  // Excel stores a workbook with a password in the container of its old format; the name is in UTF-16.
   {
     start: /^\xd0\xcf\x11\xe0[\s\S]*E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k/,
     what: 'an Excel workbook with a password',
@@ -69,7 +69,7 @@ function isContainer(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === '\xd0\xcf\x11\xe0';
 }
 
-/** Text has no zero bytes and next to no control characters. */
+/** Text has no zero bytes and almost no control characters. */
 function isBinary(start: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   const controls: readonly string[] = start.match(/[\0-\x08\x0e-\x1a\x1c-\x1f]/g) ?? [];

@@ -64,7 +64,7 @@ export function isPlainFile({ identity, compression, utf16 }: InputFile): boolea
 
 /** Refuses when the file has changed since it was opened. */
 export async function assertSameFile(input: InputFile): Promise<void> {
-  // The beginning of a pass checks it.
+  // Starting a pass checks this.
   await using _pass = await input.startPass();
 }
 
@@ -81,7 +81,7 @@ export async function openInput(file: string, streams?: InputStreams): Promise<I
     const { stdin, interrupt } = streams ?? {};
     if (!stdin) throw new PerilbookError('USAGE', 'There is no standard input to read', 'Give the name of a file.');
     const name = 'standard input';
-    // A terminal is a device too, and its user ends it.
+    // A terminal is a device too, but its user ends it.
     if (stdin.fd !== undefined && stdin.isTTY !== true && isEndless(await statFd(stdin.fd))) throw endless(name);
     return inputOf(name, await spool(interruptible(stdin, name, interrupt), name), null);
   }
@@ -214,7 +214,7 @@ export function unreadable(file: string, what: string, hint: string, cause?: unk
   return new PerilbookError('INPUT_UNREADABLE', `${file} ${what}`, hint, { file }, cause);
 }
 
-/** @throws INPUT_UNREADABLE where no such file is there */
+/** @throws INPUT_UNREADABLE if the file does not exist */
 export function requireFile(file: string): void {
   try {
     statSync(file);

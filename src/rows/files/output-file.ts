@@ -31,13 +31,13 @@ export interface InputIdentity {
 export async function checkOutput(output: string, input: string): Promise<void> {
   if (output === '-') return;
   const old = await stat(output).catch(() => undefined);
-  // Opening a pipe would wait for its reader.
+  // Opening a pipe would block until it has a reader.
   if (old && !old.isFile() && !old.isDirectory()) return;
   const file = await openFile(output, input === '-' ? null : ((await stat(input).catch(ignoreMissing)) ?? null));
   await file.discard();
 }
 
-/** The identity of the file at a path. */
+/** A path without links, and the identity of its file. */
 export interface ResolvedPath {
   /** The path with symbolic links resolved, even if nothing is there. */
   readonly target: string;
@@ -193,7 +193,7 @@ function streamOutput(stdout: Writable, name: string, signal?: AbortSignal): Unc
   return {
     write: (bytes) =>
       new Promise((done, fail) => {
-        // An earlier abort sends no event now, and a reader that has stopped would block the output for ever.
+        // An earlier abort sends no event now, and a stopped reader would block the output for ever.
         signal?.throwIfAborted();
         const onAbort = () => fail(signal?.reason);
         signal?.addEventListener('abort', onAbort, { once: true });

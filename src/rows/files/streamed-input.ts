@@ -6,15 +6,17 @@ import { HEAD_BYTES, type InputFile } from './input-file.ts';
 /** Converts the bytes of a pass, in order. */
 export type ChangeBytes = (pass: BytePass) => AsyncGenerator<Buffer, void, void>;
 
-/** The file decompressed while it is read; the file itself when it is not compressed. Nothing is decompressed to memory or disk
- * as a whole: a small file that holds an enormous text takes time and no space. */
+/**
+ * The file decompressed while it is read; the file itself if it is not compressed. It is never decompressed as a whole: a small file with
+ * an enormous text takes time, but no space.
+ */
 export async function unpackedInput(input: InputFile): Promise<InputFile> {
   const compression = compressionOf(input.head);
   if (!compression) return input;
   return await streamedInput(input, (pass) => unpackedBytes(pass, input, compression), { compression });
 }
 
-/** The file with its bytes converted while they are read: decompressed, or in another encoding. It is read forwards only. */
+/** The file with its bytes converted while they are read: decompressed, or in another encoding. It can only be read forwards. */
 export async function streamedInput(
   input: InputFile,
   change: ChangeBytes,

@@ -34,8 +34,10 @@ export function removeUnfinished(): void {
   unfinished.clear();
 }
 
-/** Removes temporary files and folders of this output that killed processes of this machine left. Errors are ignored: a remaining
- * file is harmless. */
+/**
+ * Removes the temporary files and folders that killed processes of this machine left beside this output. Errors are ignored: a remaining
+ * file is harmless.
+ */
 export async function removeAbandoned(target: string): Promise<void> {
   const folder = dirname(target);
   const begin = `.${basename(target)}.${machineDigits()}`;

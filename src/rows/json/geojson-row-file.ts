@@ -47,7 +47,7 @@ const BEGINS_OBJECT = /^(?:\xef\xbb\xbf)?[\s\x1e]*\{/;
 export async function geojsonRowFile(input: InputFile): Promise<RowFile> {
   const bytes = await wholeFile(input);
   const { features, columns, hasPoints, hasIds, shapes } = orNotJson(input.name, () => survey(bytes));
-  // Without points the geometry is no location: two columns of degrees among the properties are.
+  // Without points, the location is two columns of degrees among the properties.
   const before = [...(hasPoints || features.length === 0 ? POINT_COLUMNS : []), ...(hasIds ? [ID_COLUMN.name] : [])];
   const firstProperty = before.length;
   const rowsOf = (wanted: readonly number[], from: number) =>

@@ -1,6 +1,6 @@
 import type { ValueType } from '../../formats/typed-value.ts';
 
-/** A column of JSON objects: a member, or a value inside of one (`location.lat`). */
+/** A column of JSON objects: a member, or a value inside one (`location.lat`). */
 export interface JsonColumn {
   readonly name: string;
   readonly path: readonly string[];
@@ -15,8 +15,8 @@ interface JsonShape {
 const DEEPEST = 6;
 
 /**
- * Gathers the columns of objects; a member that is an object is followed by the values inside of it. A late name
- * goes before the name that follows it in its object, so that columns of an earlier run at the end of each object stay last.
+ * Collects the columns of objects; a member that is an object is followed by the values inside it. A late name goes before the name that
+ * follows it in its object, so that columns of an earlier run at the end of each object stay last.
  */
 export function jsonColumns(objects: Iterable<Readonly<Record<string, unknown>>>): JsonColumn[] {
   const shape = newShape();
@@ -45,7 +45,7 @@ function listColumns({ names, inside }: JsonShape, above: readonly string[]): Js
   });
 }
 
-/** The value that an object has in a column; undefined for none. */
+/** The value of an object in a column; undefined for none. */
 export function memberAt(object: unknown, { path }: JsonColumn): unknown {
   let value = object;
   for (const name of path) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

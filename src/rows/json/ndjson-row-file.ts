@@ -22,9 +22,8 @@ export function isNdjson({ head, isWhole }: InputFile): boolean {
 }
 
 /**
- * Opens newline-delimited JSON: an object a line. Its columns are the members of the objects in the first mebibyte, each
- * followed by the values inside of it (`location.lat`). Members that come only later stay in their lines, and become columns
- * only in another format.
+ * Opens newline-delimited JSON: an object a line. Its columns are the members of the objects in the first mebibyte, each followed by the
+ * values inside it (`location.lat`). Members that come only later stay in their lines, and become columns only in another format.
  */
 export function ndjsonRowFile(input: InputFile): RowFile {
   return objectsFile(input, LINES, linesOfHead(input.head, input.isWhole));
@@ -35,7 +34,7 @@ export function isJsonArray({ head }: InputFile): boolean {
   return startOfArray(head) >= 0;
 }
 
-/** Opens a JSON array of objects: as NDJSON, with an element in place of a line. What stands between the elements is copied. @throws INPUT_UNREADABLE */
+/** Opens a JSON array of objects like NDJSON, with elements as lines. The text between the elements is copied. @throws INPUT_UNREADABLE */
 export function jsonArrayRowFile(input: InputFile): RowFile {
   const { head } = input;
   const { found } = elementsOfHead(input);
@@ -96,7 +95,7 @@ function rowFileOf(input: InputFile, objects: ObjectFormat, columns: readonly Js
   };
 }
 
-/** The first columns, and then the members that come only later in the file: in a table they need a column. */
+/** The columns of the first mebibyte, then those of members that appear only later: a table needs a column for them. */
 async function allColumns(
   input: InputFile,
   { batches }: ObjectFormat,

@@ -1,20 +1,20 @@
 /**
- * The key `ARROW:schema` of a Parquet file: the schema once more, as Arrow's message of it (Message.fbs and Schema.fbs of Arrow), in
- * Base64. Readers that know Arrow take the columns from it: polars leaves out columns that it lacks, arrow-rs then refuses the file.
+ * The key `ARROW:schema` of a Parquet file: the schema again, as an Arrow message (Message.fbs and Schema.fbs of Arrow) in Base64. Readers
+ * that know Arrow take the columns from it: polars leaves out columns that are missing there, and arrow-rs refuses the file.
  *
- * A flatbuffer refers to bytes after itself only. So what is new is written before the old bytes: the message, the schema, the list of
- * its fields and the added fields. The fields that stay are referred to in the old bytes, whatever their types are. Two libraries
- * would decode and encode every type: flatbuffers (592 kB, and tables to write by hand), apache-arrow (8.6 MB and 100 ms of each start).
+ * A flatbuffer refers only to bytes after itself. So the new parts are written before the old bytes: the message, the schema, the list of
+ * its fields and the added fields. Kept fields are references into the old bytes, whatever their types. The libraries were rejected:
+ * flatbuffers (592 kB, and tables to write by hand), apache-arrow (8.6 MB, and 100 ms of each start).
  */
 import type { AddedColumn } from '../port.ts';
 
-/** Where the fields of Arrow's tables stand in them. */
+/** The positions of fields in Arrow's tables. */
 const MESSAGE = { version: 0, headerType: 1, header: 2, metadata: 4 } as const;
 const SCHEMA = { endianness: 0, fields: 1, metadata: 2, features: 3 } as const;
 const FIELD = { name: 0 } as const;
 const SCHEMA_HEADER = 1;
 
-/** A part of a flatbuffer that is written: a table by its fields (a number takes 4 bytes), a list, a text, or a place of the old bytes. */
+/** A part of a flatbuffer to write: a table by its fields (a number takes 4 bytes), a list, a text, or a position in the old bytes. */
 type Part =
   | { readonly table: readonly (Part | number | null)[] }
   | { readonly list: readonly Part[] }
@@ -31,8 +31,8 @@ const ARROW_TYPES: Readonly<Record<AddedColumn['type'], readonly [number, Part]>
 };
 
 /**
- * Gives the value of the key for a file that keeps its first columns and gets others after them.
- * @returns null where the value cannot be read, or describes other columns: a file without the key is read by its own schema
+ * The value of the key for a file that keeps its first columns and gets others after them.
+ * @returns null if the value cannot be read or describes other columns: a file without the key is read by its own schema
  */
 export function extendArrowSchema(
   value: string,
@@ -42,13 +42,13 @@ export function extendArrowSchema(
   try {
     return extended(messageIn(Buffer.from(value, 'base64')), kept, added);
   } catch (error) {
-    // Something refers to bytes outside of the value.
+    // A reference leads outside the value.
     if (error instanceof RangeError) return null;
     throw error;
   }
 }
 
-/** The flatbuffer of a message, after its length. Before Arrow 0.15 no marker stood before that. */
+/** The flatbuffer of a message, after its length. Before Arrow 0.15 there was no marker before the length. */
 function messageIn(bytes: Buffer): Buffer {
   const at = bytes.readInt32LE(0) === -1 ? 4 : 0;
   return bytes.subarray(at + 4, at + 4 + bytes.readUInt32LE(at));
@@ -63,7 +63,7 @@ function extended(bytes: Buffer, kept: readonly string[], added: readonly AddedC
   const fields = listAt(bytes, fieldAt(bytes, schema, SCHEMA.fields)).slice(0, kept.length);
   const names = fields.map((field) => textAt(bytes, fieldAt(bytes, field, FIELD.name)));
   if (names.length !== kept.length || names.some((name, index) => name !== kept[index])) return null;
-  // What an earlier run wrote before the bytes is replaced, unless a column of it stays.
+  // The part that an earlier run wrote is replaced, unless one of its columns stays.
   const own = ownPart(bytes);
   const from = fields.every((field) => field >= own) ? own : 0;
   const same = (table: number, field: number): Part | null => {
@@ -92,10 +92,10 @@ function arrowField({ name, type }: AddedColumn): Part {
   return { table: [{ text: name }, 1, number, table, null, { list: [] }] };
 }
 
-/** What is referred to at a place. */
+/** The target of a reference. */
 const referredAt = (bytes: Buffer, at: number): number => at + bytes.readUInt32LE(at);
 
-/** Where a field of a table lies; 0 where the table lacks it. */
+/** The position of a table's field; 0 if the table lacks it. */
 function fieldAt(bytes: Buffer, table: number, field: number): number {
   const offsets = table - bytes.readInt32LE(table);
   const slot = 4 + 2 * field;
@@ -103,7 +103,7 @@ function fieldAt(bytes: Buffer, table: number, field: number): number {
   return offset === 0 ? 0 : table + offset;
 }
 
-/** The places that a list refers to; none where a table lacks the list. */
+/** The positions that a list refers to; none if the table lacks the list. */
 function listAt(bytes: Buffer, at: number): number[] {
   if (at === 0) return [];
   const list = referredAt(bytes, at);
@@ -117,7 +117,10 @@ function textAt(bytes: Buffer, at: number): string {
   return bytes.toString('utf8', text + 4, text + 4 + bytes.readUInt32LE(text));
 }
 
-/** A flatbuffer may name its kind after its first word. Here it says that the next word is the length of what was written before. */
+/**
+ * A flatbuffer may have an identifier after its first word. This one says that the next word is the length of the part that Perilbook
+ * wrote.
+ */
 const OWN_KIND = Buffer.from('PBK1').readInt32LE(0);
 
 function ownPart(bytes: Buffer): number {
@@ -148,7 +151,7 @@ function writtenBefore(root: Part, old: Buffer): Buffer {
     return start;
   };
   refer(0, root);
-  // Numbers of 8 bytes in the old part lie at multiples of 8.
+  // Numbers of 8 bytes in the old part stay aligned to 8 bytes.
   if (words.length % 2 === 1) words.push(0);
   const length = 4 * words.length;
   words[2] = length;
@@ -156,7 +159,7 @@ function writtenBefore(root: Part, old: Buffer): Buffer {
   return Buffer.concat([Buffer.from(Int32Array.from(words).buffer), old, Buffer.alloc(-old.length & 7)]);
 }
 
-/** Writes where the fields of a table lie, and room for them after it. @returns the place of the table, in words */
+/** Writes the positions of a table's fields, and room for the fields. @returns the position of the table, in words */
 function writeTable(words: number[], fields: readonly unknown[]): number {
   let present = 0;
   const offsets = fields.map((field) => (field === null ? 0 : 4 * ++present));
@@ -168,7 +171,7 @@ function writeTable(words: number[], fields: readonly unknown[]): number {
   return start;
 }
 
-/** Writes a text after its length, with a zero after it. @returns its place, in words */
+/** Writes the length of a text, the text, and a zero. @returns its position, in words */
 function writeText(words: number[], text: string): number {
   const bytes = Buffer.from(text);
   const padded = Buffer.alloc((bytes.length + 4) & ~3);

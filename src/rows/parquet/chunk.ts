@@ -73,7 +73,7 @@ function assemble(
   pages: readonly EncodedPage[],
   isText: boolean,
 ): EncodedChunk {
-  // Packed indexes and numbers hardly shrink, and trying takes longer than everything else.
+  // Packed indexes and numbers hardly shrink, and compressing them takes longer than everything else.
   const codec = isText && pages.some(({ body }) => isWorthPacking(body)) ? ZSTD : UNCOMPRESSED;
   const pieces: Buffer[] = [];
   let size = 0;
@@ -158,9 +158,9 @@ interface DefinitionLevels {
 }
 
 /**
- * Makes a function that gives the definition levels of the columns of a row group. Most columns have nulls in the same rows
- * (the rows that were not looked up). A column with the same nulls as the previous one shares its levels, which saves a quarter of
- * the time of a write. Valid until the next column that differs.
+ * Makes a function that returns the definition levels of the columns of a row group. Most columns have nulls in the same rows (those that
+ * were not looked up). A column with the same nulls as the previous one shares its levels, which saves a quarter of the time of a write.
+ * Valid until the next different column.
  */
 function definitionLevels(store: BuiltColumns, arrays: ReusableArrays): (column: StoredColumn) => DefinitionLevels {
   const full = levelsOf(store, null, arrays);

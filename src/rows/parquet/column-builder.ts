@@ -16,9 +16,9 @@ export type StoredColumn = TextColumn | NumberColumn;
 
 export interface TextColumn {
   readonly kind: 'text';
-  /** Its texts are bytes, one per character. */
+  /** Whether its texts are bytes, one per character. */
   readonly isPoint: boolean;
-  /** Perilbook made its texts. */
+  /** Whether Perilbook made its texts. */
   readonly isWritten: boolean;
   readonly name: string;
   /** For each entry the number of its text, counted from 1. */
@@ -40,7 +40,7 @@ export interface NumberColumn {
   readonly name: string;
   /** For times and timestamps the milliseconds since the epoch, for dates its days, for booleans 0 or 1. Empty where there are codes. */
   readonly values: Float64Array;
-  /** If row groups are made from places: the distinct values, and each entry's index among them; null for too many. */
+  /** If row groups are made from places: the distinct values, and each entry's index among them; null if they are too many. */
   readonly codes: NumberCodes | null;
   /** For each entry 1 for a value, 0 for a null; made at the first null. */
   present: Uint8Array | null;
@@ -52,8 +52,10 @@ interface ValueSink extends PlaceSink {
   put(value: Value): void;
 }
 
-/** Takes the fields of at most `room` entries. Its arrays are allocated once for all row groups: enlarging them took a third of
- * all time. Unwritten pages of them take no memory. */
+/**
+ * Takes the fields of at most `room` entries. Its arrays are allocated once for all row groups, because enlarging them took a third of the
+ * time. Unwritten pages take no memory.
+ */
 export function columnBuilder(added: readonly TableColumn[], room: number) {
   const columns = orTooLarge(room, () => added.map((column) => newColumn(column, room)));
   let entries = 0;
@@ -86,8 +88,10 @@ export function forThreads(built: BuiltColumns): BuiltColumns {
   return { ...built, entryOf: new Uint32Array(), columns };
 }
 
-/** The columns of all places with small codes for their values: rows read them from the processor's cache, and a row group need not
- * search the distinct values again. */
+/**
+ * The columns of all places, with small codes for their values: the codes fit the processor's cache, and a row group need not search the
+ * distinct values again.
+ */
 export function codedColumns(built: BuiltColumns, codesOf: (values: Float64Array) => NumberCodes | null): BuiltColumns {
   const columns = built.columns.map((column): StoredColumn => {
     if (column.kind !== 'text') {

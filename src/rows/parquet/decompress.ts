@@ -4,7 +4,7 @@ import { Damage } from './thrift.ts';
 /** Larger pages are refused: writers aim at a megabyte, some put a whole column of a row group into one. */
 const LARGEST_PAGE = 512 * 1024 * 1024;
 
-/** What a byte can become at most, for the two codecs whose output is made before they can be asked. */
+/** The most bytes that one byte can become, for the two codecs whose output is allocated first. */
 const SNAPPY_GAIN = 24;
 const LZ4_GAIN = 256;
 
@@ -45,7 +45,7 @@ function unpackedOf(bytes: Buffer, codec: number, size: number): Buffer {
 
 const BAD_BLOCK = 'a compressed page is damaged';
 
-/** The published decoders of Snappy trust their input; this one always ends, and stays inside of its buffers. */
+/** The published decoders of Snappy trust their input; this one always ends and stays inside its buffers. */
 function unsnap(bytes: Buffer, size: number): Buffer {
   if (size > bytes.length * SNAPPY_GAIN) throw new Damage(BAD_BLOCK);
   let at = 0;
@@ -79,7 +79,7 @@ function unsnap(bytes: Buffer, size: number): Buffer {
   return out.subarray(0, used);
 }
 
-/** Copies what was written `offset` bytes ago; the two may overlap, which repeats it. */
+/** Copies bytes that were written `offset` bytes ago. If the ranges overlap, the bytes repeat. */
 function copyBack(out: Buffer, used: number, offset: number, length: number): number {
   if (offset === 0 || offset > used || length > out.length - used) throw new Damage(BAD_BLOCK);
   if (offset >= length) out.copyWithin(used, used - offset, used - offset + length);

@@ -27,9 +27,8 @@ export interface AddedChunks {
 }
 
 /**
- * The footer of the output: the input's own, every field of it, known or not, with columns at its end taken away and others
- * added. No offset changes, because the body of the input is copied as it is: so page indexes, bloom filters and everything
- * else that points into the file stay valid.
+ * The footer of the output: all fields of the input's footer, known or not, with columns at the end dropped and others added. The body of
+ * the input is copied unchanged, so page indexes, bloom filters and all other offsets stay valid.
  */
 export function editFooter(
   file: ParquetFile,
@@ -49,7 +48,7 @@ export function editFooter(
   return { fields };
 }
 
-/** How many leaves the kept fields have. */
+/** The number of leaves of the kept fields. */
 function keptLeaves(file: ParquetFile, kept: readonly SchemaNode[]): number {
   const end = kept.at(-1)?.to ?? 1;
   return file.leaves.filter((leaf) => leaf.to <= end).length;
@@ -85,7 +84,7 @@ export function schemaElement({ name, type }: TableColumn): ThriftStruct {
     case 'date':
       return common('INT32', i32(6, 6), struct(10, struct(6)));
     case 'timestamp':
-      // Readers of the older annotation would take it for UTC.
+      // Readers of the older annotation would assume UTC.
       return common('INT64', struct(10, struct(8, flag(1, false), struct(2, struct(1)))));
     case 'time':
       return common('INT64', i32(6, 9), struct(10, struct(8, flag(1, true), struct(2, struct(1)))));
@@ -94,8 +93,10 @@ export function schemaElement({ name, type }: TableColumn): ThriftStruct {
 
 type ExtendSchema = (value: string, kept: readonly string[], added: readonly AddedColumn[]) => string | null;
 
-/** The keys under which programs keep the schema in their own form, and read it there: without the added columns in it they do
- * not see them, or refuse the file (fastparquet, by pandas' list). GeoParquet describes points alone. */
+/**
+ * The keys under which programs store the schema in their own form. If the added columns are missing there, they do not see them or refuse
+ * the file (fastparquet). GeoParquet describes only points.
+ */
 const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
   'ARROW:schema': extendArrowSchema,
   'org.apache.spark.sql.parquet.row.metadata': extendRecord((name, type) => {
@@ -110,7 +111,7 @@ const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
   }),
 };
 
-/** Extends a schema in JSON that has its columns as a list of `fields`; null where it is of other columns. */
+/** Extends a schema in JSON that lists its columns as `fields`; null if it describes other columns. */
 function extendRecord(describe: (name: string, type: AddedColumn['type']) => object): ExtendSchema {
   return (value, kept, added) => {
     try {
@@ -124,8 +125,10 @@ function extendRecord(describe: (name: string, type: AddedColumn['type']) => obj
   };
 }
 
-/** How pandas names the types of the added columns (pandas developer guide, "Storing pandas DataFrame objects in Apache Parquet format").
- * Its own whole numbers (`Int32`) may be missing; those of NumPy may not. */
+/**
+ * How pandas names the types of the added columns (pandas developer guide, "Storing pandas DataFrame objects in Apache Parquet format").
+ * Pandas' own integers (`Int32`) may be null; NumPy's may not.
+ */
 const PANDAS_TYPES: Readonly<Record<AddedColumn['type'], readonly [pandas: string, numpy: string]>> = {
   text: ['unicode', 'object'],
   point: ['bytes', 'object'],
@@ -134,7 +137,7 @@ const PANDAS_TYPES: Readonly<Record<AddedColumn['type'], readonly [pandas: strin
   time: ['datetimetz', 'datetime64[ms]'],
 };
 
-/** Extends the columns in the metadata of pandas, which are in any order, and of which an index may have no name. */
+/** Extends the columns in the metadata of pandas. They are in any order, and an index may have no name. */
 function extendPandas(value: string, kept: readonly string[], added: readonly AddedColumn[]): string | null {
   try {
     const metadata = JSON.parse(value) as { columns: { name: string | null; field_name?: string }[] };
@@ -155,7 +158,7 @@ function extendPandas(value: string, kept: readonly string[], added: readonly Ad
   }
 }
 
-/** Extends the other programs' copies of the schema. One that cannot be read is left out: they then read Parquet's own. */
+/** Extends the other programs' copies of the schema. A copy that cannot be read is dropped: the programs then read Parquet's own. */
 function editSchemaCopies(file: ParquetFile, kept: readonly SchemaNode[], added: readonly AddedColumn[]): ThriftField {
   const names = kept.map(({ name }) => name);
   const entries = structsAt(file.footer, 5)!.flatMap((entry): ThriftStruct[] => {
@@ -198,7 +201,7 @@ function sizesOf(chunks: readonly ThriftStruct[]): { size: number; unpackedSize:
   return { size, unpackedSize };
 }
 
-/** Without column orders readers ignore the least and greatest values of the added columns. */
+/** Without column orders, readers ignore the minimum and maximum of the added columns. */
 function editOrders(field: ThriftField, leavesKept: number, added: number): ThriftField {
   const { items } = field.value as { items: ThriftStruct[] };
   const orders = Array.from({ length: added }, (): ThriftStruct => ({ fields: [struct(1)] }));
@@ -206,9 +209,9 @@ function editOrders(field: ThriftField, leavesKept: number, added: number): Thri
 }
 
 /**
- * Where the part of the body ends that is copied to the output. The chunks of dropped columns are left out where they are the
- * end of the body, as in every file that Perilbook wrote. Elsewhere they stay as unreferenced bytes, because to move what is
- * after them would make page indexes and other offsets wrong.
+ * The end of the part of the body that is copied. Chunks of dropped columns are left out at the end of the body, as in every file that
+ * Perilbook wrote. Elsewhere they stay as unreferenced bytes, because moving the bytes after them would make page indexes and other offsets
+ * wrong.
  */
 export function keptBody(file: ParquetFile, fieldsKept: number): number {
   const leavesKept = keptLeaves(file, file.root.children.slice(0, fieldsKept));

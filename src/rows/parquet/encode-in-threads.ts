@@ -9,7 +9,7 @@ import { reusableArrays } from './encode.ts';
 /** Some columns of a row group, by the places of its rows. */
 interface ColumnsToEncode {
   readonly places: Int32Array<ArrayBuffer>;
-  /** The first of the columns, and the one after the last. */
+  /** The range of columns, without `to`. */
   readonly from: number;
   readonly to: number;
   /** Memory for the output, of columns that are written. */
@@ -23,12 +23,13 @@ export interface EncodedColumns {
   readonly chunks: readonly ChunkFacts[];
 }
 
-/** Few enough that the threads end together and hold little (5 MB of the row groups of DuckDB); most of them share the levels of their
- * nulls. */
+/** Few enough that the threads end together and hold little (5 MB of DuckDB's row groups). Most columns share the levels of their nulls. */
 const COLUMNS_A_TASK = 5;
 
-/** Encodes the row groups of a file in threads and this one; gives their columns in order, each valid until the next, with the number of
- * the row group. */
+/**
+ * Encodes the row groups of a file in threads and in this one. Yields their columns in order, with the number of the row group; each is
+ * valid until the next.
+ */
 export async function* columnsInThreads(
   all: BuiltColumns,
   { inThreads, next }: PlacedFields,

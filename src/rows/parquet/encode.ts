@@ -40,8 +40,10 @@ export function textValues({ ids, texts, isPoint }: TextColumn, entries: Uint32A
   return { type: 'BYTE_ARRAY', dictionary: { bytes, count: encoded.length }, encode, ...bounds };
 }
 
-/** Numbers the values of some entries in the order of their first use: a row group has only some values of its column.
- * @param ids are below `most` */
+/**
+ * Numbers the values of some entries by their first use: a row group has only some values of its column.
+ * @param ids are below `most`
+ */
 function indexesOf(ids: Uint32Array | Uint16Array, most: number, entries: Uint32Array, arrays: ReusableArrays) {
   const numbers = arrays.slots(most).fill(0);
   const used = arrays.used(most);
@@ -128,7 +130,7 @@ function packedBounds(kind: NumberColumn['kind'], values: Float64Array) {
   return { type: NUMBER_TYPES[kind], least: bound(least), greatest: bound(greatest) };
 }
 
-/** The values of some entries by the codes of all; null where they are too many for a dictionary to be shorter. */
+/** The values of some entries by the codes of all; null if they are too many for a shorter dictionary. */
 function codedNumbers(codes: NumberCodes, entries: Uint32Array, arrays: ReusableArrays): IndexedNumbers | null {
   const { indexes, used } = indexesOf(codes.ids, codes.distinct.length, entries, arrays);
   if (used.length === 0 || used.length > mostDistinct(entries.length)) return null;
@@ -194,7 +196,7 @@ function boundsOf(values: Float64Array): { least: number | null; greatest: numbe
 
 const SAMPLED = 2048;
 
-/** A sample of values that are nearly all different comes from more than a dictionary should hold. */
+/** If nearly all values of a sample differ, the column has too many for a dictionary. */
 function looksDistinct(values: Float64Array): boolean {
   if (values.length < SAMPLED * 8) return values.length === 0;
   const step = Math.floor(values.length / SAMPLED);
@@ -208,8 +210,7 @@ const MOST_DISTINCT = 65_536;
 /** With more distinct values a dictionary is not shorter. */
 const mostDistinct = (values: number): number => Math.min(MOST_DISTINCT, Math.max(16, Math.floor(values / 3)));
 
-/** Numbers the distinct values in the order of their coming, by an open hash table: a Map takes three times as long. Null
- * where they are more than `most`. */
+/** Numbers the distinct values by their first use, in an open hash table: a Map takes three times as long. Null for more than `most`. */
 function distinctNumbers(values: Float64Array, most: number, arrays: ReusableArrays): IndexedNumbers | null {
   const mask = 2 ** bitsOf(most * 2) - 1;
   const slots = arrays.slots(mask + 1).fill(0);
@@ -245,8 +246,10 @@ function distinctNumbers(values: Float64Array, most: number, arrays: ReusableArr
 
 export type ReusableArrays = ReturnType<typeof reusableArrays>;
 
-/** Makes arrays that one writer uses for each column; they grow with its largest row group. Allocating them each time took twice
- * the memory of everything else. An array is valid until its next use, and holds old values. */
+/**
+ * Makes arrays that a writer reuses for each column. They grow with its largest row group and contain old values. Allocating them each time
+ * took twice the memory of everything else.
+ */
 export function reusableArrays() {
   return {
     ids: growing((length) => new Uint32Array(length)),

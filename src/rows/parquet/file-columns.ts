@@ -4,9 +4,9 @@ import type { SchemaNode, StoredValue } from './schema.ts';
 import { structsAt, type ThriftStruct, textAt } from './thrift.ts';
 
 /**
- * A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come
- * right after the field that they are a part of.
- * `member` is a value inside of a struct (`address.zip`), `place` a coordinate of a point (`geometry.latitude`).
+ * A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come right after
+ * the field that they are a part of. `member` is a value inside a struct (`address.zip`), `place` a coordinate of a point
+ * (`geometry.latitude`).
  */
 export type FileColumn =
   | { readonly kind: 'whole'; readonly name: string; readonly field: SchemaNode }
@@ -19,7 +19,7 @@ export type FileColumn =
       readonly axis: 'latitude' | 'longitude';
     };
 
-/** Lists what can be read of a file, in the order of its schema. */
+/** Lists the readable columns of a file, in the order of its schema. */
 export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
   const geometries = findGeometries(root.children, footer);
   return root.children.flatMap((field): FileColumn[] => {
@@ -35,7 +35,7 @@ export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
   });
 }
 
-/** The values of a struct that are there once a row at most. */
+/** The values of a struct that occur at most once a row. */
 function membersOf(node: SchemaNode, path: string): { name: string; leaf: SchemaNode }[] {
   if (node.repetition === 'repeated') return [];
   return node.children.flatMap((child) => {
@@ -55,17 +55,17 @@ export function fieldsKept(columns: readonly FileColumn[], dropFrom: number | nu
   return columns.slice(0, dropFrom ?? columns.length).filter(({ kind }) => kind === 'whole').length;
 }
 
-/** The location of a geometry, or why it has none. */
+/** The location of a geometry, or the reason why it has none. */
 export interface PointText {
   readonly latitude: string;
   readonly longitude: string;
   readonly problem?: string;
 }
 
-/** How the points of a column are stored, and what they are measured in. */
+/** How the points of a column are stored, and in which units. */
 interface GeometryColumn {
   readonly encoding: 'wkb' | 'point';
-  /** Set when the coordinates are no longitudes and latitudes. */
+  /** Set when the coordinates are not longitudes and latitudes. */
   readonly otherSystem: string | null;
 }
 
@@ -73,8 +73,10 @@ export const NO_POINT: PointText = { latitude: '', longitude: '' };
 
 const USUAL_NAMES = ['geometry', 'geom', 'wkb_geometry', 'geo_point'];
 
-/** Finds the columns of points: what GeoParquet's metadata names, what the schema says is a geometry, and failing both a
- * binary column with a usual name. */
+/**
+ * Finds the columns of points: those in GeoParquet's metadata, those that the schema calls a geometry, or else a binary column with a usual
+ * name.
+ */
 function findGeometries(fields: readonly SchemaNode[], footer: ThriftStruct): Map<SchemaNode, GeometryColumn> {
   const declared = declaredGeometries(footer);
   const geometries = new Map<SchemaNode, GeometryColumn>();
@@ -114,7 +116,7 @@ function declaredGeometries(footer: ThriftStruct): Readonly<Record<string, Decla
   }
 }
 
-/** A column of polygons holds no locations: two columns of degrees beside it may. */
+/** A column of polygons holds no locations, but two columns of degrees beside it may. */
 function mayBePoints(types: unknown): boolean {
   return !Array.isArray(types) || types.length === 0 || types.some((type) => /^Point/.test(String(type)));
 }
@@ -133,7 +135,7 @@ function otherSystem(crs: unknown): string | null {
   return type === 'ProjectedCRS' ? String(name ?? 'a projection').slice(0, 60) : null;
 }
 
-/** Refuses points that are not in degrees, before a place is bought for them. */
+/** Refuses points that are not in degrees, before anything is bought. */
 export function assertDegrees(file: string, column: string, { otherSystem }: GeometryColumn): void {
   if (otherSystem === null) return;
   throw new PerilbookError(

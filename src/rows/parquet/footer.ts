@@ -17,9 +17,9 @@ import {
 /** A Parquet file whose footer was read and checked against the file. */
 export interface ParquetFile {
   readonly input: InputFile;
-  /** The footer as it stands in the file. */
+  /** The footer as in the file. */
   readonly footer: ThriftStruct;
-  /** Where the footer begins: all before it is pages and indexes. */
+  /** Where the footer begins; before it are pages and indexes. */
   readonly bodyEnd: number;
   readonly root: SchemaNode;
   readonly leaves: readonly SchemaNode[];
@@ -33,7 +33,7 @@ export interface RowGroup {
   readonly chunks: readonly ThriftStruct[];
 }
 
-/** Where the pages of a column of a row group lie. */
+/** The position of the pages of a column of a row group. */
 export interface ChunkRange {
   readonly start: number;
   readonly end: number;
@@ -43,12 +43,12 @@ export interface ChunkRange {
 
 const MAGIC = 'PAR1';
 const TAIL_BYTES = 8;
-/** The tree of a footer takes some ten times its bytes. */
+/** The tree of a footer takes about ten times its bytes. */
 const LARGEST_FOOTER = 64 * 1024 * 1024;
-/** A row group is joined in memory, and one page of it may be a single repeated value. */
+/** A row group is joined in memory, and a small page may be one value repeated many times. */
 export const MOST_ROWS_A_GROUP = 16 * 1024 * 1024;
 
-/** Reads the footer of a Parquet file and checks all that will be relied on. @throws INPUT_UNREADABLE */
+/** Reads the footer of a Parquet file and checks everything that is used later. @throws INPUT_UNREADABLE */
 export async function openParquet(input: InputFile): Promise<ParquetFile> {
   await using pass = await input.startPass();
   return await orUnreadable(input.name, async () => {
@@ -57,7 +57,7 @@ export async function openParquet(input: InputFile): Promise<ParquetFile> {
   });
 }
 
-/** Runs what decodes bytes of the file: whatever goes wrong there says that the file is damaged. */
+/** Runs a decoder of the file's bytes: any failure means that the file is damaged. */
 export async function orUnreadable<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -85,7 +85,7 @@ async function readFooter(input: InputFile, pass: BytePass): Promise<{ footer: T
   return { footer, bodyEnd };
 }
 
-/** Reads exactly so many bytes. @throws Damage when the file ends before */
+/** Reads exactly `length` bytes. @throws Damage when the file ends before */
 export async function readAt(pass: BytePass, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   if (await readWhole(pass, bytes, position)) return bytes;
@@ -126,14 +126,14 @@ function checkChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): void 
   }
 }
 
-/** Where a column chunk lies, checked to be inside of the file. @throws Damage */
+/** The position of a column chunk, checked to be inside the file. @throws Damage */
 export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode): ChunkRange {
   const meta = structAt(group.chunks[node.leaf!.index]!, 3);
   if (!meta) throw new Damage(`column ${node.name} has no description`);
   const values = sizeAt(meta, 5, `the number of values of column ${node.name}`);
   const size = sizeAt(meta, 7, `the size of column ${node.name}`);
   const dataStart = sizeAt(meta, 9, `the place of column ${node.name}`);
-  // Some writers give a place of 0 for a dictionary that is not there.
+  // Some writers give position 0 for a missing dictionary.
   const dictionaryStart = numberAt(meta, 11) || dataStart;
   const start = Math.min(dataStart, dictionaryStart);
   const codec = numberAt(meta, 4) ?? 0;

@@ -10,7 +10,7 @@ const SCHEMA = 2;
 /** The bounds of the points of a file: west, south, east, north. */
 type Bounds = [west: number, south: number, east: number, north: number];
 
-/** What is known of the point columns of a file that is being written, by name; null before the first point. */
+/** The bounds of the point columns of a new file, by name; null before the first point. */
 export type PointBounds = Map<string, Bounds | null>;
 
 /** Adds the points of a row group. */
@@ -27,7 +27,7 @@ export function extendBounds(bounds: PointBounds, { columns }: BuiltColumns): vo
   }
 }
 
-/** The metadata of a GeoParquet file, as far as it matters here. */
+/** The parts of GeoParquet's metadata that are used here. */
 interface GeoMetadata {
   readonly version: string;
   readonly primary_column: string;
@@ -35,15 +35,15 @@ interface GeoMetadata {
 }
 
 /**
- * Puts the metadata of the point columns into a footer (GeoParquet 1.1.0). Columns of the input keep theirs, and its primary column
- * stays the primary one. Metadata of columns that are no longer there is removed: it would make the file invalid.
+ * Puts the metadata of the point columns into a footer (GeoParquet 1.1.0). Columns of the input keep theirs, and its primary column stays
+ * the primary one. Metadata of dropped columns is removed: it would make the file invalid.
  */
 export function setGeoMetadata(footer: ThriftStruct, bounds: PointBounds): void {
   const entries = structsAt(footer, KEY_VALUES) ?? [];
   const before = entries.find((entry) => textAt(entry, 1) === GEO);
   if (before === undefined && bounds.size === 0) return;
   const geo = before === undefined ? null : parsed(textAt(before, 2));
-  // Metadata in a form that is not known is left as it is.
+  // Metadata in an unknown form stays unchanged.
   if (before !== undefined && geo === null) return;
   const names = new Set((structsAt(footer, SCHEMA) ?? []).map((element) => textAt(element, 4)));
   const kept = Object.entries(geo?.columns ?? {}).filter(([name]) => names.has(name) && !bounds.has(name));

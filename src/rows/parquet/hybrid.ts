@@ -19,7 +19,7 @@ export function decodeHybrid(bytes: Uint8Array, from: number, width: number, cou
     const run = Math.floor(header / 2);
     if (header % 2 === 1) {
       const many = Math.min(run * 8, count - filled);
-      // The padding of the last group may be left out, the values may not.
+      // The padding of the last group may be missing, its values may not.
       if (at + Math.ceil((many * width) / 8) > bytes.length) {
         throw new Damage('a page holds fewer values than it promises');
       }
@@ -40,7 +40,7 @@ export function decodeHybrid(bytes: Uint8Array, from: number, width: number, cou
   return values;
 }
 
-/** Reads `count` values of `width` bits (at most 32), packed from the lowest bit on, into `values` from `offset` on. */
+/** Reads `count` values of `width` bits (at most 32), packed from the lowest bit, into `values` from `offset`. */
 export function unpackBits(
   bytes: Uint8Array,
   from: number,
@@ -68,7 +68,9 @@ export function unpackBits(
   }
 }
 
-/** One of some packed values of up to 64 bits: 32 bits of a number cannot hold more than 24 of them and the rest of a byte. */
+/**
+ * One of several packed values of up to 64 bits. A BigInt, because 32 bits hold only values of up to 24 bits that do not begin at a byte.
+ */
 export function packedValue(bytes: Uint8Array, from: number, width: number, index: number): bigint {
   const firstBit = index * width;
   const start = from + (firstBit >> 3);

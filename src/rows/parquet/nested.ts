@@ -2,7 +2,7 @@ import type { SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { textForm } from './value-text.ts';
 
-/** The entries of one column of a row group: for each its levels, and its value where the levels say that it is there. */
+/** The entries of one column of a row group: the levels of each, and its value if the levels say that it exists. */
 export interface LeafEntries {
   readonly repetitions: readonly number[];
   readonly definitions: readonly number[];
@@ -11,10 +11,10 @@ export interface LeafEntries {
   next: number;
 }
 
-/** Makes the values of a column that lies in a list or a struct ready for JSON, exactly. */
+/** Converts the values of a column inside a list or a struct to JSON, exactly. */
 export function jsonForm(node: SchemaNode): (value: StoredValue) => unknown {
   const textOf = textForm(node);
-  // Decimals are texts in JSON: its readers would drop the zeros at their ends.
+  // Decimals are texts in JSON: its readers would drop trailing zeros.
   const isNumber = node.meaning.kind === 'unsigned' || (node.meaning.kind === 'stored' && node.leaf!.type !== 'INT96');
   return (value) => {
     if (typeof value === 'boolean') return value;
@@ -23,10 +23,10 @@ export function jsonForm(node: SchemaNode): (value: StoredValue) => unknown {
   };
 }
 
-/** Puts a number of any length into JSON as it is; the type library does not know this function yet. */
+/** Puts a number of any length into JSON unchanged; the type library lacks this function. */
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
-/** Puts the rows of a nested column together again, one after the other. */
+/** Assembles the rows of a nested column, one after the other. */
 export function rowAssembler(field: SchemaNode, leaves: ReadonlyMap<SchemaNode, LeafEntries>): () => string {
   const under = new Map<SchemaNode, readonly LeafEntries[]>();
   const gather = (node: SchemaNode): readonly LeafEntries[] => {
@@ -86,7 +86,7 @@ function contentOf(node: SchemaNode, under: EntriesUnder): unknown {
   return Object.fromEntries(node.children.map((part) => [part.name, assemble(part, under)]));
 }
 
-/** An object where the keys are texts; else a list of keys and values, for which JSON has no other form. */
+/** An object if the keys are texts; else a list of keys and values, because JSON has no other form. */
 function mapOf(entry: SchemaNode, items: readonly Record<string, unknown>[]): unknown {
   const [key, value] = entry.children;
   if (key?.meaning.kind !== 'text' || entry.children.length > 2) return items;

@@ -7,7 +7,7 @@ import { binary, i32, i64, list, struct, THRIFT, type ThriftStruct } from './thr
 import { parquetSink } from './write.ts';
 
 const ROWS_A_GROUP = 65_536;
-/** The batch that fills a row group goes into it whole. */
+/** The last batch of a row group is added whole. */
 const MOST_ROWS_A_GROUP = ROWS_A_GROUP + 65_536;
 /** A row group is gathered in memory; long texts end it earlier. */
 const CHARACTERS_A_GROUP = 64 * 1024 * 1024;

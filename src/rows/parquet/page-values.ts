@@ -4,16 +4,20 @@ import type { Leaf, SchemaNode, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
 import { decodeValues } from './value-encodings.ts';
 
-/** A data page, decoded. Levels are null where the column has none. */
+/** A decoded data page. Levels are null if the column has none. */
 interface DecodedPage<T> {
   readonly values: number;
   readonly repetitions: Uint32Array | null;
   readonly definitions: Uint32Array | null;
-  /** The value at an index among the values present, in the requested form. Made on demand, because the texts of a whole page, held until
-   * its last row, were most of the memory of a scan and a fifth of its time. */
+  /**
+   * The value at an index among the values present, in the requested form. Made on demand: keeping the texts of a whole page took most of
+   * the memory of a scan and a fifth of its time.
+   */
   readonly valueAt: (index: number) => T;
-  /** Frees the memory of a page of numbers, which must not be used afterwards. V8 does so late: a scan held 60 MB of
-   * such pages in each thread. */
+  /**
+   * Frees the memory of a page of numbers, which must not be used afterwards. V8 frees it late: a scan held 60 MB of such pages in each
+   * thread.
+   */
   readonly release: () => void;
 }
 
@@ -30,8 +34,10 @@ interface Dictionary<T> {
   readonly entryAt: (index: number) => T;
 }
 
-/** The entries of a small dictionary are converted once. Entries of a large one serve a row or two each, and would be held
- * for the whole row group. */
+/**
+ * The entries of a small dictionary are converted once. Those of a large one serve only a row or two each, and would stay in memory for the
+ * whole row group.
+ */
 const LARGE_DICTIONARY = 8192;
 
 function entriesOf<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue) => T): (index: number) => T {
@@ -81,7 +87,7 @@ function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (pag
   }
 }
 
-/** Like `Array.from`, which takes five times as long for the typed arrays that most values come in. */
+/** Like `Array.from`, which takes five times as long for typed arrays. */
 function formed<S, T>(stored: ArrayLike<S>, form: (value: S) => T): T[] {
   const values: T[] = [];
   for (let i = 0; i < stored.length; i++) values.push(form(stored[i]!));
@@ -111,7 +117,7 @@ function checked(levels: Uint32Array, most: number): Uint32Array {
   return levels;
 }
 
-/** The pages of a column, decoded. */
+/** Decodes the pages of a column. */
 export async function* decodedPages<T>(at: GroupReader, node: SchemaNode, form: (value: StoredValue) => T) {
   const decode = pageDecoder(node, form);
   for await (const page of pagesOf(at, node)) {

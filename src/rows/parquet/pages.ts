@@ -12,12 +12,12 @@ export interface Page {
   /** How many values it has, nulls included. */
   readonly values: number;
   readonly encoding: number;
-  /** Levels (unless they stand apart) and values. */
+  /** Levels (unless they are separate) and values. */
   readonly body: Buffer;
-  /** In pages of the second version the levels stand before the body, never compressed. */
+  /** In pages of version 2 the levels come before the body, uncompressed. */
   readonly repetitionLevels: Buffer | null;
   readonly definitionLevels: Buffer | null;
-  /** How the levels inside of the body are encoded. */
+  /** How the levels inside the body are encoded. */
   readonly levelEncodings: readonly [repetition: number, definition: number];
 }
 
@@ -29,7 +29,7 @@ const RLE_LEVELS = [3, 3] as const;
 
 const WINDOW_BYTES = 256 * 1024;
 const LARGEST_HEADER = 16 * 1024 * 1024;
-/** Old writers left the header of the dictionary out of the size of a column. */
+/** Old writers did not count the header of the dictionary in the size of a column. */
 const SIZE_SLACK = 128;
 
 /** A row group whose columns are read. */
@@ -70,7 +70,7 @@ export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaN
 
 type FileWindow = (position: number, length: number) => Promise<Buffer>;
 
-/** Gives bytes of the file; neighbouring small pieces come from one read. */
+/** Reads bytes of the file; one read serves small neighbouring pieces. */
 function windowOver(pass: BytePass, end: number): FileWindow {
   let bytes: Buffer = Buffer.alloc(0);
   let start = 0;
@@ -83,7 +83,7 @@ function windowOver(pass: BytePass, end: number): FileWindow {
   };
 }
 
-/** A header has no length before it; statistics of long texts can make it large. */
+/** No length precedes a header, and statistics of long texts can make it large. */
 async function readHeader(
   window: FileWindow,
   at: number,
@@ -102,7 +102,7 @@ async function readHeader(
   }
 }
 
-/** True where a page has no checksum. It is of the bytes after the header, packed. */
+/** True for a page without a checksum. The checksum covers the packed bytes after the header. */
 function matchesChecksum(header: ThriftStruct, bytes: Buffer): boolean {
   const expected = numberAt(header, 4);
   return expected === undefined || crc32(bytes) === expected >>> 0;
@@ -117,7 +117,7 @@ function wrongChecksum(file: string, column: string, page: string, rowGroup: num
   );
 }
 
-/** Null for index pages, and kinds of page that are not known yet: they hold no values. */
+/** Null for index pages and unknown kinds of page: they hold no values. */
 function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number): Page | null {
   const size = sizeAt(header, 2, 'the unpacked size of a page');
   const kind = numberAt(header, 1) ?? -1;

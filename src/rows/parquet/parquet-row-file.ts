@@ -22,7 +22,7 @@ import { textForm, typeOfValues } from './value-text.ts';
 import { writeParquet } from './write.ts';
 
 const ROWS_A_BATCH = 256;
-/** A nested column is put together a row group at a time. */
+/** A nested column is assembled a row group at a time. */
 const MOST_NESTED = 16 * 1024 * 1024;
 
 /**
@@ -51,7 +51,7 @@ export async function parquetRowFile(input: InputFile): Promise<RowFile> {
 /** Fewer rows are decoded before the threads have started. */
 const LARGE_ROWS = 250_000;
 
-/** There is nothing to guess: a row group is a piece. */
+/** A row group is a piece; nothing is guessed. */
 function pieceOf({ rows }: RowGroup, index: number): RowPiece {
   return { file: 0, from: index, to: index + 1, isGuess: false, line: 0, rows, lines: rows };
 }
@@ -86,7 +86,7 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { rea
   };
 }
 
-/** The leaf of a column with one double or plain integer a row at most; null for other columns. */
+/** The leaf of a column with at most one double or plain integer a row; null for other columns. */
 function numbersIn(column: FileColumn): SchemaNode | null {
   if (column.kind === 'point') return null;
   const node = column.kind === 'member' ? column.leaf : column.field;
@@ -97,7 +97,7 @@ function numbersIn(column: FileColumn): SchemaNode | null {
 
 const NUMBERS_A_BATCH = 4096;
 
-/** To make texts of doubles and numbers of the texts again took a third of the time of a scan. */
+/** Converting doubles to texts and back took a third of the time of a scan. */
 async function* numbersOfGroup(
   file: ParquetFile,
   piece: RowPiece,
@@ -135,8 +135,10 @@ async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): Asyn
   await pass.assertSame();
 }
 
-/** Streams the rows of one row group in batches, decoding only the columns that are asked for. Memory: the dictionary and
- * one page of each flat column; all of a nested one. */
+/**
+ * Streams the rows of one row group in batches, decoding only the requested columns. Memory: the dictionary and one page of each flat
+ * column; all of a nested one.
+ */
 async function* rowsOfGroup(
   file: ParquetFile,
   pass: BytePass,

@@ -25,18 +25,18 @@ export type Meaning =
 
 type PlainKind = 'stored' | 'text' | 'unsigned' | 'date' | 'uuid' | 'float16' | 'interval' | 'list' | 'map';
 
-/** A field of the schema with what lies under it. */
+/** A field of the schema with its children. */
 export interface SchemaNode {
   readonly name: string;
   readonly repetition: 'required' | 'optional' | 'repeated';
   readonly meaning: Meaning;
-  /** How often an entry of this field is there at least, and how often it is repeated. */
+  /** The largest definition and repetition levels of an entry of this field. */
   readonly maxDefinition: number;
   readonly maxRepetition: number;
   readonly children: readonly SchemaNode[];
-  /** For a field that has values: how they are stored, and which column of each row group they are. */
+  /** For a field with values: how they are stored, and the index of their column in a row group. */
   readonly leaf: Leaf | null;
-  /** The schema's elements from `from` to `to` are this field. */
+  /** The range of the schema's elements that make up this field. */
   readonly from: number;
   readonly to: number;
 }
@@ -138,7 +138,7 @@ const CONVERTED: Readonly<Record<number, PlainKind>> = {
 
 const UNIT_DIGITS: Readonly<Record<number, 3 | 6 | 9>> = { 1: 3, 2: 6, 3: 9 };
 
-/** The logical type decides; older writers give a converted type only. */
+/** The logical type decides; older writers give only a converted type. */
 function readMeaning(element: ThriftStruct): Meaning {
   const logical = structAt(element, 10)?.fields[0];
   const detail = logical && 'fields' in (logical.value as object) ? (logical.value as ThriftStruct) : { fields: [] };

@@ -1,6 +1,6 @@
 /**
- * Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that unknown fields are kept. Maps
- * are left out: no version of Parquet has one in its footer or its pages.
+ * Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that unknown fields are kept. Maps are not
+ * supported: no version of Parquet has one in footer or pages.
  */
 
 export const THRIFT = {
@@ -18,7 +18,7 @@ export const THRIFT = {
   UUID: 13,
 } as const;
 
-/** Doubles and UUIDs are kept as their bytes: a NaN has a payload. */
+/** Doubles and UUIDs stay bytes, because a NaN has a payload. */
 export type ThriftValue = boolean | number | bigint | Buffer | ThriftStruct | ThriftList;
 
 export interface ThriftField {
@@ -36,14 +36,14 @@ interface ThriftList {
   items: ThriftValue[];
 }
 
-/** What a tree may grow to: some 100 bytes of memory a value, and no deeper than any real schema. */
+/** The limits of a tree: about 100 bytes of memory a value, and deeper than any real schema. */
 const MOST_VALUES = 8_000_000;
 const DEEPEST = 64;
 
-/** The bytes are not as their format says. */
+/** Bytes that do not follow their format. */
 export class Damage extends Error {}
 
-/** The bytes end before the value does; with more bytes it may be complete. */
+/** Bytes that end before their value does; with more bytes it may be complete. */
 export class TooShort extends Damage {}
 
 interface Reader {
@@ -57,7 +57,7 @@ interface Writer {
   used: number;
 }
 
-/** Reads the struct at the start of `bytes`, and says where it ends. @throws Damage */
+/** Reads the struct at the start of `bytes`, and returns its end. @throws Damage */
 export function readThrift(bytes: Buffer): { struct: ThriftStruct; end: number } {
   const reader: Reader = { bytes, at: 0, left: MOST_VALUES };
   const struct = readStruct(reader, 0);
@@ -90,7 +90,7 @@ const LIST = codec(readList, writeList);
 const bytesOf = (length: number) => codec((reader) => readBytes(reader, length), writeBytes);
 
 const CODECS: Readonly<Record<number, Codec>> = {
-  // Only in lists: there a boolean is a byte of its own.
+  // Only in lists, where a boolean is one byte.
   [THRIFT.TRUE]: BYTE,
   [THRIFT.FALSE]: BYTE,
   [THRIFT.BYTE]: BYTE,
@@ -164,7 +164,7 @@ function writeList(writer: Writer, { elementType, items }: ThriftList): void {
   for (const item of items) CODECS[elementType]!.write(writer, item);
 }
 
-/** Every element takes a byte at least: a list cannot promise more than there is. */
+/** Every element takes at least a byte, so a list cannot have more elements than bytes. */
 function checkCount(reader: Reader, count: number): void {
   if (count > reader.bytes.length - reader.at) throw new TooShort('it ends in the middle of a list');
 }
@@ -240,15 +240,17 @@ export function fieldAt(struct: ThriftStruct, id: number): ThriftField | undefin
   return struct.fields.find((field) => field.id === id);
 }
 
-/** A whole number of two bytes or more, or undefined when the field is missing. The format has single bytes in fields that are not
- * read: a byte in another's place is damage. @throws Damage when it is something else */
+/**
+ * A whole number of two bytes or more, or undefined when the field is missing. The format has single bytes only in fields that are not
+ * read, so here a byte is damage. @throws Damage when it is something else
+ */
 export const numberAt = (struct: ThriftStruct, id: number): number | undefined =>
   valueAt(struct, id, 'a number', ({ type, value }) => {
     if (typeof value === 'number') return type === THRIFT.BYTE ? null : value;
     return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : null;
   });
 
-/** A size or a count: a whole number that is there and not negative. @throws Damage */
+/** A size or a count: present, whole and not negative. @throws Damage */
 export function sizeAt(struct: ThriftStruct, id: number, what: string): number {
   const value = numberAt(struct, id);
   if (value === undefined) throw new Damage(`${what} is missing`);
@@ -283,7 +285,7 @@ export const structsAt = (struct: ThriftStruct, id: number): ThriftStruct[] | un
       : null;
   });
 
-/** Sets a field that has a value of the same type already, or puts it where its id belongs. */
+/** Replaces a field of the same type, or inserts it in the order of ids. */
 export function setField(struct: ThriftStruct, field: ThriftField): void {
   const old = fieldAt(struct, field.id);
   if (old && old.type === field.type) {

@@ -3,7 +3,7 @@ import type { Leaf, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
 
 /**
- * Decodes values in any encoding but that of a dictionary (Apache Parquet, Encodings).
+ * Decodes values in any encoding except dictionaries (Apache Parquet, Encodings).
  * @throws Damage when the bytes end before, or the encoding does not fit the type
  */
 export function decodeValues(
@@ -28,7 +28,7 @@ export function decodeValues(
 
 const TOO_SHORT = 'a page is too short for its values';
 
-/** Bytes of a value; 0 where values share bytes or differ in length. */
+/** Bytes of a value; 0 if values share bytes or differ in length. */
 const WIDTHS = { BOOLEAN: 0, INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8, BYTE_ARRAY: 0 } as const;
 
 /** The length before a text. */
@@ -38,7 +38,7 @@ function widthOf({ type, typeLength }: Leaf): number {
   return type === 'FIXED_LEN_BYTE_ARRAY' ? typeLength : WIDTHS[type];
 }
 
-/** PLAIN: values as they lie in memory, little-endian; texts after their lengths. */
+/** PLAIN: values as in memory, little-endian; texts after their lengths. */
 function plainValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<StoredValue> {
   const least = leaf.type === 'BYTE_ARRAY' ? LENGTH_BYTES : widthOf(leaf);
   // Checked first: a damaged count must not allocate an array of that length.
@@ -113,9 +113,9 @@ const MOST_MINIBLOCKS = 65_536;
 const DAMAGED_HEADER = 'a page has a damaged header of differences';
 
 /**
- * DELTA_BINARY_PACKED: a header (block size, miniblocks a block, count, first value), then blocks of a least difference, a
- * width for each miniblock, and the differences beyond the least one in that many bits. Arithmetic wraps in two's complement,
- * as the format says: numbers of 32 bits are the low half of the result.
+ * DELTA_BINARY_PACKED: a header (block size, miniblocks a block, count, first value), then blocks: the smallest difference, a width for
+ * each miniblock, and the differences minus the smallest in that many bits. Arithmetic wraps in two's complement, as the format requires:
+ * numbers of 32 bits are the low half of the result.
  */
 function deltaNumbers(
   body: Buffer,
@@ -139,7 +139,7 @@ function deltaNumbers(
     for (let block = 0; block < miniblocks && index < count; block++) {
       const width = widths[block]!;
       const many = Math.min(size, count - index);
-      // The padding of the last miniblock may be left out, the values may not.
+      // The padding of the last miniblock may be missing, its values may not.
       if (width > widest || read.at + Math.ceil((many * width) / 8) > body.length) throw new Damage(DAMAGED_HEADER);
       const short = new Uint32Array(many);
       if (width <= 32) unpackBits(body, read.at, width, short, 0, many);
@@ -178,10 +178,10 @@ function zigZag(value: bigint): bigint {
   return (value >> 1n) ^ -(value & 1n);
 }
 
-/** A megabyte that is shared by a million texts would be a terabyte. */
+/** A prefix of a megabyte in a million texts would take a terabyte. */
 const MOST_COPIED = 512 * 1024 * 1024;
 
-/** Texts as their lengths and then their bytes; with `shared`, each begins with so many bytes of the one before. */
+/** Texts as their lengths, then their bytes; with `shared`, each text begins with bytes of the previous one. */
 function deltaTexts(body: Buffer, from: number, count: number, shared: boolean): Uint8Array[] {
   const shares = shared ? deltaNumbers(body, from, count, 32) : null;
   const { values, end } = deltaNumbers(body, shares?.end ?? from, count, 32);

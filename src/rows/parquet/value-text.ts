@@ -32,12 +32,12 @@ function textOf(value: StoredValue, { type }: Leaf, meaning: Meaning): string {
   }
 }
 
-/** The function that makes the values of a column into texts. */
+/** The function that converts the values of a column to texts. */
 export function textForm({ leaf, meaning }: SchemaNode): (value: StoredValue) => string {
   return (value) => textOf(value, leaf!, meaning);
 }
 
-/** What the texts of a field are. A double without a number is a number's text all the same: `NaN`. */
+/** The type of a field's texts. `NaN` counts as a number. */
 export function typeOfValues({ leaf, meaning, maxRepetition }: SchemaNode): ValueType {
   if (!leaf || maxRepetition > 0) return 'json';
   if (leaf.type === 'BOOLEAN') return 'boolean';
@@ -113,7 +113,7 @@ function doubleText(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** The shortest digits that name this float: written as a double, 0.1 would be 0.10000000149011612. */
+/** The shortest digits that read back to this float: as a double, 0.1 would be 0.10000000149011612. */
 function floatText(value: number): string {
   if (value === 0) return doubleText(value);
   for (let digits = 6; digits < 9; digits++) {
@@ -138,7 +138,7 @@ function decimalText(unscaled: bigint, scale: number): string {
 const SECONDS_A_DAY = 86_400n;
 
 function dateText(days: bigint): string {
-  // The calendar repeats every 400 years of 146,097 days: so this also works for years that a Date cannot hold.
+  // The calendar repeats every 400 years (146,097 days), so this also works for years outside the range of Date.
   const cycles = floorDivide(days, 146_097n);
   const date = new Date(Number(days - cycles * 146_097n) * 86_400_000);
   const year = BigInt(date.getUTCFullYear()) + cycles * 400n;
@@ -164,7 +164,7 @@ function timestampText(units: bigint, digits: 3 | 6 | 9): string {
 
 const JULIAN_EPOCH = 2_440_588n;
 
-/** Nanoseconds of the day in the low 64 bits, the Julian day in the high 32: what Spark and Impala wrote for timestamps. */
+/** Spark's and Impala's timestamps: nanoseconds of the day in the low 64 bits, the Julian day in the high 32. */
 function int96Text(value: bigint): string {
   const days = BigInt.asIntN(32, value >> 64n) - JULIAN_EPOCH;
   return timestampText(days * SECONDS_A_DAY * 10n ** 9n + BigInt.asIntN(64, value), 9);

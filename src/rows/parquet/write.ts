@@ -16,9 +16,9 @@ const BYTES_A_COPY = 1024 * 1024;
 const ROWS_A_BATCH = 4096;
 
 /**
- * Writes a Parquet file with the added columns: the body of the input byte for byte, after it the added chunks of each row
- * group, then the edited footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for
- * each row (350 MB for a million rows of 57 columns), and less where rows share their fields.
+ * Writes a Parquet file with the added columns: the body of the input byte for byte, the added chunks of each row group, then the edited
+ * footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for each row (350 MB for a million rows of
+ * 57 columns), and less where rows share their fields.
  */
 export async function writeParquet(
   file: ParquetFile,
@@ -58,7 +58,7 @@ export async function writeParquet(
   });
 }
 
-/** The columns of all places: the rows of each row group are at some of them. */
+/** The columns of all places. The rows of a row group refer to some of them. */
 async function columnsOfPlaces({ added, placed }: WriteRequest): Promise<BuiltColumns> {
   const builder = columnBuilder(added, placed.count);
   await placed.give(builder.sink);
@@ -69,7 +69,7 @@ async function columnsOfPlaces({ added, placed }: WriteRequest): Promise<BuiltCo
   return codedColumns(built, (values) => numberCodes(values, arrays));
 }
 
-/** Makes a function that gives the columns of the next row group, where all places are too many to be held. */
+/** Makes a function that returns the columns of the next row group, for files with too many places for memory. */
 function columnsOfNextRows(
   { rowGroups }: ParquetFile,
   request: WriteRequest,
@@ -92,8 +92,7 @@ function columnsOfNextRows(
   };
 }
 
-/** The output of a Parquet file, which must know where each of its parts lies. Bytes are copied, so their buffer may be reused
- * at once. */
+/** The output of a Parquet file, which counts its position. Bytes are copied, so their buffer may be reused at once. */
 export function parquetSink(gathered: ByteBuffer) {
   const arrays = reusableArrays();
   const bounds: PointBounds = new Map();
@@ -106,7 +105,7 @@ export function parquetSink(gathered: ByteBuffer) {
   return {
     position: () => position,
     write,
-    /** Notes where the points of columns lie that are written. */
+    /** Extends the bounds of the written point columns. */
     extendBounds: (built: BuiltColumns) => extendBounds(bounds, built),
     /** Encodes and writes the columns of one row group. */
     async addChunks(store: BuiltColumns): Promise<AddedChunks> {
@@ -118,7 +117,7 @@ export function parquetSink(gathered: ByteBuffer) {
       }
       return describeChunks(chunks, start);
     },
-    /** Describes the chunks that are written next. */
+    /** Describes the next chunks. */
     describe: (chunks: readonly ChunkFacts[]) => describeChunks(chunks, position),
     /** Writes a large block without a copy. */
     async addBlock(block: Buffer): Promise<void> {
@@ -138,7 +137,7 @@ export function parquetSink(gathered: ByteBuffer) {
   };
 }
 
-/** @param start where the first of the chunks lies */
+/** @param start the position of the first chunk */
 function describeChunks(all: readonly ChunkFacts[], start: number): AddedChunks {
   const chunks: ThriftStruct[] = [];
   let size = 0;

@@ -4,9 +4,9 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { didYouMeanFile, unreadable } from '../files/input-file.ts';
 
-/** A file among several that are one input. */
+/** One of several files that are one input. */
 export interface ListedPart {
-  /** Its path below the folder of all parts, with `/` between: the name that messages and the output use. */
+  /** Its path below the folder of all parts, separated by `/`: its name in messages and in the output. */
   readonly name: string;
   readonly path: string;
   readonly size: number;
@@ -14,7 +14,7 @@ export interface ListedPart {
 }
 
 export interface PartList {
-  /** In the order of their names. */
+  /** Sorted by name. */
   readonly parts: readonly ListedPart[];
   /** Names of temporary files that other programs seem to be writing; they are skipped. */
   readonly unfinished: readonly string[];
@@ -38,11 +38,11 @@ const UNFINISHED = /(?:\.(?:tmp|temp|part|partial|filepart|crdownload|download|i
 const isHidden = (segment: string) => /^[._]/.test(segment) || /\.crc$/i.test(segment) || segment === 'Thumbs.db';
 
 /**
- * Lists the files of an input. A folder stands for all files in it and below it; a pattern for files only. In both, hidden files
- * and names that begin with `_` are skipped, as in Spark, Hive and DuckDB. No other file is: rows would be lost silently.
+ * Lists the files of an input. A folder stands for all files in it and below it; a pattern for files only. In both, hidden files and names
+ * that begin with `_` are skipped, as in Spark, Hive and DuckDB. Other files are not skipped: rows would be lost silently.
  *
  * @param folder the folder for relative names
- * @throws INPUT_UNREADABLE where a source has no files
+ * @throws INPUT_UNREADABLE if a source has no files
  */
 export async function listParts(folder: string, sources: readonly string[]): Promise<PartList> {
   const byName = new Map<string, ListedPart>();

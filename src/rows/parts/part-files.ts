@@ -28,8 +28,8 @@ export function isPartFiles(rows: RowSource): rows is PartFiles {
 }
 
 /**
- * Opens the parts as one input. Tables must have the same columns in the same order: an output is written part by part, and a program
- * that reads the parts as one table expects one header. A part of no bytes has no rows and becomes an output of no bytes.
+ * Opens the parts as one input. Tables must have the same columns in the same order: an output is written part by part, and a program that
+ * reads the parts as one table expects one header. An empty part becomes an empty output.
  *
  * @throws INPUT_UNREADABLE, INPUT_COLUMNS naming two parts
  */
@@ -81,8 +81,10 @@ function piecesOfParts(
   };
 }
 
-/** The columns of all parts. One that is not in earlier parts stands before the next column that is: so columns that Perilbook has
- * added stay together at the end. */
+/**
+ * The columns of all parts. A column that earlier parts lack is inserted before the next common one, so that the columns that Perilbook
+ * added stay together at the end.
+ */
 function mergedColumns(parts: readonly PartFile[]): string[] {
   const merged: string[] = [];
   for (const { columns } of parts) {
@@ -96,7 +98,7 @@ function mergedColumns(parts: readonly PartFile[]): string[] {
   return merged;
 }
 
-/** Opens a part for a pass. @throws INPUT_UNREADABLE where it has changed since it was listed */
+/** Opens a part for a pass. @throws INPUT_UNREADABLE if it has changed since it was listed */
 export async function openPart(part: ListedPart, options: OpenOptions): Promise<RowFile> {
   await assertSamePart(part);
   return (await openEmptyPart(part.path, part.size)) ?? (await openRowFile(part.path, options));
@@ -108,7 +110,7 @@ async function assertSamePart({ path, size, mtimeMs }: ListedPart): Promise<void
   throw unreadable(path, 'has changed since it was listed', 'Run again when no other program writes to it.');
 }
 
-/** The place in a part of a column of all parts; -1 where the part does not have it. */
+/** The index in a part of a column of all parts; -1 if the part lacks it. */
 export function columnIn({ columns: own }: PartFile, columns: readonly string[], column: number): number {
   return own[column] === columns[column] ? column : own.indexOf(columns[column]!);
 }
@@ -170,7 +172,7 @@ function requireSame(first: PartFile, other: PartFile): void {
 
 /** A part without any bytes, compressed or not: writers of part files leave them. Null for any other file. */
 async function openEmptyPart(path: string, size: number): Promise<RowFile | null> {
-  // Only a small file can be the compressed form of nothing.
+  // Only a small file can be the compressed form of an empty one.
   if (size > LARGEST_OF_NOTHING) return null;
   const input = await openInput(path);
   if ((await unpackedInput(input)).head.length > 0) return null;

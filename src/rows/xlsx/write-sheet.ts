@@ -27,14 +27,13 @@ export interface OpenSheet {
   readonly headerLine: number | null;
   readonly columns: readonly string[];
   isUsed(cell: SheetCell): boolean;
-  /** True for a row of data: one after the header with something in it. Rows of formats only are none. */
+  /** True for a row of data: after the header, and not empty. Rows that have only formats are not data. */
   isRecord(row: SheetRow): boolean;
 }
 
 /**
- * Writes the workbook with the added cells set into the XML of one sheet; every other part is copied as it is packed, and
- * every other cell as it is written. A model of the workbook (exceljs, SheetJS) would drop what it does not know (charts,
- * slicers, conditional formats of newer versions), and holds all cells in memory.
+ * Writes the workbook with the added cells in the XML of one sheet; all other parts and cells are copied unchanged. Libraries (exceljs,
+ * SheetJS) drop what they do not know (charts, slicers, newer conditional formats), and hold all cells in memory.
  */
 export async function writeSheet(sheet: OpenSheet, widest: number, request: WriteRequest): Promise<WriteResult> {
   const { input, workbook } = sheet;
@@ -61,8 +60,8 @@ export async function writeSheet(sheet: OpenSheet, widest: number, request: Writ
 const TIME_FORMAT = 22;
 
 /**
- * The styles of the workbook with one more for times at the end of its cell formats, unless an earlier run has added it; all other
- * bytes stay. Null where the workbook has no cell formats: times are then texts.
+ * The styles of the workbook with one more for times at the end of its cell formats, unless an earlier run has added it; all other bytes
+ * stay. Null if the workbook has no cell formats: times are then texts.
  */
 async function stylesWithTimes({
   workbook: { zip, styles },
@@ -93,7 +92,7 @@ export function workbookWriter(gathered: ByteBuffer, file: string): ZipWriter {
   });
 }
 
-/** The columns that are written anew, counted from 0. */
+/** The columns to replace, counted from 0. */
 interface Region {
   readonly from: number;
   /** After the added ones, and after those of an earlier run. */
@@ -128,7 +127,7 @@ async function* editedSheet(
   timeStyle: number | null,
   onRows: (count: number) => void,
 ): AsyncGenerator<Buffer, void, void> {
-  /** What is read and not yet passed on, and the place of its first character. */
+  /** The text that was read and not yet passed on, and the position of its first character. */
   let held = '';
   let start = 0;
   const nextFields = rowFields(request);
@@ -162,7 +161,7 @@ async function* editedSheet(
       passed = row.to;
     }
     onRows(count);
-    // A tag that is not whole may be the beginning of a row.
+    // An incomplete tag may be the beginning of a row.
     const lastTag = held.lastIndexOf('<');
     passTo(openRow ?? Math.max(passed, start + (lastTag < 0 ? held.length : lastTag)));
     held = slice(passed, start + held.length);
@@ -172,13 +171,13 @@ async function* editedSheet(
   yield Buffer.from(held);
 }
 
-/** New column names have the style of the last one before them. */
+/** New column names get the style of the last name before them. */
 function headerStyle({ headerLine }: OpenSheet, { line, cells }: SheetRow, { from }: Region): number {
   if (line !== headerLine) return 0;
   return cells.findLast(({ column }) => column < from)?.style ?? 0;
 }
 
-/** Makes a time a number of days, in a style that shows it as one; the user's own format of such a cell stays. */
+/** Converts a time to a number of days, with a style that shows it as a time; the user's own format of such a cell stays. */
 type TimeOfCell = (text: string, style: number) => { readonly value: number; readonly style: number } | null;
 
 function timeIn({ cells: { formats, counts1904 } }: OpenSheet, timeStyle: number | null): TimeOfCell | null {
@@ -226,14 +225,14 @@ function moved(cell: string, reference: string): string {
   return cell.replace(/^(<[^\s>/]+\s[^>]*?\br=)(?:"[^"]*"|'[^']*')/, `$1"${reference}"`);
 }
 
-/** `spans="1:20"` says between which columns the cells of a row lie. */
+/** `spans="1:20"` gives the first and the last column of a row. */
 function withSpan(tag: string, columns: number): string {
   return tag.replace(/(\sspans=["']\d+:)(\d+)(["'])/, (_, before: string, last: string, quote: string) => {
     return before + Math.max(Number(last), columns) + quote;
   });
 }
 
-/** `A1:T200` with the last column that the sheet has now. */
+/** `A1:T200` with the new last column. */
 function widerDimension(ref: string, columns: number): string {
   const [, first, letters, line] = /^([A-Z]+\d+)(?::([A-Z]+)(\d+))?$/.exec(ref) ?? [];
   if (first === undefined || letters === undefined) return ref;

@@ -13,13 +13,13 @@ import type { InputFile } from '../files/input-file.ts';
 import type { Row, RowFile } from '../port.ts';
 import { type OpenSheet, writeSheet } from './write-sheet.ts';
 
-/** What a user may say of a workbook. */
+/** The user's settings for a workbook. */
 export interface XlsxOptions {
   /** The name of a sheet, or its number from 1. */
   readonly sheet?: string;
-  /** The number of the row that names the columns; left out, the first one that is not empty. */
+  /** The number of the row with the column names; default: the first row that is not empty. */
   readonly headerLine?: number;
-  /** False when the first row is a record already. */
+  /** False if the first row is already a record. */
   readonly header?: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promi
   const headerLine = header?.line ?? null;
   const isRecord = (row: SheetRow) => row.line > (headerLine ?? 0) && row.cells.some(isUsed);
   const sheet: OpenSheet = { input, workbook, cells, headerLine, columns, isUsed, isRecord };
-  /** How many columns the widest record has; known once all were read. */
+  /** The number of columns of the widest record, after all were read; null before. */
   let widest: number | null = null;
   const read = async function* (wanted: readonly number[], needed = wanted.length): AsyncGenerator<readonly Row[]> {
     let number = 0;
@@ -85,7 +85,7 @@ function sheetNote({ sheetName, sheetNumber, sheetCount }: Workbook): string {
   return `Sheet "${sheetName}" is read, number ${sheetNumber} of ${sheetCount} (--sheet names another).`;
 }
 
-/** The first rows that are not empty, and all up to one that is asked for. */
+/** The first rows that are not empty, and at least those up to `line`. */
 async function firstRows(workbook: Workbook, isUsed: OpenSheet['isUsed'], line: number): Promise<SheetRow[]> {
   const filled: SheetRow[] = [];
   for await (const { rows } of sheetPieces(workbook)) {
