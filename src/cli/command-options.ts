@@ -17,8 +17,17 @@ const OUTPUT = 'Output';
 
 const hidden = { hidden: true } as const;
 
+const limit = {
+  limit: {
+    type: 'number',
+    range: [1, Number.MAX_SAFE_INTEGER],
+    describe: 'look up the first N located rows only, for a trial; the others stay without answers',
+  },
+} as const;
+
 export const RUN_OPTIONS = {
   ...jobOptions(),
+  limit: { ...limit.limit, group: 'Money and time' },
   yes: { alias: 'y', type: 'boolean', group: 'Money and time', describe: 'spend what the plan costs without asking' },
   report: { type: 'string', group: OUTPUT, describe: 'also write the HTML report to this file', ...hidden },
   force: { ...force.force, group: OUTPUT, ...hidden },
@@ -43,6 +52,7 @@ export const STORE_OPTIONS = { ...jobOptions(['store']), ...json } as const;
 
 export const PLAN_OPTIONS = {
   ...jobOptions(),
+  ...limit,
   ...json,
 } as const;
 

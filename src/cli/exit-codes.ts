@@ -52,6 +52,7 @@ export function exitCodeOfRun({ state, stop, summary }: RunResult): number {
     case 'quota':
     case 'budget':
     case 'limit':
+    case 'rows':
     case 'time':
       return EXIT.paused;
     case 'interrupted':

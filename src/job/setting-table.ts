@@ -167,7 +167,7 @@ export const SETTINGS = {
   },
   service: {
     group: 'Where answers come from',
-    help: "local (the agencies' data on this machine), sample (made-up data), or the address of a service (default: local where it has data for one of the topics, else sample)",
+    help: "local (the agencies' data on this machine), sample (made-up data), or the address of a service (default: local)",
     schema: ({ service }) => service,
     flags: {
       service: { isFrequent: true, help: "local: the agencies' data on this machine; sample: made-up data" },

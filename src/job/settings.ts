@@ -62,6 +62,8 @@ export interface Job extends PlainSettings {
   readonly counts: boolean;
   /** How long an answer is fresh, in milliseconds; null: forever. */
   readonly timeToLive: (topic: TopicSlug) => number | null;
+  /** Look up the first located rows only, for a trial; null: all. It is an option of commands alone. */
+  readonly limit: number | null;
   readonly store: string;
   /** The hook after a run; null: none. */
   /** A program and its arguments. */
@@ -133,6 +135,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     dataFile: join(folders.dataFolder, 'data.db'),
     account,
     timeToLive: timeToLiveOf(settings.time_to_live ?? {}),
+    limit: null,
     store: storeOf(settings.store, folders),
     onFinish: settings.on_finish ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path)) : null,
     metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),

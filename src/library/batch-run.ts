@@ -43,8 +43,15 @@ function memoryRows(locations: readonly (readonly [Coordinate, Coordinate])[], f
   };
 }
 
-/** Stops that last until the user changes something. After any other stop, a later enrichment continues. */
-const REFUSALS: Partial<Record<StopReason, { readonly code: ErrorCode; readonly hint: string }>> = {
+/** Stops that last until the user changes something. After any other stop (null), a later enrichment continues. */
+const REFUSALS: Readonly<Record<StopReason, { readonly code: ErrorCode; readonly hint: string } | null>> = {
+  quota: null,
+  budget: null,
+  limit: null,
+  rows: null,
+  time: null,
+  interrupted: null,
+  service_down: null,
   keys: { code: 'KEY_REFUSED', hint: 'Check the keys and their scopes, then enrich the rows again.' },
   denied: { code: 'KEY_REFUSED', hint: 'Settle this with the provider, then enrich the rows again.' },
   misdirected: { code: 'USAGE', hint: 'Check base_url, then enrich the rows again.' },
@@ -106,8 +113,8 @@ export class BatchRun implements AsyncDisposable {
   /** The error that the user must correct before more can be bought; null if there is none. */
   get refusal(): PerilbookError | null {
     const { reason, message } = this.#stop ?? {};
-    const refusal = reason === undefined ? undefined : REFUSALS[reason];
-    if (refusal === undefined) return null;
+    const refusal = reason === undefined ? null : REFUSALS[reason];
+    if (refusal === null) return null;
     return new PerilbookError(refusal.code, message!.replace(/\.$/, ''), refusal.hint);
   }
 

@@ -18,7 +18,7 @@ import { record } from './progress.ts';
 import { isEarlierFile } from './protected-files.ts';
 import type { RunContext } from './run-context.ts';
 import { RunTimes } from './run-times.ts';
-import { type Stop, type StopReason, storeMovedStop } from './stop.ts';
+import { rowsAreDone, STOPS, type Stop, storeMovedStop } from './stop.ts';
 import { type RunSummary, runSummary } from './summary.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
 import { fieldsOnDemand, type Written, writeOutput } from './write/write-output.ts';
@@ -70,10 +70,11 @@ export async function run(
   await checkOutputs(job, plan.scan.rowFile, store, force);
   const number = await startRun(prepared);
   try {
-    const stopped = await getAnswers(prepared, plan, number);
+    const stopped = (await getAnswers(prepared, plan, number)) ?? (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
     const verified = await verifiedPlan(prepared, plan);
     const spent = await store.runSpending(number);
-    const isKept = stopped !== null && FAILURES.has(stopped.reason) && spent.charged === 0 && (await hasOutputs(job));
+    const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
+    const isKept = isFailure && spent.charged === 0 && (await hasOutputs(job));
     record(progress, 'phase', 'writing');
     const written = isKept ? await fieldsOnDemand(prepared, verified).sums() : await write(prepared, verified);
     const stop = await storeMoved(store, stopped);
@@ -194,20 +195,13 @@ export function stateOf(stop: Stop | null, { status }: Pick<RunSummary, 'status'
     const isWhole = status.partial + status.failed + status.deferred === 0 && !allLocationsRejected(status);
     return isWhole ? 'complete' : 'incomplete';
   }
-  if (stop.reason === 'interrupted') return 'interrupted';
-  return FOR_THE_USER.has(stop.reason) ? 'stopped' : 'paused';
+  return STOPS[stop.reason].state;
 }
 
 /** Locations are checked before they are sent. If the service rejects all of them, the service or its address may be wrong. */
 export function allLocationsRejected({ ok, partial, deferred, failed, rejected }: RunSummary['status']): boolean {
   return rejected > 0 && ok + partial + deferred + failed === 0;
 }
-
-/** The user must correct something before running again. */
-const FOR_THE_USER: ReadonlySet<Stop['reason']> = new Set(['keys', 'denied', 'misdirected', 'store_moved']);
-
-/** Failures that the user or the provider must end. A pause at a limit, and an interrupt, leave an output with all rows. */
-const FAILURES: ReadonlySet<StopReason> = new Set(['keys', 'denied', 'misdirected', 'service_down']);
 
 /** Whether each output of a job is there from an earlier run. */
 async function hasOutputs(job: Job): Promise<boolean> {

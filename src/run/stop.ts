@@ -3,22 +3,32 @@ import type { PerilbookError } from '../base/errors.ts';
 import { counted, grouped } from '../base/format-numbers.ts';
 import type { Job } from '../job/settings.ts';
 import type { ClaimLimits } from '../store/ledger/port.ts';
+import type { FinalState } from '../store/runs/port.ts';
 import type { Progress } from './progress.ts';
 
-/** Why a run stopped buying early. */
-export type StopReason =
-  | 'quota'
+/**
+ * Why a run stopped early, and the state in which that leaves it: `paused` goes on by itself or with a larger limit, `stopped` needs a
+ * correction by the user. A failure, which the user or the provider must end, leaves an earlier output as it was where the run got no
+ * answer.
+ */
+export const STOPS = {
+  quota: { state: 'paused', isFailure: false },
   /** The limit of the run: the job's budget, or the run's own plan where none is set. */
-  | 'budget'
-  | 'limit'
-  | 'time'
-  | 'interrupted'
-  | 'service_down'
-  | 'keys'
+  budget: { state: 'paused', isFailure: false },
+  limit: { state: 'paused', isFailure: false },
+  /** `--limit`: a trial with the first rows. */
+  rows: { state: 'paused', isFailure: false },
+  time: { state: 'paused', isFailure: false },
+  interrupted: { state: 'interrupted', isFailure: false },
+  service_down: { state: 'paused', isFailure: true },
+  keys: { state: 'stopped', isFailure: true },
   /** The account's payment, a proxy, or a law. */
-  | 'denied'
-  | 'misdirected'
-  | 'store_moved';
+  denied: { state: 'stopped', isFailure: true },
+  misdirected: { state: 'stopped', isFailure: true },
+  store_moved: { state: 'stopped', isFailure: false },
+} as const satisfies Record<string, { readonly state: FinalState; readonly isFailure: boolean }>;
+
+export type StopReason = keyof typeof STOPS;
 
 export interface Stop {
   readonly reason: StopReason;
@@ -41,6 +51,11 @@ export function deadlineOf({ maxMinutes }: Pick<Job, 'maxMinutes'>, clock: Clock
 /** The stop at the job's time limit. */
 export function timeIsOver({ maxMinutes }: Job): Stop {
   return stopFor('time', `The time of this run is over (${maxMinutes} min).`);
+}
+
+/** The stop after a trial with the first rows. */
+export function rowsAreDone(limit: number): Stop {
+  return stopFor('rows', `The limit of ${counted(limit, 'row')} is reached.`);
 }
 
 /** The stop after the store was moved: the next run would not find the bought answers. */

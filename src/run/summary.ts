@@ -104,7 +104,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
      * in the store, by answers that hold for a whole area. */
     saved: {
       by_cells: (scan.located - scan.cells.size) * each,
-      by_cache: scan.cells.size * each - price.credits - (plan.areas?.saved ?? 0),
+      by_cache: (scan.cells.size - plan.beyondLimit) * each - price.credits - (plan.areas?.saved ?? 0),
       by_areas: plan.areas?.saved ?? 0,
     },
     /** How many cells one answer for a whole area saves; null where the job does not ask for it. */

@@ -30,7 +30,7 @@ import { showProgress } from '../progress/show.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: RunFlags, words: readonly string[]): Promise<number> {
-  const job = jobOf(context, words, flags);
+  const job = { ...jobOf(context, words, flags), limit: flags.limit ?? null };
   const report = reportFile(context, flags.report);
   const finish = await openFinish(context, flags, job, [
     ...(await outputsOf(job)),
@@ -173,7 +173,13 @@ async function outputsOf(job: Job): Promise<ProtectedFile[]> {
 /** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
 async function restOf(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
   const { job, connection } = prepared;
-  if (job.budget === null || connection.kind === 'local' || state === 'complete' || stop?.reason === 'store_moved')
+  if (
+    job.budget === null ||
+    job.limit !== null ||
+    connection.kind === 'local' ||
+    state === 'complete' ||
+    stop?.reason === 'store_moved'
+  )
     return 0;
   return costOfRest((await prepareAgain(prepared, { onComplete: null })).plan, stop);
 }

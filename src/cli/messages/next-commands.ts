@@ -19,12 +19,13 @@ export function resumeCommand(
   rest: number,
 ): string {
   const budget = resumeBudget(job, result, rest);
-  const { json: _, ...others } = flags;
+  const { json: _, limit, ...rows } = flags;
+  const others = result.stop?.reason === 'rows' || limit === undefined ? rows : { ...rows, limit };
   return commandLine('run', words, budget === null || budget === job.budget ? others : { ...others, budget });
 }
 
 /** Options of a report that a run has too, and that concern the run alone. */
-const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'metrics', 'on-finish', 'report'];
+const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'metrics', 'on-finish', 'report'];
 
 /** The command line that writes the report of a run; null where its rows were not written to a file. */
 export function reportCommand(

@@ -161,6 +161,11 @@ function cellPairs({ job, plan, summary }: Prepared): (readonly [string, string]
       `${grouped(cells)} of ${counted(located, 'located row')} (${counted(job.precision, 'decimal')}); ${grouped(cells_cached)} complete and fresh in the store`,
     ],
   ];
+  if (job.limit !== null && job.limit < located)
+    words.push([
+      'limit',
+      `the first ${counted(job.limit, 'located row')}, ${counted(plan.order.length, 'place')} to look up (--limit)`,
+    ]);
   const { value } = summary.columns;
   if (value.length > 0 && job.orderBy.kind !== 'file') {
     const isRecognized = job.orderBy.kind === 'recognized' ? ' (recognised; in file order: --order-by file)' : '';

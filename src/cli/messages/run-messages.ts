@@ -67,9 +67,9 @@ function outputName(output: string, folder: string): string {
 /** A run may spend more than planned: a call may lack a topic that the plan expects. */
 function spentMessage(summary: RunResult['summary']): string {
   const { credits_spent: spent, credits_limit: limit, credits, credits_available, this_run } = summary;
+  if (spent === 0 && this_run.credits === 0) return 'Spent: nothing.';
   if (summary.source.kind === 'sample' && credits_available === null)
     return `The sample charges nothing; a paid service would charge ${counted(spent, 'credit')}.`;
-  if (spent === 0 && this_run.credits === 0) return 'Spent: nothing.';
   const planned = `${grouped(spent)} of ${counted(this_run.credits, 'credit')} planned`;
   const all = this_run.credits < credits ? ` (${grouped(credits)} for all places)` : '';
   const more = spent - this_run.credits;
@@ -119,6 +119,8 @@ function ending(
       const unspent = spent < credits_limit ? ` It leaves ${left}, because the next call did not fit.` : '';
       return stopped(`${stop.message}${unspent}`, `To buy more: ${again}`);
     }
+    case 'rows':
+      return stopped(stop.message, `For all rows: ${again}`);
     case 'limit':
     case 'time':
       return stopped(stop.message, `To resume: ${again}`);

@@ -50,6 +50,8 @@ export interface Plan {
   readonly areas: (AreaPlan & AreaSavings) | null;
   /** The cells that lack something, in the order in which credits are spent on them. */
   readonly order: CellNumbers;
+  /** How many cells beyond the job's limit of rows lack something, too. They are neither priced nor asked for. */
+  readonly beyondLimit: number;
   /** The price of all cells, with the job's choice of calls. */
   readonly price: Price;
   readonly ways: Ways;
@@ -99,7 +101,8 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
   const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);
   const assumedMs = connection.kind === 'service' && connection.sample ? EMBEDDED_CALL_MS : ASSUMED_CALL_MS;
   const times = callTimes(isLocal ? [] : await store.callTimes(source, LEASE_MS), assumedMs);
-  const lackingOrder = spendingOrder(job, scan, unanswered.missing);
+  const limited = cellsOfFirstRows(scan, job.limit);
+  const lackingOrder = spendingOrder(job, scan, unanswered.missing).filter((cell) => cell < limited);
   const stored = job.areas === null || isLocal ? null : await readStoredAreas(scan.areas, store, source);
   const spared =
     stored &&
@@ -108,7 +111,8 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
       ...(await verificationNow(context, scan, stored)),
     });
   const missing = spared?.missing ?? unanswered.missing;
-  const allLacking = spared === null ? unanswered.lacking : countSets(missing);
+  const isWhole = limited === scan.cells.size;
+  const allLacking = spared === null && isWhole ? unanswered.lacking : countSets(missing, limited);
   const lacking: ReadonlyMap<TopicSet, number> = isLocal ? new Map() : allLacking;
   const account = isLocal ? null : await accountState(job.account, store, freshness.startedAt);
   const available = account?.available ?? 0;
@@ -150,6 +154,7 @@ export async function makePlan(context: RunContext, scan: Scan, options: PlanOpt
       savedAt: (cell) => priceOf(unanswered.missing.get(cell)) - priceOf(missing.get(cell)),
     },
     order,
+    beyondLimit: lackingFrom(missing, limited),
     price,
     ways: {
       planned: weighed(price),
@@ -215,9 +220,29 @@ function spendingComparator({ orderBy }: Job, { cells }: Scan): (a: number, b: n
   return (a, b) => sign * (cells.value(a) - cells.value(b)) || a - b;
 }
 
-function countSets(missing: ReadonlyTopicSets): Map<TopicSet, number> {
+/** How many cells the first located rows are in; without a limit all. Cells are numbered in the order of their first rows. */
+function cellsOfFirstRows({ cells, places, located }: Scan, limit: number | null): number {
+  if (limit === null || limit >= located) return cells.size;
+  const next = places.placesFrom(cells.size);
+  let [count, left] = [0, limit];
+  for (let row = 0; row < places.rows && left > 0; row++) {
+    const place = next(1)[0]!;
+    if (place >= cells.size) continue;
+    count = Math.max(count, place + 1);
+    left--;
+  }
+  return count;
+}
+
+function lackingFrom(missing: ReadonlyTopicSets, first: number): number {
+  let count = 0;
+  for (let cell = first; cell < missing.size; cell++) if (missing.get(cell) !== NO_TOPICS) count++;
+  return count;
+}
+
+function countSets(missing: ReadonlyTopicSets, cells = missing.size): Map<TopicSet, number> {
   const counts = new Map<TopicSet, number>();
-  for (let cell = 0; cell < missing.size; cell++) {
+  for (let cell = 0; cell < cells; cell++) {
     counts.set(missing.get(cell), (counts.get(missing.get(cell)) ?? 0) + 1);
   }
   return counts;
