@@ -27,7 +27,7 @@ const limit = {
 
 export const RUN_OPTIONS = {
   ...jobOptions(),
-  limit: { ...limit.limit, group: 'Money and time' },
+  limit: { ...limit.limit, group: 'Money and time', ...hidden },
   yes: { alias: 'y', type: 'boolean', group: 'Money and time', describe: 'spend what the plan costs without asking' },
   report: { type: 'string', group: OUTPUT, describe: 'also write the HTML report to this file', ...hidden },
   force: { ...force.force, group: OUTPUT, ...hidden },

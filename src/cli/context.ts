@@ -93,5 +93,8 @@ export function runHost(context: CliContext, notice: RunHost['notice'] = (messag
     owner,
     notice,
     streams: { stdin, stdout, interrupt },
+    otherSources: OTHER_SOURCES,
   };
 }
+
+const OTHER_SOURCES = 'Made-up answers, to try Perilbook: --service sample. To buy answers: --base-url ADDRESS. ';

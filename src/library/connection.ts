@@ -19,6 +19,8 @@ export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | '
   /** The environment, with the keys whose variables a job names. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly streams?: Pick<Streams, 'interrupt'>;
+  /** Sentences that name the other sources of answers, for the hint where local data is missing. */
+  readonly otherSources?: string;
 }
 
 /**
@@ -74,7 +76,7 @@ function localConnection(context: ConnectionContext, job: Job): LocalConnection 
 export function connectionTo(
   data: LocalData | null,
   job: Job,
-  { workingFolder }: Pick<ConnectionContext, 'workingFolder'>,
+  { workingFolder, otherSources = '' }: Pick<ConnectionContext, 'workingFolder' | 'otherSources'>,
   state?: string,
 ): LocalConnection {
   const { topics, counts, dataFile } = job;
@@ -98,7 +100,7 @@ export function connectionTo(
     data?.sample
       ? `The data in ${dataFile} is made up`
       : `No data for ${topicsText(topics).replaceAll(' ', ', ')} is in ${dataFile}`,
-    `Get it: ${getCommand(job, workingFolder, state)}. To try Perilbook with made-up answers: --service sample. To buy answers: --base-url ADDRESS.`,
+    `${otherSources}Get it: ${getCommand(job, workingFolder, state)}.`,
     { file: dataFile },
   );
 }

@@ -70,7 +70,8 @@ export async function run(
   await checkOutputs(job, plan.scan.rowFile, store, force);
   const number = await startRun(prepared);
   try {
-    const stopped = (await getAnswers(prepared, plan, number)) ?? (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
+    const stopped =
+      (await getAnswers(prepared, plan, number)) ?? (plan.beyondLimit > 0 ? rowsAreDone(job.limit!) : null);
     const verified = await verifiedPlan(prepared, plan);
     const spent = await store.runSpending(number);
     const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;

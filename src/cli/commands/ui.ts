@@ -27,7 +27,8 @@ export async function uiCommand(context: CliContext, flags: UiFlags, words: read
   const [target] = words;
   const port = flags.port ?? 0;
   const mostUpload = (flags['max-upload'] ?? MOST_UPLOAD_MB) * MEGABYTE;
-  const host = runHost(context);
+  // The page has no options.
+  const host = { ...runHost(context), otherSources: '' };
   const jobOf = jobOfAccount(context, words, flags);
   const base = jobOf({ input: '-' });
   await using store = await openStore(context, base);
