@@ -17,9 +17,9 @@ const LONGEST_WAIT_MS = 60_000;
 const LONGEST_ASKED_MS = 10 * 60_000;
 
 /**
- * Repeats `work` after transient failures, with growing waits or the wait that the server asks for. An attempt after which
- * `progress` is higher resets the count of attempts. undici's RetryAgent was rejected: it resumes within one request of one process, and
- * here a part on the disk outlives the process; it takes no clock, and tells nobody why it waits.
+ * Repeats `work` after transient failures, with growing waits or the wait that the server asks for. An attempt after which `progress` is
+ * higher resets the count of attempts. undici's RetryAgent was rejected: it resumes only within one request, but here a partial file
+ * outlives the process; it also takes no clock, and does not report why it waits.
  */
 export async function withAttempts<T>(
   { clock, random, signal, onWait = () => {} }: AttemptOptions,

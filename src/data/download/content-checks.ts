@@ -27,7 +27,7 @@ export function unexpectedStart(name: string, head: Buffer, firstLine?: string):
     : `a file that begins with "${line.slice(0, 60).trim()}", which is another one than expected`;
 }
 
-/** The error for such a start. */
+/** The error for an unexpected start. */
 export function unexpectedAnswer(url: string, problem: string): PerilbookError {
   return downloadFailed(`${url} answered with ${problem}`, ADDRESS_MOVED);
 }

@@ -9,7 +9,7 @@ import { readManifest, writeManifest } from './manifest.ts';
 import { type Slice, sliceOfKey } from './source-requests.ts';
 import { putInPlace, syncFile } from './whole-file.ts';
 
-/** The slices of a source in a copy of another machine's downloads folder. */
+/** The slices of a source in a copy of a downloads folder. */
 export function copiedSlices(source: Source, mirror: string, states: readonly string[] | null): Slice[] {
   const slices = new Set([...readManifest(join(mirror, source.name)).keys()].map(sliceOfKey));
   if (slices.has('US')) return ['US'];

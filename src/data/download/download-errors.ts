@@ -5,7 +5,7 @@ import { retryAfterMs } from '../../contract/headers.ts';
 /** Marks a transient failure. */
 export interface AttemptAgain {
   readonly again: true;
-  /** How long the server asks to wait, in milliseconds. */
+  /** The wait that the server asks for, in milliseconds. */
   readonly waitMs?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export const CHECK_NETWORK =
 export const ADDRESS_MOVED =
   'The agency may have moved it: see docs/operator/downloads.md, Mirrors, for how to set another address; the stored data is unchanged.';
 
-/** The error where a mirror was asked: it may lack what the agency has. */
+/** The error of a mirror, which may lack what the agency has. */
 export function askedOfMirror(error: PerilbookError, mirror: string | undefined): PerilbookError {
   if (mirror === undefined || error.hint !== ADDRESS_MOVED) return error;
   const hint = `The mirror ${mirror} was asked and may lack it; the stored data is unchanged.`;

@@ -116,7 +116,7 @@ async function attempt(
 /**
  * Requests the first bytes of a file to check that it exists and has the expected format.
  *
- * @returns what the server says of it; null when it has no such file
+ * @returns the file as the server describes it; null if it has no such file
  */
 export async function probeFile(
   { url, target, firstLine, headers }: FileRequest,

@@ -31,8 +31,8 @@ export interface SpanOutcome {
 }
 
 /**
- * Downloads the events of all boxes, one file per span of time with at most as many events as a query returns. Spans with the
- * same count and no updated event are not downloaded again.
+ * Downloads the events of all boxes, one file per span of time. A span has at most as many events as a query returns. Spans with the same
+ * count and no updated event are not downloaded again.
  */
 export async function downloadSpans(
   download: SpanDownload,
@@ -66,7 +66,7 @@ export async function downloadSpans(
 /**
  * Counts the events of the last year in the first box.
  *
- * @throws PerilbookError DOWNLOAD_FAILED when there are none: no box of a source is without events for a year
+ * @throws PerilbookError DOWNLOAD_FAILED when there are none: every box has some in a year
  */
 export async function probeSpans(download: SpanDownload, context: DownloadContext): Promise<number> {
   const to = context.clock.now();

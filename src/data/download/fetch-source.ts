@@ -37,7 +37,7 @@ export async function fetchSlice(
 ): Promise<number> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const before = readManifest(folder);
-  // A file that was refused may have ended early: the server would say of it that nothing changed.
+  // A refused file may be truncated, and the server would still answer that nothing changed.
   const usable = new Map([...before].filter(([, { refused }]) => refused !== true));
   const fetched = await fetchFiles(source, slice, folder, usable, context, headers);
   const entries = new Map<string, FileEntry>();
@@ -128,7 +128,7 @@ interface DatedRequest {
   readonly limits: Pick<FileRequest, 'mostBytes' | 'firstLine'>;
 }
 
-/** Fetches the newest published year or hour; of years, the newest that is complete. */
+/** Fetches the newest published year or hour; of years, the newest complete one. */
 async function fetchDated(
   download: FileDownload,
   { source, folder, headers, entry, index, slice, limits }: DatedRequest,

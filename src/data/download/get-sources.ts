@@ -39,12 +39,14 @@ export interface CheckedSource {
   readonly probed: readonly ProbedSource[];
   /** Why the check failed. */
   readonly error?: PerilbookError;
-  /** Columns that it needs and has not, far fewer rows than expected or than are here, or old data. */
+  /** Missing columns, far fewer rows than expected or than loaded, or old data. */
   readonly warnings: readonly string[];
 }
 
-/** Checks sources concurrently: whether they exist, have the expected format and are as new as their cadence promises, and
- * whether newer data is published than was downloaded. */
+/**
+ * Checks sources concurrently: whether they exist, have the expected format, are as new as their cadence promises, and are newer than the
+ * downloads.
+ */
 export async function checkSources(
   sources: readonly Source[],
   downloads: string,
@@ -92,10 +94,10 @@ export async function checkSources(
 /** The number of records of a source in each state, of a part of the whole US. */
 export type StateRowsOf = (source: string) => Readonly<Record<string, number>>;
 
-/** In a download of the whole US, the fewest rows of a state that are compared: fewer may go by chance. */
+/** In a download of the whole US, a state with fewer rows is not compared: it may lose them by chance. */
 const FEWEST_COMPARED = 10;
 
-/** The rows of each downloaded state. A row may be several records, so those of a state within the whole US are in proportion. */
+/** The rows of each downloaded state. A row may be several records, so those of a state within the whole US are estimated in proportion. */
 function rowsByState(source: Source, manifest: Manifest, stateRowsOf: StateRowsOf): ReadonlyMap<string, number> {
   const { download } = source;
   const rows = new Map<string, number>();

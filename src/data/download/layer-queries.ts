@@ -77,7 +77,7 @@ export async function layerOf(
   };
 }
 
-/** `^(CountyFIPS|RadonZone)$` as names; a bar inside of further brackets stays. */
+/** `^(CountyFIPS|RadonZone)$` as names; a bar inside other brackets stays. */
 const fieldNames = (pattern: string): string => pattern.replace(/^\^\(?|\)?\$$/g, '').replace(/\|(?![^(]*\))/g, ', ');
 
 export async function countOf(request: LayerRequest, context: DownloadContext): Promise<number> {

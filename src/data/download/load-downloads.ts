@@ -11,20 +11,20 @@ import type { DatasetName, Level } from '../tables/records.ts';
 import { type FileEntry, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { reachOf, type Slice, sliceOfKey } from './source-requests.ts';
 
-/** The downloaded slices of a source that the database does not hold in this version. */
+/** The downloaded slices of a source that are not in the database in this version. */
 export function unloadedSlices(database: DataDatabase, source: string, manifest: Manifest): Slice[] {
   const slices = new Set([...manifest.keys()].map(sliceOfKey));
   const isLoaded = ({ fetchedAt, loadedAt, dataset, level = '', refused }: FileEntry, slice: Slice): boolean => {
     // It is downloaded again first.
     if (refused) return true;
     if (loadedAt === undefined) return false;
-    // The publisher has no record of it, and none is here.
+    // The publisher has no record of it, and none is loaded.
     if (dataset === undefined) return true;
     const { parts } = storedParts(database, dataset as DatasetName, level as Level);
     const part =
       parts.find(({ state }) => state === slice) ??
       parts.find(({ state }) => state === WHOLE_US) ??
-      // A file that is not of the whole US, as its records or sources.yaml tell.
+      // The file does not cover the whole US, by its records or sources.yaml.
       parts.find(({ askedOf }) => slice === WHOLE_US && askedOf === source);
     // Another data file may hold the previous version.
     return part !== undefined && part.loadedAt >= fetchedAt;
@@ -38,7 +38,7 @@ export function unloadedSlices(database: DataDatabase, source: string, manifest:
 export interface LoadedDownloads {
   /** Null when nothing was loaded. */
   readonly loaded: LoadResult | null;
-  /** States of which the publisher has no record. */
+  /** The states without a record at the publisher. */
   readonly without: readonly string[];
   /** Why some slices were refused; the others were loaded. */
   readonly error?: PerilbookError;
@@ -77,7 +77,7 @@ export async function loadDownloads(
     });
     writeManifest(folder, new Map(marked));
   };
-  // The spelling of the states may differ from the requested one, so missing states stay unknown.
+  // The layer may spell the states in another way, so missing states stay unknown.
   if (without.length === slices.length && stored === undefined) {
     mark(slices, { loadedAt: clock.now() });
     return { loaded: null, without };

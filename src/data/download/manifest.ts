@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { writeWhole } from './whole-file.ts';
 
-/** The record of a downloaded file, from which a change is detected. */
+/** The record of a downloaded file, used to detect changes. */
 const fileEntry = z.object({
   /** Its name in the source's folder. */
   file: z.string().regex(/^[^/\\]+$/),

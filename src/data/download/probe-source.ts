@@ -14,19 +14,19 @@ export interface ProbedSource {
   /** The last change, in milliseconds since the epoch. */
   readonly changedAt?: number | undefined;
   readonly url: string;
-  /** The needed columns that a layer has not. */
+  /** The needed columns that a layer lacks. */
   readonly lacking?: readonly string[];
 }
 
-/** A part that is here, and what the publisher has of it now. */
+/** A stored part, and its rows at the publisher now. */
 export interface ProbedPart {
   readonly state: string;
-  /** The rows that are here; of a file 1, as there is 1 or none. */
+  /** The stored rows; 1 for a file. */
   readonly here: number;
   readonly rows: number;
 }
 
-/** Counts the rows of states of a layer, or the files of states. @param parts the states with the number of their rows here */
+/** Counts the rows of a layer by state, or the files of states. @param parts the states with the number of their stored rows */
 export async function probeParts(
   source: Source,
   parts: ReadonlyMap<string, number>,

@@ -22,7 +22,7 @@ import { sliceOfKey } from './source-requests.ts';
  * Removes the downloads of a source and the parts that were loaded from them, of all states or of some. A part that was loaded by hand
  * since then stays.
  *
- * @returns the datasets of which parts were removed; null when nothing of the source was here
+ * @returns the datasets that lost parts; null if nothing of the source was stored
  */
 export function removeSource(
   database: DataDatabase,
@@ -55,10 +55,10 @@ export function removeSource(
 }
 
 /**
- * Removes the parts of a loaded dataset, of all states or of some, whether they were downloaded or loaded by hand; and the downloads that
- * they are from, or the next update would bring them back.
+ * Removes the parts of a loaded dataset, of all states or of some, downloaded or loaded by hand. Removes their downloads too, because the
+ * next update would load them again.
  *
- * @param isByHand only parts that were loaded by hand
+ * @param isByHand removes only parts that were loaded by hand
  * @returns whether any part was removed
  */
 export function removeDataset(

@@ -24,8 +24,8 @@ export function ageWarnings(
 }
 
 /**
- * Whether the publisher has newer data than the downloads. Near real-time sources always have. Dates are compared at the same
- * address only; addresses by the year in them.
+ * Whether the publisher has newer data than the downloads. Near real-time sources always have. Dates are compared only at the same address;
+ * different addresses by their years.
  */
 function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: Manifest, now: number): boolean {
   if (source.isNearRealTime) return false;
@@ -42,7 +42,7 @@ function isOutdated(source: Source, probed: readonly ProbedSource[], manifest: M
   });
 }
 
-/** When a published year is complete: of sources that publish it before, in June of the next one. */
+/** When a published year is complete: in June of the next year, for sources that publish it earlier. */
 function wholeFrom({ download }: Source, year: number): number {
   return download.kind === 'file' && download.isWholeYear !== undefined ? Date.UTC(year + 1, 5) : 0;
 }

@@ -97,7 +97,7 @@ function radiusOf({ topics }: Source): number {
   return Math.max(0, ...topics.map((topic) => (isSearched(topic) ? DEFAULT_RADII[topic] : 0)));
 }
 
-/** How far around each place of its state a part covers, in metres: as far as it is asked by box. */
+/** How far beyond its state a part reaches, in metres: as far as the requested boxes. */
 export function reachOf(source: Source): number {
   return source.download.kind === 'layer' && source.download.stateWhere === 'box' ? radiusOf(source) : 0;
 }

@@ -31,7 +31,7 @@ export interface WebClient {
     signal: AbortSignal,
     read: (answer: WebAnswer) => Promise<T>,
   ): Promise<T>;
-  /** The server that is asked in place of all others. */
+  /** The server that replaces all others. */
   readonly mirror?: string | undefined;
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export function createWebClient({ userAgent, env, mirror, silenceMs = SILENCE_MS
   async function send(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<WebAnswer> {
     let at = mirror === undefined ? url : mirrored(url, mirror);
     let own = { 'user-agent': userAgent, accept: '*/*', ...headers };
-    // undici's interceptor for redirects would follow to an address without encryption, and send a key in a header of its own name on.
+    // undici's redirect interceptor would follow to an unencrypted address, and would forward the key, whose header it does not know.
     for (let redirects = 0; ; redirects++) {
       const answer = await request(at, { dispatcher, headers: own, signal, method: 'GET' });
       const location = answer.headers.location;
@@ -128,7 +128,7 @@ function plainHeaders(headers: Readonly<Record<string, string | string[] | undef
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
-/** Whether an error is one of the socket, of undici or of zlib. */
+/** Whether an error comes from the socket, undici or zlib. */
 function isOfConnection(error: unknown): boolean {
   return (
     error instanceof Error &&

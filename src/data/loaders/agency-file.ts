@@ -25,12 +25,12 @@ export function invalidFile(file: string, problem: string, hint: string, cause?:
   return new PerilbookError('SERVICE_DATA', `Cannot load "${file}": ${problem}`, hint, { file }, cause);
 }
 
-/** Makes the errors of what is in a file. */
+/** Makes the errors about a file's content. */
 export function refusedFor(file: string): MakeContentError {
   return (what, hint, cause) => invalidFile(file, `it ${what}`, hint, cause);
 }
 
-/** A file on the disk, whose errors are those of a load. */
+/** A file on disk, with the errors of a load. */
 export async function agencyFile(file: string): Promise<ByteSource> {
   const orUnreadable = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -69,12 +69,12 @@ export async function digestOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** A zip, and the files in it: neither folders nor what macOS adds. */
+/** A zip and its files, without folders and what macOS adds. */
 export interface AgencyZip extends Zip {
   readonly files: readonly ZipEntry[];
 }
 
-/** @throws PerilbookError SERVICE_DATA when it is no zip, was cut, or one of its files is encrypted */
+/** @throws PerilbookError SERVICE_DATA if it is no zip, is truncated, or has an encrypted file */
 export async function agencyZip(file: string): Promise<AgencyZip> {
   const { readZip } = await import('../../formats/zip/zip-reader.ts');
   const zip = await readZip(await agencyFile(file), (what, cause) =>
@@ -96,8 +96,8 @@ export function zipPath(file: string): { readonly archive: string; readonly memb
 }
 
 /**
- * The bytes of a file of text, block by block, without a byte order mark. A compressed file is unpacked, and a path below a .zip
- * (`hail.csv.zip/hail.csv`) is a file in it.
+ * The bytes of a text file in blocks, without a byte order mark. Compressed files are unpacked; a path below a .zip
+ * (`hail.csv.zip/hail.csv`) names a file in it.
  *
  * @throws PerilbookError SERVICE_DATA when the file cannot be read, is a damaged archive, or is not text
  */
@@ -130,7 +130,7 @@ async function* fileInZip(archive: string, name: string): AsyncGenerator<Buffer,
   yield* zip.unpacked(entry);
 }
 
-/** Not text: servers answer with web pages instead of files, and spreadsheets are zips. */
+/** Refuses what is not text: web pages that servers send instead of files, and spreadsheets (zips). */
 function refuseOtherFormats(bytes: Buffer, file: string): void {
   const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
   if (mark === 0xfeff || mark === 0xfffe) {

@@ -2,7 +2,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import { parsedRecords, type TableRecord, type TextForm } from '../../formats/csv/parsed-records.ts';
 import { agencyFile, invalidFile, textBytes } from './agency-file.ts';
 
-/** The sheet with the table in EPA's workbook of landfills; of other workbooks the first is read. */
+/** The sheet with the table in EPA's workbook of landfills; in other workbooks the first is read. */
 const TABLE_SHEET = /database/i;
 
 /**
@@ -22,7 +22,7 @@ export async function* tableRecords(
 
 const DAMAGED = 'Download it again, or mend that line; the stored data is unchanged.';
 
-/** What the rows of a file whose first record is its header become. @param begin gets the header, and makes what reads a row */
+/** Reads the rows of a file with a header. @param begin gets the header, and returns the function that reads a row */
 export async function* tableRows<T>(
   file: string,
   begin: (columns: Columns) => (row: TableRecord) => readonly T[],
@@ -96,8 +96,10 @@ export function keyOf(name: string): string {
 /** Finds the name of a property; null when it is missing. */
 export type PropertyFinder = (properties: Readonly<Record<string, unknown>>) => string | null;
 
-/** Makes the function that finds the first of these names that exists, in any case and with any leading number. It
- * remembers the last one found and the normalized names: a million rows have a hundred columns each. */
+/**
+ * Makes the function that finds the first of these names that exists, in any case and with any leading number. It caches the last match and
+ * the normalized names, because a million rows have a hundred columns each.
+ */
 export function propertyFinder(names: readonly string[]): PropertyFinder {
   const wanted = names.map(keyOf);
   const keys = new Map<string, string>();
@@ -142,7 +144,7 @@ export function propertiesOf(
   return properties;
 }
 
-/** [lng, lat] of two cells, or why they are no coordinates. */
+/** [lng, lat] of two cells, or the reason why they are no coordinates. */
 export function pointOf(latCell: string | undefined, lngCell: string | undefined): [number, number] | string {
   if ((latCell ?? '').trim() === '' || (lngCell ?? '').trim() === '') return 'the coordinates are blank';
   const [lat, lng] = [numberIn(latCell), numberIn(lngCell)];

@@ -30,8 +30,10 @@ const PUBLICATION = {
 
 type YearFigures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
 
-/** The year's summary of each county with monitors, about a third of all. Of several years the newest of each county is loaded; an
- * incomplete year is rejected. */
+/**
+ * The yearly summary of the counties with monitors, about a third of all. Of several years the newest of each county is loaded; an
+ * incomplete year is rejected.
+ */
 export const airQuality: Loader = {
   describe: 'EPA annual AQI by county (annual_aqi_by_county_YYYY.csv)',
   loads: { name: 'airQuality', level: '' },
@@ -89,7 +91,7 @@ async function* newestYears(
 /** Monitors measure all year: if no county has this many days, the year is not over or the file is incomplete. */
 const FEWEST_DAYS_OF_A_YEAR = 350;
 
-/** Whether a file, or the only file of a zip, has a whole year; true also for one that the loader would refuse. */
+/** Whether a file, or the only file of a zip, has a whole year; also true for a file that the loader would refuse. */
 export async function isWholeYear(file: string): Promise<boolean> {
   try {
     const [path] = await inputFiles('air-quality', [file], {});
@@ -148,7 +150,7 @@ async function* yearsIn(
   };
   yield rows.flatMap((record) => {
     const row = yearOf(record);
-    // A row that is used is counted once the newest year of its county is known.
+    // A usable row is counted when the newest year of its county is known.
     if (typeof row !== 'string') return [row];
     report.reject(row, record.line, record.cells);
     return [];

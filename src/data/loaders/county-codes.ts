@@ -4,7 +4,7 @@ import { stateNamed, stateOf } from '../tables/states.ts';
 /** The census code of a county (5 digits) or a tract (11), or why there is none. */
 export type CodeFinding = { readonly geoid: string } | { readonly problem: string };
 
-/** What else a row says about its place; a repaired code must agree with it. */
+/** The state that a row gives; a repaired code must agree with it. */
 export interface StatedArea {
   /** Two digits, or one without its leading zero; '' when not given. */
   readonly stateFips: string;
@@ -117,9 +117,9 @@ function plain(name: string): string {
 }
 
 /**
- * Connecticut replaced its counties by nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA still
- * publishes by county. A region is answered from the county where most of its people live, by the towns of each
- * (Connecticut Office of Policy and Management, Councils of Governments).
+ * Connecticut replaced its counties with nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA still publishes by
+ * county. A region is answered from the county where most of its people live, by the towns of each (Connecticut Office of Policy and
+ * Management, Councils of Governments).
  */
 const COUNTY_OF_REGION: readonly (readonly [region: string, county: string])[] = [
   ['09110', '09003'], // Capitol: Hartford, and half of Tolland

@@ -2,7 +2,7 @@ import { censusNames } from '../../geo/us-atlas.ts';
 import { partOfUs } from '../tables/describe-data.ts';
 import { stateOf } from '../tables/states.ts';
 
-/** What boundaries cover, by the codes of their counties. */
+/** The area that boundaries cover, by their counties. */
 export interface CoveredCounties {
   readonly states: ReadonlySet<string>;
   /** States with fewer counties than they have: `1 of 133 counties of VA`. */
@@ -23,7 +23,7 @@ export function coveredCounties(counties: ReadonlySet<string>): CoveredCounties 
 
 const SHOWN_STATES = 6;
 
-/** `CA, NV`, or of many the first six and how many more there are. */
+/** `CA, NV`; of more than six states, the first six and the number of the others. */
 export function listedStates(states: Iterable<string>): string {
   const all = [...states].sort();
   const rest = all.length - SHOWN_STATES;

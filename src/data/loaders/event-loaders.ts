@@ -28,7 +28,7 @@ export const earthquakes = featureLoader(
     describe: 'USGS earthquakes: CSV (15 or 22 columns) or GeoJSON',
     vintage: TIMES,
     begin() {
-      // A query returns at most 20,000, so a load has several files, whose times may overlap.
+      // A query returns at most 20,000 events, so a load has several files, whose times may overlap.
       const ids = new Set<string>();
       return ({ geometry, properties }) => {
         const { type } = properties;
@@ -64,7 +64,7 @@ export const wildfirePerimeters = fireLoader(
   ({ geometry }) => (/Polygon$/.test(geometry.type) ? null : 'not the outline of a fire'),
 );
 
-/** @param refuse why a wildfire is none of the kind; null when it is one */
+/** @param refuse returns why a wildfire is not of this kind; null if it is */
 function fireLoader(event: EventKind, describe: string, refuse: (feature: FileFeature & SiteRecord) => string | null) {
   const begin = () => (feature: FileFeature & SiteRecord) => whyNotWildfire(feature) ?? refuse(feature) ?? feature;
   return featureLoader({ kind: 'records', event }, { ...NIFC, describe, vintage: TIMES, begin });

@@ -58,7 +58,7 @@ const LONGITUDES = 'LONGITUDE83,londec,LONGITUDE,LNG,LON,LONG,Longitude Decimal,
   ',',
 );
 
-/** What is special about an agency's table of points. */
+/** The layout of an agency's table of points. */
 export interface CsvLayout extends Pick<TextForm, 'hasPlainQuotes'> {
   /** Whether a row continues the header. */
   readonly isHeading?: (cells: readonly string[]) => boolean;
@@ -110,7 +110,7 @@ const DEGREES = /CRS84|CRS83|EPSG:{1,2}(\d*:)?(4326|4269)$/;
 /**
  * The features of a GeoJSON FeatureCollection, in batches: the file is never in memory as a whole.
  *
- * @param onMore called when the file is one page of an ArcGIS service's answer and says that there are more
+ * @param onMore called if the file is one page of an ArcGIS answer with further pages
  * @throws PerilbookError SERVICE_DATA when it is no FeatureCollection, ends early, or is not in degrees
  */
 export async function* geojsonFeatures(
@@ -135,7 +135,7 @@ export async function* geojsonFeatures(
   if (envelope.exceededTransferLimit === true || envelope.properties?.exceededTransferLimit === true) onMore();
 }
 
-/** The system that is named before the features, so that a large file is not read to its end. */
+/** The coordinate system, when named before the features: a large file need not be read to its end. */
 const SYSTEM = /"crs"[^}]*"name"\s*:\s*"(?!name")([^"]+)"/;
 
 /** The members around the features. */
@@ -247,7 +247,7 @@ export interface FeatureUse<T> {
   readonly recordsOf: (feature: FileFeature) => readonly T[] | string;
   /** The records that need all features to be read. */
   readonly atEnd?: () => Iterable<T>;
-  /** What `atEnd` reads from; disposed of when no more records are wanted. */
+  /** What `atEnd` reads from; disposed of at the end. */
   readonly buffer?: Disposable;
 }
 

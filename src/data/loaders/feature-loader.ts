@@ -7,7 +7,7 @@ import { describeLoad, type Loader, type Publication } from './loader.ts';
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
 import { type VintageColumns, vintageByColumns } from './vintages.ts';
 
-/** What is special about an agency's download of features. */
+/** The format of an agency's download of features. */
 export interface FeatureFormat extends Publication {
   readonly describe: string;
   readonly csv?: CsvLayout;
@@ -16,7 +16,7 @@ export interface FeatureFormat extends Publication {
   /** Makes, for one load, the function that turns a feature into its record, or says why there is none. Without it the feature
    * is the record. */
   readonly begin?: () => (feature: FileFeature & SiteRecord) => SiteRecord | string;
-  /** The column of the agency's own id, where it tells a record from all others of the dataset. */
+  /** The column of the agency's id, if it is unique in the dataset. */
   readonly key?: string;
   /** For several rows per site: the columns that identify the site and in which its rows differ. */
   readonly group?: GroupColumns;

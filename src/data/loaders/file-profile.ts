@@ -4,11 +4,11 @@ import { geojsonFeatures, headOfShapefile, LATITUDES, unsupportedFormat } from '
 
 export type FileShape = 'points' | 'lines' | 'outlines';
 
-/** What distinguishes one agency's file from another's. */
+/** The features by which agencies' files are told apart. */
 export interface FileProfile {
   /** The names of its columns, normalized by `keyOf`. */
   readonly columns: ReadonlySet<string>;
-  /** Names that a shapefile may have cut at 10 characters. */
+  /** Column names that a shapefile may have cut at 10 characters. */
   readonly cut: readonly string[];
   /** The kinds of its geometries; a table with coordinates has points. */
   readonly shapes: ReadonlySet<FileShape>;
@@ -16,7 +16,7 @@ export interface FileProfile {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Rows or features that are read: the first may lack properties that later ones have. */
+/** How many rows or features are read: the first may lack properties that later ones have. */
 const SAMPLE_ROWS = 100;
 
 const SHAPES: Readonly<Record<string, FileShape>> = {

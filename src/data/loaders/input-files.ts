@@ -8,8 +8,7 @@ import { loadersFor, mismatch } from './signatures.ts';
 const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
 
 /**
- * The files that a loader reads: as named, or in a zip without a shapefile the one that the loader is for
- * (`hail.csv.zip/hail.csv`).
+ * The files that a loader reads: as named, or, in a zip without a shapefile, the file that fits the loader (`hail.csv.zip/hail.csv`).
  *
  * @throws PerilbookError SERVICE_DATA for a folder, an unreadable file, or one of another loader unless `force` is set
  */
@@ -27,12 +26,12 @@ export async function inputFiles(loader: string, files: readonly string[], optio
   return paths;
 }
 
-/** A path that does not exist is left to the reader: it may continue into a zip. */
+/** False for a missing path: it may continue into a zip, which the reader checks. */
 function isFolder(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch (error) {
-    // A path below a file is no folder.
+    // A path below a file is not a folder.
     if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
     throw unreadable(file, error);
   }

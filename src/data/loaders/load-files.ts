@@ -28,11 +28,11 @@ export interface LoadResult extends LoadReport {
   readonly records: number;
 }
 
-/** Files that a publisher was asked for as one part. */
+/** The files of one part, as a publisher was asked for it. */
 export interface FilesOfPart {
   /** Two letters, or `US`. */
   readonly state: string;
-  /** What the files are of where it is not the state: see `Reading`. */
+  /** What the files cover, if not the state: see `Reading`. */
   readonly of?: Reading['of'] | undefined;
   /** Empty where the publisher has no record. */
   readonly files: readonly string[];
@@ -43,7 +43,7 @@ interface LoadEffects {
   readonly clock: Clock;
   /** Gets the number of records so far. */
   readonly onRecords: (records: number) => void;
-  /** A part that is stored: it tells the dataset where the load has no file. */
+  /** A stored part, which names the dataset of a load without files. */
   readonly stored?: AskedPart | undefined;
 }
 
@@ -69,7 +69,7 @@ export async function loadFiles(
   return await load(database, name, parts, { replace }, { clock, onRecords });
 }
 
-/** Loads what a source of `perilbook data get` was asked for; each part replaces the same part. Some part has files, or is stored. */
+/** Loads the downloads of a source; each part replaces the same stored part. At least one part has files or is stored. */
 export async function loadPartFiles(
   database: DataDatabase,
   name: string,
@@ -151,7 +151,7 @@ function ofStored({ dataset, level, source, vintage, licence }: AskedPart): Stre
   return { ...targetOf(dataset, level), info, records: [] } as StreamedDataset;
 }
 
-/** What a publisher without records of a state gave. */
+/** The empty dataset of a state for which the publisher has no records. */
 function withoutRecords(other: StreamedDataset, { vintage = '' }: LoaderOptions): StreamedDataset {
   return { ...other, info: { ...other.info, vintage }, records: [] };
 }

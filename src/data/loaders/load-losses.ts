@@ -6,20 +6,20 @@ import type { DatasetName, Level } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
 import { listedStates } from './covered-counties.ts';
 
-/** Datasets that may shrink: fires go out, and a monitor may miss an hour. */
+/** Datasets that may shrink: fires end, and a monitor may miss an hour. */
 const MAY_SHRINK: readonly DatasetName[] = ['records:wildfire.current', 'readings'];
 
-/** In a file of the whole US, the fewest records of a state that are compared: fewer may go by chance. */
+/** In a file of the whole US, a state with fewer records is not compared: it may lose them by chance. */
 const FEWEST_COMPARED = 10;
 
 type RowsByState = ReadonlyMap<string, number>;
 
 /**
- * Refuses a load that has none, or a third fewer, of the records of a part that is here: a publisher that renames a state, or sends half
- * a file, must not become "0 sites".
+ * Refuses a load with none, or a third fewer, of the records of a stored part: if a publisher renames a state or sends half a file, the
+ * answer must not become "0 sites".
  *
  * @param loaded the number of records of each part of the load
- * @param byState of a load of the whole US: the records in each state
+ * @param byState for a load of the whole US: the records in each state
  * @throws PerilbookError SERVICE_DATA; its context names the states
  */
 export function refuseLosses(
@@ -70,8 +70,8 @@ export function storedRatings(database: DataDatabase, level: Level): RatingCount
 }
 
 /**
- * Refuses a risk index that has none, or a third fewer, of the ratings of a hazard in a state: places would get the rating of their county
- * in place of it.
+ * Refuses a risk index with none, or a third fewer, of the ratings of a hazard in a state: its places would silently get the ratings of
+ * their counties.
  *
  * @param states the states that the load replaces, or `US`
  * @throws PerilbookError SERVICE_DATA; its context names the states
@@ -99,7 +99,7 @@ const SHOWN = 3;
 
 const isLoss = (before: number, now: number): boolean => 3 * now < 2 * before;
 
-/** The stored records of each state: of its own part, or of the whole US in it. */
+/** The stored records of each state, from its own part or from that of the whole US. */
 function rowsByState(parts: readonly DatasetPart[]): RowsByState {
   const whole = parts.find(({ state }) => state === WHOLE_US)?.stateRows ?? {};
   const own = parts.flatMap(({ state, rows }) => (state === WHOLE_US ? [] : [[state, rows] as const]));
@@ -115,7 +115,7 @@ function refused(dataset: DatasetName, why: string, states: readonly string[]): 
   );
 }
 
-/** Refuses a file of some states, loaded without --states, in place of data of others. */
+/** Refuses a file of some states, loaded without --states, that would replace data of others. */
 export function refuseLossOfStates(
   dataset: DatasetName,
   own: ReadonlySet<string>,

@@ -8,13 +8,13 @@ import type { DatasetName, LoadTarget, NaturalRatingRecord, StreamedDataset } fr
 import { refuseLosses, refuseLossOfStates, refuseLostHazards, storedRatings } from './load-losses.ts';
 import type { LoadReporter } from './load-report.ts';
 
-/** Files that are read together, and the states that they cover. */
+/** Files that are read together, and the states they cover. */
 export interface Reading {
   readonly dataset: StreamedDataset;
   readonly files: readonly SourceFile[];
   /**
-   * One state, or `US`: the requested part, which has all records. Several states: a record is in the parts of the states in which it
-   * lies, and is dropped if it lies in none. Null: the records determine the states of the files.
+   * One state, or `US`: all records are in this part. Several states: a record is in the parts of the states in which it lies, and is
+   * dropped if it lies in none. Null: the records determine the states.
    */
   readonly of: string | readonly string[] | null;
 }
@@ -23,9 +23,9 @@ export interface Reading {
 export interface LoadTerms {
   /** Accepts the load even if records are lost. */
   readonly replace?: boolean;
-  /** The source of `perilbook data get` that the parts were asked of; left out for files that are loaded by hand. */
+  /** The source from which the parts were downloaded; left out for files that are loaded by hand. */
   readonly askedOf?: string;
-  /** How far around each place of its state a part covers, in metres; 0 where it is left out. */
+  /** How far beyond its state a part reaches, in metres; default: 0. */
   readonly reach?: number;
   /** Sources of the same dataset whose parts the load replaces. */
   readonly rivals?: readonly string[];
@@ -33,9 +33,9 @@ export interface LoadTerms {
 
 /** The result of a load. */
 export interface LoadedParts {
-  /** The number of records; one of two parts counts once. */
+  /** The number of records; a record in two parts counts once. */
   readonly records: number;
-  /** Records outside of the given states. */
+  /** Records outside the given states. */
   readonly outside: number;
   /** Stored records of other parts that stay. */
   readonly kept: number;
@@ -63,8 +63,7 @@ function nationOf(dataset: DatasetName): Nation {
 }
 
 /**
- * Loads what is read, in place of the same parts of a dataset. Other parts stay, unless the records of hand-loaded files tell what they
- * are of.
+ * Loads files in place of the same parts of a dataset. Other parts stay, unless the records of hand-loaded files determine the states.
  *
  * @param onRead is called when all records are read; it may refuse the load
  * @throws PerilbookError SERVICE_DATA when records would be lost without permission
@@ -114,7 +113,7 @@ export async function loadParts(
 /** Counts the records of a load. */
 class RecordCounts {
   readonly byState = new Map<string, number>();
-  /** Of ratings: as `RatingCounts`. */
+  /** For ratings: as `RatingCounts`. */
   readonly byHazard = new Map<string, number>();
   readonly #byPart = new Map<string, number>();
   taken = 0;
@@ -131,7 +130,7 @@ class RecordCounts {
       this.byHazard.set(`${state} ${topic}`, (this.byHazard.get(`${state} ${topic}`) ?? 0) + 1);
   }
 
-  /** The number of records of each part; all of them are of the whole US. */
+  /** The number of records of each part; the whole US has all of them. */
   rowsOf(parts: Iterable<string>): ReadonlyMap<string, number> {
     const rowsOf = (part: string) => (part === WHOLE_US ? this.taken : (this.#byPart.get(part) ?? 0));
     return new Map([...parts].map((part) => [part, rowsOf(part)]));
@@ -164,31 +163,31 @@ async function readAll(
   return counts;
 }
 
-/** Makes the function that gives the parts of a record, sorted, by its states; null for a record that is left out. */
+/** Makes the function that returns the parts of a record by its states, sorted; null for a record to leave out. */
 function assignment(load: DatasetLoad, of: Reading['of']): (states: readonly string[]) => readonly string[] | null {
   if (of === null) return (states) => [...states].sort();
   if (typeof of === 'string') {
     const part = [of];
     if (of === WHOLE_US || load.hasLayer) return () => part;
-    // A census code says its state itself.
+    // A census code contains its state.
     return (states) => (states.length === 0 || states.includes(of) ? part : null);
   }
   const given = [...of].sort();
   return (states) => {
-    // Outside the US: in each part.
+    // Outside the US, a record belongs to each part.
     if (states.length === 0) return given;
     const own = given.filter((state) => states.includes(state));
     return own.length > 0 ? own : null;
   };
 }
 
-/** The coverage of the files by their records: the whole US, or few states. */
+/** The states that the files cover, by their records: the whole US, or a few. */
 function toldStates({ byState, taken }: RecordCounts, nation: Nation): readonly string[] {
   const isPart = byState.size > 0 && byState.size < nation.states && taken >= nation.records;
   return isPart ? [...byState.keys()].sort() : [WHOLE_US];
 }
 
-/** The parts of a record of such files; off the US it is of each. */
+/** The part of a record in such files; outside the US it belongs to all of them. */
 function toldParts(own: string, told: readonly string[]): string {
   return own === '' || told[0] === WHOLE_US ? told.join() : own;
 }
@@ -212,7 +211,7 @@ function partsOfReading(
   }));
 }
 
-/** The records of some states, within a part of the whole US, were replaced. */
+/** The part of the whole US after the records of some states were replaced. */
 function withoutStates(part: DatasetPart, replaced: ReadonlySet<string>): PartDescription {
   const stateRows = Object.entries(part.stateRows).filter(([state]) => !replaced.has(state));
   return { ...part, stateRows: Object.fromEntries(stateRows) };

@@ -1,4 +1,4 @@
-/** A reason why rows were rejected: how many, and the first. */
+/** A reason why rows were rejected, their number, and the first of them. */
 interface Rejection {
   readonly reason: string;
   readonly count: number;
@@ -9,7 +9,7 @@ interface Rejection {
   readonly first: string;
 }
 
-/** What became of the rows: each is loaded or rejected. */
+/** The outcome of each row: loaded or rejected. */
 export interface LoadReport {
   readonly rows: number;
   readonly loaded: number;
@@ -54,7 +54,7 @@ export class LoadReporter {
     return result;
   }
 
-  /** @param file of a row that was read before, if it is not in the file that was opened last */
+  /** @param file the row's file, if it is not the one that was opened last */
   reject(reason: string, line: number, row: unknown, file: string = this.#files.at(-1) ?? ''): void {
     this.#refused += 1;
     const rejection = this.#rejected.get(reason);

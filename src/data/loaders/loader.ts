@@ -4,7 +4,7 @@ import type { DatasetInfo, DatasetName, Level, StreamedDataset } from '../tables
 import { unreadable, zipPath } from './agency-file.ts';
 import type { LoadReporter } from './load-report.ts';
 
-/** What the user can say about the files. */
+/** The user's settings for the files. */
 export interface LoaderOptions {
   /** The coordinate columns, when their names are not recognized. */
   readonly lat?: string;
@@ -23,7 +23,7 @@ export interface LoaderOptions {
   readonly replace?: boolean;
 }
 
-/** Turns the files of an agency into a dataset; the report gets what becomes of each row. */
+/** Turns the files of an agency into a dataset; the report gets the outcome of each row. */
 export type StartLoad = (
   files: readonly string[],
   options: LoaderOptions,
@@ -34,7 +34,7 @@ export type StartLoad = (
 export interface Loader {
   /** The publisher and the name of the download. */
   readonly describe: string;
-  /** The dataset that it fills, and the level of it; '' for none or for either. */
+  /** The dataset that it fills, and its level; '' for none or for either. */
   readonly loads: { readonly name: DatasetName; readonly level: Level };
   readonly start: StartLoad;
 }

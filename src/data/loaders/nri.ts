@@ -37,7 +37,7 @@ export const FEMA_SENTENCE =
 
 const PUBLICATION = { source: 'FEMA National Risk Index', licence: FEMA_SENTENCE };
 
-/** FEMA's National Risk Index, by tract or by county; the header says which. */
+/** FEMA's National Risk Index, by tract or by county, as the header shows. */
 export const nri: Loader = {
   describe: 'FEMA National Risk Index: table of census tracts or of counties (CSV, March 2023 or December 2025)',
   loads: { name: 'nri', level: '' },

@@ -19,8 +19,7 @@ function ofProgram(acronym: string): (properties: FileFeature['properties']) => 
   };
 }
 
-/** EIA has `PrimSource` "nuclear", HIFLD `PRIM_FUEL` "NUC"; copies differ in case. A list with neither column has
- * reactors only. */
+/** EIA has `PrimSource` "nuclear", HIFLD `PRIM_FUEL` "NUC"; copies differ in case. A list with neither column has only reactors. */
 function otherThanNuclear(properties: FileFeature['properties']): string | null {
   const name = Object.keys(properties).find((column) => /^prim_?(source|fuel)$/i.test(column));
   return name === undefined || /^nuc/i.test(String(properties[name])) ? null : 'the plant is not nuclear';

@@ -27,7 +27,7 @@ export class SiteGroups implements Disposable {
     this.#lists = lists.map((list) => propertyFinder([list]));
   }
 
-  /** False when the row does not say which site it belongs to. */
+  /** False when the row names no site. */
   add({ geometry, properties }: SiteRecord): boolean {
     const key = this.#idOf(properties);
     if (key === null) return false;
@@ -87,8 +87,8 @@ function siteOf(rows: readonly Record<string, unknown>[], lists: readonly Proper
 }
 
 /**
- * Rows of text that wait until a load has seen them all, in groups. They go to a temporary file that SQLite removes, with
- * 8 MB in memory: 300 MB of the Toxics Release Inventory took 2 GB as objects.
+ * Rows of text, in groups, that wait until a load has read all of them. They go to a temporary file that SQLite removes, with 8 MB in
+ * memory: 300 MB of the Toxics Release Inventory took 2 GB as objects.
  */
 class RowBuffer implements Disposable {
   #database: Database.Database | null = null;

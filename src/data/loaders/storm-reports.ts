@@ -53,7 +53,7 @@ function spcLoader(event: 'hail' | 'tornado', describe: string): Loader {
   };
 }
 
-/** What identifies a report. The agency's own numbers restart each year and were reassigned over time. */
+/** The fields that identify a report. The agency's own numbers restart each year and were reassigned over time. */
 const IDENTITY = 'yr mo dy time mag slat slon elat elon'.split(' ');
 
 /** The agency's files of many years and of single years overlap, and users load both: a report of an earlier file is

@@ -40,7 +40,7 @@ export function basinOf(code: string): string {
   return BASINS[code] ?? code;
 }
 
-/** What a reader of a file of tracks is given. */
+/** The parameters of a reader of tracks. */
 export interface TrackReading {
   readonly report: LoadReporter;
   /** Whether an earlier file has the storm: one that crosses basins is in the files of both, and editions overlap. */
@@ -52,7 +52,7 @@ export type FixOfStorm = readonly [Storm, Fix];
 /** The fixes of a file, storm by storm. */
 export type FixesIn = (file: string, reading: TrackReading) => AsyncIterable<readonly FixOfStorm[]>;
 
-/** Why a storm is not loaded again. */
+/** The reason why a repeated storm is not loaded. */
 export const REPEATED = 'a storm that an earlier file has';
 
 /** The loader of a publisher's file of storm tracks. */

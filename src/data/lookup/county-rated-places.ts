@@ -6,8 +6,8 @@ import { type CountyRated, countyRatedAreas } from '../tables/county-ratings.ts'
 import type { DataDatabase } from '../tables/data-database.ts';
 
 /**
- * Makes the function that finds the hazards for which a location gets the rating of its county. It searches an area only near such areas: elsewhere
- * the answer takes a microsecond. To be called within a transaction.
+ * Makes the function that finds the hazards for which a location gets the rating of its county. It searches areas only near county-rated
+ * ones; elsewhere the answer takes a microsecond. Call it within a transaction.
  */
 export function createCountyRatedCheck(
   database: DataDatabase,

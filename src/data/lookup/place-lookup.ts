@@ -18,9 +18,9 @@ export type PlaceResult =
       /** In the order of the topics. */
       readonly results: readonly (CountedResult | MissingResult)[];
     }
-  /** It lies outside the US. */
+  /** The place lies outside the US. */
   | { readonly kind: 'outside_coverage' }
-  /** No areas of its state are loaded, so it is unknown whether it lies in the US. */
+  /** No areas of its state are loaded, so it is unknown whether the place lies in the US. */
   | { readonly kind: 'no_areas' }
   /** The boundaries of its state leave out a part of the state. */
   | { readonly kind: 'incomplete_areas' };
@@ -37,9 +37,9 @@ export interface LookupOptions {
 const MAX_BYTES = 64_000_000;
 
 /**
- * Makes the function that looks up topics at a place, in bulk. Its results equal the client's reading of the service's JSON,
- * without the JSON. It is fastest if neighbouring places follow each other, because features are
- * cached by tile. To be called within a transaction, so that all topics come from the same data.
+ * Makes the function that looks up topics at a place, in bulk. Its results equal the client's reading of the service's JSON, without the
+ * JSON. It is fastest if neighbouring places follow each other, because features are cached by tile. Call it within a transaction, so that
+ * all topics come from the same data.
  *
  * It takes at most about 350 MB: features 80, outlines 90 a level and their index 20, ratings of areas 30, SQLite's pages 64.
  * With the sample data, whose areas are counties, a thread's heap ends at 170 MB (`npm run bench -- local`).
@@ -89,9 +89,8 @@ export interface OpenPlaceLookup extends Disposable {
 }
 
 /**
- * Opens the data file for a run: read-only, and in one read transaction until it is disposed of, so that all results are of one
- * version even if a dataset is replaced in the meantime. Each thread opens one of its own. A load that ends in the
- * meantime keeps its changes in the WAL file until then.
+ * Opens the data file for a run: read-only, in one read transaction until it is disposed of, so that all results are of one version even if
+ * a dataset is replaced meanwhile (the load's changes wait in the WAL file). Each thread opens its own.
  *
  * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or was written by a newer version
  */
