@@ -69,7 +69,7 @@ export function overriddenSources(file: string, sources: readonly Source[], isOp
       const line = error.linePos === undefined ? '' : `line ${error.linePos[0].line}: `;
       throw wrong(file, line + yamlProblem(error), error);
     }
-    // An alias that is not defined, or that expands without end.
+    // An undefined alias, or one that expands without end.
     if (error instanceof ReferenceError) throw wrong(file, yamlProblem({ code: 'BAD_ALIAS', message: '' }), error);
     throw error;
   }
@@ -106,7 +106,7 @@ function overridden(source: Source, settings: z.infer<typeof override> | undefin
   };
 }
 
-/** An address without states in it may hold one state only: it must not answer for the others. */
+/** A file at an address without a placeholder of states may cover only one state: it must not answer for the others. */
 function coveredBy(
   { name }: Source,
   { url, state_url: stateUrl, layer, states }: z.infer<typeof override>,

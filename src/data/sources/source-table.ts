@@ -30,7 +30,7 @@ export const SOURCES: readonly Source[] = [
 /** The chosen sources. */
 export interface ChosenSources {
   readonly sources: readonly Source[];
-  /** Sources of `all` that are left out, each with the reason. */
+  /** Sources that `all` leaves out, each with the reason. */
   readonly leftOut: readonly { readonly source: Source; readonly reason: string }[];
 }
 
@@ -72,14 +72,13 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
   };
 }
 
-/** The loader of a topic whose files are published for other states only: they are loaded by hand. Null if a download has
- * the topic. */
+/** The loader of a topic that no download has for this state: its files are loaded by hand. Null if a download has the topic. */
 export function manualLoader(topic: TopicSlug, state: string, all = SOURCES): string | null {
   const sources = all.filter(({ topics, when }) => topics.includes(topic) && when !== 'named');
   return sources.some(({ download }) => isPublishedFor(download, state)) ? null : (sources[0]?.loader ?? null);
 }
 
-/** Whether a name is that of the source or of its loader. */
+/** Whether a name is the source's or its loader's. */
 function isNamed(source: Source, name: string): boolean {
   return source.name === name || (source.loader === name && source.when !== 'named');
 }

@@ -22,7 +22,7 @@ export interface FileDownload {
   readonly files: readonly FileAddress[];
   /** The values of {year}: from `newest` years before the current one back to `oldest`. */
   readonly years?: { readonly newest: number; readonly oldest: number };
-  /** Whether a file of a {year} is of the whole year; where it is not, the year before is taken. */
+  /** Whether a file of a {year} covers the whole year; if not, the previous year is taken. */
   readonly isWholeYear?: (file: string) => Promise<boolean>;
   /** How many hours back {hour} may be: the current hour is published late. */
   readonly hours?: number;
@@ -45,7 +45,7 @@ export interface LayerDownload {
   readonly layer: string | Readonly<Record<string, string>>;
   /** The filter; `{thisYear}` is the first day of the current year. */
   readonly where?: string;
-  /** The filter of one state; `box` where the layer has no column of the state. */
+  /** The filter for one state; `box` if the layer has no column of the state. */
   readonly stateWhere?: string | 'box';
   /** The loader's format: attributes as CSV, or features as GeoJSON. */
   readonly as: 'csv' | 'geojson';
@@ -69,7 +69,7 @@ export interface SpanDownload {
 
 export type SourceDownload = FileDownload | LinkedDownload | LayerDownload | SpanDownload;
 
-/** Whether a source has a state; some layers are of a few states. */
+/** Whether a source has a state; some layers cover only a few. */
 export function isPublishedFor(download: SourceDownload, state: string): boolean {
   return download.kind !== 'layer' || typeof download.layer === 'string' || download.layer[state] !== undefined;
 }
@@ -83,12 +83,14 @@ export interface Source {
   /** The topics that it answers; empty for boundaries, which every topic needs. */
   readonly topics: readonly TopicSlug[];
   readonly download: SourceDownload;
-  /** The states of a file at an address of the user's own: as set, or null if the records tell it. Absent for the publisher's own
-   * address, whose file has the requested states. */
+  /**
+   * The states of a file at the user's own address: as set, or null if the records determine them. Absent for the publisher's address,
+   * whose file has the requested states.
+   */
   readonly covers?: readonly string[] | null;
   /** The download size for the whole US, in bytes. */
   readonly bytes: number;
-  /** The sizes of single states, where they are known; others are estimated as a 51st of the US. */
+  /** The known sizes of single states; others are estimated as a 51st of the US. */
   readonly stateBytes?: Readonly<Record<string, number>>;
   /** Whether the size was measured, not estimated. */
   readonly isMeasured: boolean;
@@ -98,8 +100,10 @@ export interface Source {
   readonly mostBytes?: number;
   /** The age in days at which a file is downloaded again from a server without validators. */
   readonly staleAfterDays: number;
-  /** The age in days at which the newest publication has missed its cadence, with a margin for a late one; left out where no
-   * cadence is promised. Counted from the last change, or from the end of the year in the address. */
+  /**
+   * The age in days at which a new publication is overdue, with a margin; left out if no cadence is promised. Counted from the last change,
+   * or from the end of the year in the address.
+   */
   readonly oldAfterDays?: number;
   /** How often the agency publishes, in words. */
   readonly cadence: string;

@@ -17,7 +17,7 @@ export const USGS_EARTHQUAKES: readonly Source[] = [
       countUrl: `${SERVICE}/count?format=text&${QUERY}`,
       // The catalog rejects larger queries.
       mostRows: 20_000,
-      // 100 km, the search radius, around every place of the US, which may lie 25 km off the drawn coast (search-boxes.test.ts).
+      // The search radius of 100 km around every US location, which may be 25 km off the drawn coast (search-boxes.test.ts).
       boxes: {
         states: { minLat: 23.3, maxLat: 50.6, minLng: -126.6, maxLng: -65.2 },
         alaska: { minLat: 50, maxLat: 72.6, minLng: -180, maxLng: -127.8 },

@@ -23,8 +23,8 @@ const ISLAND_METERS = 60_000;
  * county within 5 km; for an island farther out, the nearest county. Null is outside coverage. Boxes and outlines are
  * in memory, so a lookup only asks the database whether areas were replaced.
  *
- * A nearest area is a guess, and none is made where the right outline may be missing: the county stands for its tracts where some
- * rated tract has no outline, and a location in a state without boundaries has no area.
+ * A nearest area is a guess, which is not made where the right outline may be missing: if a rated tract has no outline, locations without a
+ * tract get the county, and a location in a state without boundaries has no area.
  */
 export function createAreaFinder(
   database: DataDatabase,

@@ -9,16 +9,16 @@ import { stateOf } from './states.ts';
 /** Checks of the boundaries in the data file. */
 export interface BoundaryCheck {
   /**
-   * Whether boundaries of a location's state are here; at a location that is in no state, whether any are. Without them it is unknown
-   * whether the location lies outside the US, and whether the nearest area is its own.
+   * Whether boundaries of a location's state are loaded; for a location outside all states, whether any are. Without them it is unknown
+   * whether the location is outside the US, and whether the nearest area is its own.
    */
   hasState(location: Location): boolean;
   /**
-   * Why no area here contains a location: it lies outside the US (`outside_coverage`); its state has no boundaries here
-   * (`no_areas`); or the boundaries here lack a part of the state (`incomplete_areas`).
+   * Why no loaded area contains a location: it is outside the US (`outside_coverage`), its state has no boundaries (`no_areas`), or the
+   * boundaries lack a part of the state (`incomplete_areas`).
    */
   withoutArea(location: Location): 'outside_coverage' | 'no_areas' | 'incomplete_areas';
-  /** Whether a tract of a county has ratings and no outline here: then a location that no outline holds may lie in it. */
+  /** Whether a tract of a county has ratings but no outline: a location outside all outlines may be in it. */
   lacksTract(county: string): boolean;
 }
 
@@ -31,7 +31,7 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
   // In a county without gaps the search reads all ratings: 45,000 rows in Los Angeles.
   const lacksByCounty = oncePerVersion(versionOf, () => new Map<string, boolean>());
   function hasState(location: Location): boolean {
-    // Simplified outlines of counties reach over the border: Windsor, Ontario lies in that of Detroit's county.
+    // Simplified outlines of counties cross the border: Windsor, Ontario is inside that of Detroit's county.
     const county = isForeign(location) ? null : countyAt(location);
     return county === null ? states().size > 0 : states().has(stateOf(county.code));
   }
@@ -40,7 +40,7 @@ export function createBoundaryCheck(database: DataDatabase, versionOf: DataVersi
     hasState,
     withoutArea(location) {
       if (!hasState(location)) return 'no_areas';
-      // An area within 5 km would have been its own (area-finder.ts), and simplified outlines do not reach so far over water.
+      // An area within 5 km would have been taken (area-finder.ts), and simplified outlines do not extend so far over water.
       return !isForeign(location) && countyHolding(location) !== null ? 'incomplete_areas' : 'outside_coverage';
     },
     lacksTract(county) {
@@ -60,8 +60,8 @@ export function boundaryStates(database: DataDatabase): string[] {
 }
 
 /**
- * The counties with boundaries here in which some or all places get no natural topic: counties without ratings, and unrated counties
- * whose rated tracts have no outlines. Empty where no index is loaded.
+ * The counties with boundaries in which some or all places get no natural topic: counties without ratings, and unrated counties whose rated
+ * tracts have no outlines. Empty if no index is loaded.
  */
 export function countiesWithoutRatings(database: DataDatabase): ReadonlySet<string> {
   const countiesIn = (table: string): Set<string> =>

@@ -9,8 +9,8 @@ export interface CellAreas {
   readonly tract: string | null;
   readonly county: string | null;
   /**
-   * Why the cell has no area of the requested level: a boundary passes through it, it is in none of the outlines (off the
-   * coast), or its state has no outlines here. Null if it has one.
+   * Why the cell has no area of the requested level: a boundary crosses it, it is outside all outlines (off the coast), or its state has no
+   * outlines. Null if it has one.
    */
   readonly lacks: 'near_border' | 'in_no_area' | 'no_boundaries' | null;
 }
@@ -19,10 +19,10 @@ export interface CellAreas {
 export type CellAreaFinder = (cell: Cell) => CellAreas;
 
 /**
- * Makes the function that finds the area in which a whole cell lies: every location that is rounded to the cell, not its
- * centre only. The caller keeps a read transaction open, because outlines are read when they are first needed.
+ * Makes the function that finds the area in which a whole cell lies: every location that rounds to the cell, not only its centre. The
+ * caller keeps a read transaction open, because outlines are read when first needed.
  *
- * @param level `tract` also finds the county; where the cell has no tract, by the outlines of counties, if they are here
+ * @param level `tract` also finds the county: if the cell has no tract, by the loaded outlines of counties
  */
 export function createCellAreaFinder(
   database: DataDatabase,

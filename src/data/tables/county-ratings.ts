@@ -3,33 +3,33 @@ import { NATURAL_SLUGS, type NaturalSlug, type TopicSlug, topicOf } from '../../
 import type { SqliteDatabase } from '../../sql/open-sqlite.ts';
 
 /*
- * A place gets the rating of its tract. It gets that of its county where the tract has an outline and no rating (outlines and ratings of
- * different years), for the hazards that the table of tracts lacks, and where no outline of a tract holds it. Each load of areas or ratings
- * records the areas of such places, because comparing 85,000 outlines with 1.5 million ratings takes a second.
+ * A place gets the rating of its tract. It gets its county's rating if the tract has an outline but no rating (outlines and ratings of
+ * different years), for hazards that the table of tracts lacks, and outside all outlines of tracts. Each load of areas or ratings records
+ * the areas of such places, because comparing 85,000 outlines with 1.5 million ratings takes a second.
  */
 
-/** The hazards for which an area's places get the rating of their county, with spaces between; `*` is each hazard, '' is none. */
+/** The hazards for which an area's places get the rating of their county, separated by spaces; `*` is every hazard, '' none. */
 export type CountyRated = string;
 
 export const EVERY_HAZARD = '*';
 
-/** Whether a topic is among them. */
+/** Whether a topic is one of these hazards. */
 export function isCountyRated(topic: TopicSlug, rated: CountyRated): boolean {
   if (rated === EVERY_HAZARD) return topicOf(topic).category === 'natural';
   return rated !== '' && rated.split(' ').includes(topic);
 }
 
-/** Where places get the rating of their county in place of one of their tract. */
+/** How many areas have places that get the rating of their county instead of their tract. */
 export interface CountyRatings {
   /** Tracts with an outline. */
   readonly tracts: number;
-  /** Of these, tracts without a rating in a county with one. */
+  /** Of these, tracts without a rating, in a county with a rating. */
   readonly unrated: number;
-  /** The hazards of which other tracts lack the rating, with their number. */
+  /** The hazards that other tracts lack, with the number of these tracts. */
   readonly hazards: readonly { readonly topic: NaturalSlug; readonly tracts: number }[];
-  /** Counties with a rating of which the outline of some tract is not here. */
+  /** Rated counties in which some tract has no outline. */
   readonly counties: number;
-  /** No tract has both: each place gets the rating of its county. */
+  /** No tract has an outline and a rating: each place gets the rating of its county. */
   readonly isEverywhere: boolean;
   /** The years of the outlines and of the ratings of tracts. */
   readonly outlines: string;
@@ -110,7 +110,7 @@ export function readCountyRatings(database: SqliteDatabase): CountyRatings | nul
   };
 }
 
-/** One line for each way in which a place gets the rating of its county. */
+/** The messages on places that get the rating of their county. */
 export function countyRatingLines({
   tracts,
   unrated,
@@ -125,7 +125,7 @@ export function countyRatingLines({
     return [`${missing}: places get the rating of their county.`];
   }
   const isSingular = unrated === 1;
-  // Each line names the hazards that as many tracts lack.
+  // Each line names the hazards that the same number of tracts lack.
   const byTracts = Map.groupBy(hazards, ({ tracts: own }) => own);
   return [
     ...[...byTracts].map(

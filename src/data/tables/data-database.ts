@@ -12,7 +12,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 /**
  * Opens the data file, makes it when there is none, and brings it up to the newest version.
  *
- * @param file path of the SQLite file; its directory must exist. `:memory:` makes one that only this handle sees
+ * @param file path of the SQLite file; its directory must exist. `:memory:` makes one for this handle alone
  * @throws PerilbookError SERVICE_DATA when the file cannot be opened, is no database, or is of another version
  */
 export function openDataDatabase(file: string): DataDatabase {
@@ -20,8 +20,8 @@ export function openDataDatabase(file: string): DataDatabase {
 }
 
 /**
- * Opens the data file so that this process cannot write it: several services may answer from one file that none of them
- * may write. A file that is missing or of an older version is written first.
+ * Opens the data file read-only: several services may answer from one file. A missing file is created and an older version is updated
+ * first.
  *
  * @throws PerilbookError SERVICE_DATA as `openDataDatabase` does
  */
@@ -34,7 +34,7 @@ function open(file: string, by: (file: string, format: DatabaseFormat) => Sqlite
     return by(file, {
       migrations: new URL('./migrations/', import.meta.url),
       steps: { '0010-county-ratings.sql': (database) => writeCountyRatedAreas(database as SqliteDatabase) },
-      // NORMAL: a commit survives the death of the process; only a power cut can lose the last ones.
+      // NORMAL: a commit survives a killed process; only a power cut can lose the last commits.
       pragmas: ['synchronous = NORMAL', 'foreign_keys = ON', 'cache_size = -65536'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       otherVersion: (version, supported) =>

@@ -3,16 +3,18 @@ import type { DataDatabase } from './data-database.ts';
 /** A number that changes when a dataset is replaced. Cached values are valid as long as it stays the same. */
 export type DataVersion = () => number;
 
-/** Makes the function that returns a number which changes whenever a dataset is replaced, by this process or another:
- * each load creates and renames tables, and SQLite counts that. To be called in the transaction that reads the data. */
+/**
+ * Makes the function that returns a number which changes whenever a dataset is replaced, by this process or another: each load creates and
+ * renames tables, and SQLite counts that. Call it in the transaction that reads the data.
+ */
 export function createDataVersion(database: DataDatabase): DataVersion {
   const read = database.prepare<[], number>('PRAGMA schema_version').pluck();
   return () => read.get()!;
 }
 
-/** The version as last read. */
+/** The last version read. */
 export interface HeldVersion {
-  /** To be called first in each transaction. */
+  /** Call it first in each transaction. */
   read(): void;
   readonly held: DataVersion;
 }

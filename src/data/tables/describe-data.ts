@@ -7,8 +7,10 @@ import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from '
 import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
 import { STATES, TERRITORIES } from './states.ts';
 
-/** Names the sample data in stores. Raise it whenever the generator (`sample/`) makes other records than before from equal options. It is
- * here, because a plan reads it and does not wait for the generator. */
+/**
+ * Names the sample data in stores. Raise it when the generator (`sample/`) changes its records. It is here because a plan needs it without
+ * loading the generator.
+ */
 export const SAMPLE_VINTAGE = 'sample-2';
 
 /** A loaded dataset, or one level of it. */
@@ -21,7 +23,7 @@ export interface LoadedDataset extends Omit<DatasetInfo, 'files'> {
   readonly parts: readonly PartSummary[];
 }
 
-/** What is here of the whole US (`US`) or of a state. */
+/** The stored part of the whole US (`US`) or of a state. */
 type PartSummary = Pick<DatasetPart, 'state' | 'reach' | 'vintage' | 'rows' | 'loadedAt' | 'files'>;
 
 /** The loaded data and which topics it can answer. */
@@ -35,9 +37,9 @@ export interface DataDescription {
   readonly withoutRecords: readonly { readonly topic: TopicSlug; readonly missing: readonly DatasetName[] }[];
   /** When data of a dataset was last removed. */
   readonly removals: ReadonlyMap<DatasetName, number>;
-  /** Where places get the rating of their county; null where none does. */
+  /** Where places get the rating of their county; null if no place does. */
   readonly countyRatings: CountyRatings | null;
-  /** True when any dataset is sample data: no answer may be taken for real. */
+  /** True if any dataset is sample data: no answer counts as real. */
   readonly sample: boolean;
 }
 
@@ -108,7 +110,7 @@ function sourcesOf(parts: readonly DatasetPart[]): string {
     .join('; ');
 }
 
-/** Of the vintages "to DATE" only the oldest and the newest: sources that change daily add one with each update of a state. */
+/** Of the vintages "to DATE" only the oldest and the newest: sources that change daily add one each time a state is updated. */
 function vintagesOf(parts: readonly DatasetPart[]): string[] {
   const vintages = distinct(parts.map(({ vintage }) => vintage));
   const dates = vintages.filter((vintage) => /^to \d{4}-\d{2}-\d{2}$/.test(vintage)).sort();
@@ -118,7 +120,7 @@ function vintagesOf(parts: readonly DatasetPart[]): string[] {
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].filter(Boolean);
 
-/** The states with boundaries, in alphabetical order. They are read from the boundaries themselves: loads never list them. */
+/** The states with boundaries, in alphabetical order. They are read from the boundaries, because loads never list them. */
 export function statesOfAreas(database: DataDatabase, level: string): string[] {
   return database.prepare<[], string>(`SELECT DISTINCT state FROM areas_${level} ORDER BY state`).pluck().all();
 }
@@ -144,8 +146,10 @@ const EVENTS: Readonly<Partial<Record<NaturalSlug, readonly EventKind[]>>> = {
   wildfire: ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'],
 };
 
-/** The datasets that a topic cannot be answered without. `areas` is always one, because it defines what is in the US. A
- * natural topic's events are not: a rating without records is still an answer. */
+/**
+ * The datasets that a topic needs: always `areas`, which define what is in the US. A natural topic does not need its events: a rating
+ * without records is an answer.
+ */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   return ['areas', ...ownNeedsOf(topic)];
 }

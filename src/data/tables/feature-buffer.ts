@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** A feature that waits until a load has seen them all. Texts are without line breaks where JSON has none. */
+/** A feature that waits until a load has read all of them. Its JSON has no line breaks. */
 export interface BufferedFeature {
   readonly identity: Buffer;
   /** The states of its parts, sorted, with commas between. */
@@ -13,9 +13,9 @@ export interface BufferedFeature {
 }
 
 /**
- * The features of a load, each once: one that comes again in another file keeps its first row and belongs to the parts of both. Two equal
- * ones in one file are two. They go to a temporary file that SQLite removes, with 8 MB in memory: 300 MB of the Toxics Release
- * Inventory took 2 GB as objects.
+ * The features of a load, each once: a feature in two files keeps its first row and belongs to the parts of both. Two equal features in one
+ * file are two. They are in a temporary file that SQLite removes, with 8 MB in memory: 300 MB of the Toxics Release Inventory took 2 GB as
+ * objects.
  */
 export class FeatureBuffer implements Disposable {
   #opened: ReturnType<typeof openBuffer> | null = null;
@@ -24,7 +24,7 @@ export class FeatureBuffer implements Disposable {
 
   /**
    * @param file the number of the file that it comes from; files come one after the other
-   * @returns whether it is a new one
+   * @returns whether the feature is new
    */
   add(file: number, { identity, parts, bounds, head, properties }: BufferedFeature): boolean {
     // Opened by the first row: a load that is refused before it leaves nothing open.

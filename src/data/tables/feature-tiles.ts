@@ -7,7 +7,7 @@ export interface TileFeature {
   readonly lng: number | null;
   readonly lat: number | null;
   readonly box: Box | null;
-  /** The bytes that it holds beside its object, about. */
+  /** About how many bytes it holds besides its object. */
   readonly size: number;
 }
 
@@ -26,7 +26,7 @@ const MAX_BYTES = 256_000_000;
 /** The share left after eviction; evicting tiles one by one would need an ordered list at every search. */
 const SHARE_AFTER_EVICTION = 0.75;
 
-/** What the object of a feature or a tile takes, about. */
+/** About how many bytes the object of a feature or a tile takes. */
 const OVERHEAD_BYTES = 200;
 
 interface CachedTile<F> extends Tile<F> {
@@ -47,7 +47,7 @@ interface LayerTiles<F> {
 /** Features of layers by tile, read when first needed; the least recently used tiles are evicted. */
 export class FeatureTiles<F extends TileFeature> {
   readonly #limit: number;
-  /** By name; of a name, one for each number of tiles per degree. */
+  /** By name, one for each number of tiles per degree. */
   readonly #layers = new Map<string, LayerTiles<F>[]>();
   #bytes = 0;
   #searches = 0;
@@ -97,7 +97,7 @@ export class FeatureTiles<F extends TileFeature> {
     return touched;
   }
 
-  /** Reads tiles in one query over the box around them: one query each would take longer where there is little. */
+  /** Reads tiles in one query over the box around them: a query for each tile takes longer where features are few. */
   #readTiles(layer: LayerTiles<F>, missing: readonly number[]): CachedTile<F>[] {
     const boxes = missing.map((key) => boxOfTile(key, layer.perDegree));
     const whole = boxes.reduce(around);

@@ -46,14 +46,14 @@ function ownParts(statesOf: StatesOf, record: unknown, states: readonly string[]
 /** A part without the number of its rows, which the load counts. */
 export type PartDescription = Omit<DatasetPart, 'rows'>;
 
-/** One load of a dataset; what was not published when it ends is dropped. */
+/** One load of a dataset; unpublished records are dropped at its end. */
 export class DatasetLoad implements Disposable {
   readonly statesOf: StatesOf;
   readonly #database: DataDatabase;
   readonly #target: LoadTarget;
   readonly #rows: ReturnType<typeof recordRows>;
   readonly #staged: StagedLoad;
-  /** By level: the number of records in each state, or of a layer in each part. */
+  /** By level: the number of records in each state (of a layer: in each part). */
   readonly #counts: Map<string, number>[];
 
   constructor(database: DataDatabase, target: LoadTarget) {
@@ -81,10 +81,10 @@ export class DatasetLoad implements Disposable {
   }
 
   /**
-   * Takes stored records over, once all new ones are added.
+   * Copies stored records into the load, after all new ones were added.
    *
-   * @param file the number of a file that none of the new ones has
-   * @returns how many of them the load has not
+   * @param file a number that no new record's file has
+   * @returns the number of records that the load did not have
    */
   keep(kept: KeptRecords, file: number): number {
     const target = this.#target;
@@ -101,7 +101,7 @@ export class DatasetLoad implements Disposable {
   }
 
   /**
-   * Puts the load in place of what was stored.
+   * Replaces the stored dataset with the load.
    *
    * @param partsOf the final parts of a record; default: its original parts
    * @returns the number of records of the dataset
@@ -121,7 +121,7 @@ export class DatasetLoad implements Disposable {
     const described = (level: Level): readonly DatasetPart[] => {
       const index = levels.findIndex((entry) => entry.level === level);
       const counts = this.#counts[index]!;
-      // A level without records, of a load of several, is not loaded; a load without any record is, with no rows.
+      // In a load of several levels, one without records is not loaded; a load without any record is loaded, with no rows.
       if (levels.length > 1 && counts.size === 0 && (!isEmpty || index > 0)) return [];
       const rowsIn = this.hasLayer ? (state: string) => counts.get(state) ?? 0 : rowsByOwner(counts, parts);
       return parts.map((part) => ({ ...part, rows: rowsIn(part.state) }));
@@ -172,7 +172,7 @@ export class DatasetLoad implements Disposable {
   }
 }
 
-/** A record is of the part of its state, and of the whole US where its state has none. */
+/** A record belongs to the part of its state, or to the whole US if its state has no part. */
 function rowsByOwner(counts: ReadonlyMap<string, number>, parts: readonly PartDescription[]) {
   const states = new Set(parts.map(({ state }) => state));
   const byOwner = new Map<string, number>();

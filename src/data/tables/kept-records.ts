@@ -3,15 +3,15 @@ import { type Layer, membersOf, tableOf } from './layers.ts';
 import { type DatasetPart, WHOLE_US } from './parts.ts';
 import type { ReadingRecord, SiteRecord } from './records.ts';
 
-/** Which stored records a load takes over. */
+/** Which stored records a load keeps. */
 export interface KeptRecords {
-  /** Whether those in a state stay, for records that are of one state each; '' for the sea. */
+  /** Whether the records in a state stay, for records with one state each; '' is the sea. */
   readonly inState: (state: string) => boolean;
-  /** Of a record's parts those that stay; `states` gives the states in which it lies. */
+  /** The parts of a record that stay; `states` returns the states in which it lies. */
   readonly partsOf: (parts: readonly string[], states: () => readonly string[]) => readonly string[];
 }
 
-/** Keeps the parts that are not loaded again. Of the whole US what lies in other states stays. */
+/** Keeps the parts that are not loaded again, and of the whole US the records in other states. */
 export function keptBesides(loaded: ReadonlySet<string>): KeptRecords {
   const isReplaced = (states: readonly string[]) => states.length > 0 && states.every((state) => loaded.has(state));
   return {
@@ -52,8 +52,10 @@ interface StoredFeature {
 
 type MemberRow = { readonly id: number; readonly identity: Buffer; readonly parts: string };
 
-/** The records of a layer, in the order of their ids. One by one: an R*Tree is fast by id, and reads all rows for a range of ids; and
- * the same connection writes in between. */
+/**
+ * The records of a layer, in the order of their ids. One by one, because an R*Tree is fast by id but reads all rows for a range of ids, and
+ * because the same connection writes in between.
+ */
 export function* storedFeatures(database: DataDatabase, layer: Layer): Generator<StoredFeature> {
   const table = tableOf(layer);
   if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined) return;

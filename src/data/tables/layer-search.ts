@@ -21,7 +21,7 @@ interface CachedPoint extends TileFeature, UnitVector {
 interface CachedShape extends TileFeature {
   readonly box: Box;
   readonly shape: () => MeasurableShape;
-  /** Its JSON in UTF-8, ready for the socket, up to the value of `distance_m`, which differs in each answer; empty where it is only counted. */
+  /** Its JSON in UTF-8, up to the value of `distance_m`, which differs in each answer; empty if it is only counted. */
   readonly bytes: Buffer;
 }
 
@@ -31,14 +31,16 @@ export interface NearFeature {
   readonly meters: number;
 }
 
-/** The search of a layer, which must be loaded, around a location. A feature counts by its true distance: to a point, else to the nearest point of
- * its lines, and 0 inside its outlines. */
+/**
+ * Searches a loaded layer around a location. The distance of a feature is that to its point, to the nearest point of its lines, or 0 inside
+ * its outlines.
+ */
 export interface LayerSearch {
   /** The features within a radius, the nearest first; equally near ones in the order of the file. */
   readonly find: (layer: Layer, location: Location, meters: number) => readonly NearFeature[];
-  /** How many there are. */
+  /** The number of features. */
   readonly count: (layer: Layer, location: Location, meters: number) => number;
-  /** How many there are, and the metres to the nearest as a client of the service measures it (geo/nearest.ts); null where there is none. */
+  /** The number of features, and the metres to the nearest as a client measures them (geo/nearest.ts); null if there is none. */
   readonly measure: (
     layer: Layer,
     location: Location,
@@ -49,8 +51,8 @@ export interface LayerSearch {
 /**
  * Makes the search. Features stay cached until a dataset is replaced.
  *
- * @param keeps `json` for `find`: reading 12,000 rows and encoding them takes six times as long as copying their bytes. `places` for `count` and
- * `measure`: the JSON of a point then stays on its page
+ * @param keeps `json` for `find`: reading and encoding 12,000 rows takes six times as long as copying their bytes. `places` for `count` and
+ * `measure`, which do not read the JSON of points
  */
 export function createLayerSearch(
   database: DataDatabase,
@@ -110,12 +112,16 @@ export function createLayerSearch(
   return { find, count, measure };
 }
 
-/** Of tiles along the radius: beyond 10 km layers are sparse, and a dozen tiles are faster than forty. Where features are only counted, one: to find
- * a tile takes longer than to skip features. */
+/**
+ * The tiles along a radius: beyond 10 km layers are sparse, and a dozen tiles are faster than forty. One if features are only counted:
+ * finding a tile takes longer than skipping features.
+ */
 const tilesOfSearch = (meters: number) => (meters <= 10_000 ? 2 : 1);
 
-/** Whether all of a box is within the radius: then its lines and outlines need not be measured. The farthest place of a box is
- * one of its corners, unless it goes the long way round the earth. */
+/**
+ * Whether a whole box is within the radius: then its lines and outlines need not be measured. The farthest point of a box is a corner,
+ * unless the box spans more than half the earth.
+ */
 function isBoxWithin({ minLng, maxLng, minLat, maxLat }: Box, location: Location, meters: number): boolean {
   if (maxLng - minLng > 180) return false;
   return [minLng, maxLng].every((lng) =>
@@ -123,10 +129,10 @@ function isBoxWithin({ minLng, maxLng, minLat, maxLat }: Box, location: Location
   );
 }
 
-/** What a measurable line or outline takes for each byte of its text, about. */
+/** About how many bytes a measurable line or outline takes for each byte of its text. */
 const SHAPE_SHARE = 1;
 
-/** The JSON is null where it is not kept; then a shape is read when it is measured. */
+/** The JSON is null if it is not kept; a shape is then read when it is measured. */
 type FeatureRow = [id: number, lng: number | null, lat: number | null, bytes: number, json: string | null];
 
 function featureReader(database: DataDatabase, layer: Layer, keepsJson: boolean): ReadFeatures<CachedFeature> {
@@ -143,7 +149,7 @@ function featureReader(database: DataDatabase, layer: Layer, keepsJson: boolean)
   const selectJson = database.prepare<[number], string>(`SELECT feature FROM ${table} WHERE id = ?`).pluck();
   function cachedShape(id: number, size: number, bytes: Buffer): CachedShape {
     let shape: MeasurableShape | undefined;
-    // Parsed once: a feature is measured again and again.
+    // Parsed once, because a feature is measured many times.
     const read = () => (keepsJson ? `${bytes}0}}` : selectJson.get(id)!);
     return {
       id,
@@ -169,7 +175,7 @@ const NO_BYTES = Buffer.alloc(0);
 /** The property of a feature with its distance from the location of the call, in whole metres. */
 export const DISTANCE_PROPERTY = 'distance_m';
 
-/** Cuts the JSON where `distance_m` is written: as the last property, and `properties` is the last member. */
+/** Cuts the JSON where `distance_m` goes: the last property of the last member, `properties`. */
 function beforeDistance(json: string): Buffer {
   const end = json.length - '}}'.length;
   const comma = json[end - 1] === '{' ? '' : ',';

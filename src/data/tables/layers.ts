@@ -16,7 +16,7 @@ export function tableOf(layer: Layer): string {
 
 /**
  * The tables of a layer. The JSON is a column of the R*Tree itself, so that a search reads no other table. The identity of each record
- * (record-rows.ts) and the states of its parts, with commas between, are for loads only.
+ * (record-rows.ts) and the states of its parts, with commas between, are only for loads.
  */
 export function layerTables(layer: Layer): readonly LoadTable[] {
   return [
@@ -45,8 +45,10 @@ const METERS_PER_DEGREE = 111_195;
  * and outlines whose boxes touch it. */
 export type VisitNear<F> = (layer: Layer, location: Location, meters: number, visit: (feature: F) => void) => void;
 
-/** Makes the function that visits features, over tiles that stay cached until a dataset is replaced. `tilesPerRadius` is the number
- * of tiles, about, along the radius of a search. */
+/**
+ * Makes the function that visits features, over tiles that stay cached until a dataset is replaced. `tilesPerRadius`: about how many tiles
+ * lie along the radius of a search.
+ */
 export function createVisitNear<F extends TileFeature>(
   tiles: FeatureTiles<F>,
   versionOf: DataVersion,

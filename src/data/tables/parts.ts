@@ -4,20 +4,20 @@ import type { DatasetName, Level } from './records.ts';
 /** The part that covers the whole US; every other part is named by its state, two letters. */
 export const WHOLE_US = 'US';
 
-/** What was asked of a dataset's publisher, and what came. */
+/** A part of a dataset, as requested from its publisher. */
 export interface DatasetPart {
   /** Two letters, or `US`. */
   readonly state: string;
   /** The source of `perilbook data get` that it was asked of; '' for a file that was loaded by hand. */
   readonly askedOf: string;
-  /** How far around each place of its state it covers, in metres: 0 where the publisher lists by state, more where it was asked by box. */
+  /** How far beyond its state it reaches, in metres: 0 if the publisher lists by state, more if it was requested by box. */
   readonly reach: number;
   readonly source: string;
   readonly files: readonly SourceFile[];
   readonly vintage: string;
   readonly licence: string;
   readonly rows: number;
-  /** Of the whole US: the number of records in each state. */
+  /** For the whole US: the number of records in each state. */
   readonly stateRows: Readonly<Record<string, number>>;
   /** Milliseconds since the epoch. */
   readonly loadedAt: number;
@@ -45,7 +45,7 @@ interface DatasetPartRow {
   readonly loaded_at: number;
 }
 
-/** All parts, those of a dataset and level under `keyOfParts`. */
+/** All parts, by `keyOfParts`. */
 export function allParts(database: DataDatabase): ReadonlyMap<string, readonly DatasetPart[]> {
   const rows = database.prepare<[], DatasetPartRow>('SELECT * FROM parts ORDER BY dataset, level, state').all();
   const grouped = Map.groupBy(rows, ({ dataset, level }) => keyOfParts(dataset, level));
@@ -54,18 +54,18 @@ export function allParts(database: DataDatabase): ReadonlyMap<string, readonly D
 
 export const keyOfParts = (dataset: DatasetName, level: Level): string => `${dataset}/${level}`;
 
-/** The name that people read and give: `nri (tract)`, or `radon` where there are no levels. */
+/** The name in messages and commands: `nri (tract)`, or `radon` for datasets without levels. */
 export const datasetLabel = (dataset: DatasetName, level: Level): string =>
   level === '' ? dataset : `${dataset} (${level})`;
 
-/** What is here of a dataset and level. */
+/** The stored parts of a dataset and level. */
 export interface StoredParts {
   readonly parts: readonly DatasetPart[];
-  /** A record of two parts counts once. */
+  /** A record in two parts counts once. */
   readonly rows: number;
 }
 
-/** What is here of a dataset and level but for sample data, which every load replaces. */
+/** The stored parts of a dataset and level, without sample data, which every load replaces. */
 export function storedParts(database: DataDatabase, dataset: DatasetName, level: Level): StoredParts {
   const rows = database
     .prepare<[DatasetName, Level], number>('SELECT rows FROM datasets WHERE name = ? AND level = ? AND sample = 0')
@@ -75,7 +75,7 @@ export function storedParts(database: DataDatabase, dataset: DatasetName, level:
   return { parts, rows: rows ?? 0 };
 }
 
-/** The parts that were asked of a source, with their dataset and level. */
+/** The parts that were downloaded from a source, with their dataset and level. */
 export function partsAskedOf(database: DataDatabase, source: string): AskedPart[] {
   return database
     .prepare<[string], DatasetPartRow>('SELECT * FROM parts WHERE asked_of = ? ORDER BY dataset, level, state')
@@ -104,7 +104,7 @@ export function writeParts(
   }
 }
 
-/** Notes that data of a dataset was removed. Call it in the transaction that removes it. */
+/** Records that data of a dataset was removed. Call it in the transaction that removes it. */
 export function writeRemoval(database: DataDatabase, dataset: DatasetName, now: number): void {
   database
     .prepare(

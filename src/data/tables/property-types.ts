@@ -13,14 +13,14 @@ export interface PropertyTypes {
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
 const MOST_DIGITS = 15;
 
-/** Parts of the names of properties whose digits are a code, not a quantity. */
+/** Properties with such names are codes, not quantities. */
 const CODE_NAME = /zip|postal|postcode|fips|geoid|phone|fax/;
 const ZIP_NAME = /zip|postal|postcode/;
 
 /**
- * Makes the types for one load. Formats differ: CSV has only text, and a shapefile turns a ZIP into a number without
- * its zeros. So a property is a number if every value in the dataset is one or is written as one, else text. Codes are
- * always text, and ZIP codes get their zeros back. Blank texts are left out, like the blank cells of a CSV.
+ * Makes the types for one load. Formats differ: CSV has only text, and a shapefile turns a ZIP into a number without its zeros. So a
+ * property is a number if every value in the dataset is a number or written as one, else text. Codes are always text, and ZIP codes get
+ * their zeros back. Blank texts are left out, like the blank cells of a CSV.
  */
 export function createPropertyTypes(): PropertyTypes {
   const texts = new Set<string>();

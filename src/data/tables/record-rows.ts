@@ -21,7 +21,7 @@ import type { LevelTables, LoadRow, LoadTable } from './staged-load.ts';
  * cannot be stored, with their file and line. */
 export interface RecordRows {
   readonly levels: readonly LevelTables[];
-  /** `at end`: the rows come then; `known`: it is a record that was added before. */
+  /** `at end`: its rows come from `rowsAtEnd`; `known`: the record was added before. */
   readonly rowsOf: (record: unknown, origin: RecordOrigin) => RowsOfRecord | 'at end' | 'known';
   /** The rows that need all records first, record by record. `partsOf` may change the parts of a record. */
   readonly rowsAtEnd?: (partsOf: (parts: string) => string) => Iterable<RowsOfRecord>;
@@ -35,11 +35,11 @@ export interface RecordOrigin {
   readonly file: number;
   /** The states of its parts, sorted, with commas between. */
   readonly parts: string;
-  /** Of a record that was stored before; left out for a new one. */
+  /** For a stored record; left out for a new one. */
   readonly identity?: Buffer;
 }
 
-/** With the parts of a record that came at the end. */
+/** The rows of a record, with its parts if they come at the end. */
 type RowsOfRecord = readonly [level: number, rows: readonly LoadRow[], parts?: string];
 
 const LEVELS = ['tract', 'county'] as const;
@@ -82,7 +82,7 @@ function existing(name: string, columns: number): LoadTable {
   return { name, definition: null, columns };
 }
 
-/** A table whose rows are of the state that their geoid begins with. */
+/** A table whose geoids begin with the state. */
 function byGeoid(name: string, columns: number): LoadTable {
   return { ...existing(name, columns), ofGeoids: `SELECT * FROM ${name} WHERE geoid BETWEEN ? AND ?` };
 }
@@ -129,7 +129,7 @@ function boxesOfGeoids(level: 'tract' | 'county'): string {
 
 const IDS_AT_ONCE = 10_000;
 
-/** Ids for areas, reserved by the thousands: a write for each would take longer than the rest. */
+/** Reserves ids for areas by the thousand: a write for each takes longer than everything else. */
 function areaIds(database: DataDatabase): () => number {
   const take = database
     .prepare<[number], number>("UPDATE next_ids SET next_id = next_id + ? WHERE kind = 'areas' RETURNING next_id")
@@ -158,11 +158,10 @@ function ratingRows(level: Level | undefined): RecordRows {
   };
 }
 
-/** The columns of a layer's row before its JSON: its box, and of a point its place. */
+/** The columns of a layer's row before its JSON: its box, and a point's coordinates. */
 type FeatureBounds = readonly [number, number, number, number, lng: number | null, lat: number | null];
 
-/** Features are buffered: the type of a property is known only when all of them have been seen, and the parts of a record that is in
- * several files too. */
+/** Features are buffered: only after the last one are the types of properties known, and the parts of records in several files. */
 function layerRows(layer: Layer): RecordRows {
   const buffer = new FeatureBuffer();
   const types = createPropertyTypes();
@@ -198,15 +197,15 @@ function layerRows(layer: Layer): RecordRows {
   };
 }
 
-/** Columns in which a server numbers its rows: it may number them anew with each publication. */
+/** Columns with a server's row numbers, which may change with each publication. */
 const ROW_NUMBERS = /^(objectid(_\d+)?|fid|oid|esri_oid|globalid)$/i;
 
 const IDENTITY_BYTES = 16;
 
 /**
- * What tells a record from every other one of its dataset: the agency's own id where the loader knows one, else a digest of geometry and
- * properties. Equal for the same record in two files, also where one is a CSV and has texts in place of numbers. 128 bits: two of a million
- * records agree by chance once in 10^26.
+ * Identifies a record in its dataset: the agency's id if the loader knows one, else a digest of geometry and properties. Equal for the same
+ * record in two files, even if one is a CSV with texts instead of numbers. 128 bits: two of a million records agree by chance once in
+ * 10^26.
  */
 function identityOf({ key, geometry, properties }: SiteRecord): Buffer {
   const text = key === undefined ? JSON.stringify([geometry, plainValues(properties)]) : `key ${key}`;
@@ -222,7 +221,7 @@ function plainValues(properties: SiteRecord['properties']): unknown[] {
   return values;
 }
 
-/** A CSV has an empty text where GeoJSON has null, and a code may have lost its zeros. */
+/** A CSV has an empty text instead of null, and a code may have lost its zeros. */
 function plainValue(value: unknown): unknown {
   if (value === null) return '';
   if (typeof value === 'object') return value;

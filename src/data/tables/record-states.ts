@@ -3,7 +3,7 @@ import { countyAt } from '../../geo/us-counties.ts';
 import type { LoadTarget } from './records.ts';
 import { stateNamed, stateOf } from './states.ts';
 
-/** The states of a record: several where a line or outline crosses a border, none off the US. */
+/** The states of a record: several for a line or outline across a border, none outside the US. */
 export type StatesOf = (record: unknown) => readonly string[];
 
 /** The agencies' names for the state column, as `plain` writes them. */
@@ -14,9 +14,9 @@ const STATE_COLUMNS = new Set(
 );
 
 /**
- * Makes the function that finds the states of a dataset's records: from their census codes, from the agency's state
- * column, or else from the place (outlines of 1:10m: within some hundred metres of a border it may be the neighbour). A line
- * or outline is of the state that the agency names and of those that it touches.
+ * Makes the function that finds the states of a dataset's records: from their census codes, from the agency's state column, or else from
+ * the place (outlines of 1:10m: within some hundred metres of a border it may be the neighbour). A line or outline belongs to the state
+ * that the agency names and to those that it touches.
  */
 export function statesOfRecords(target: LoadTarget): StatesOf {
   switch (target.kind) {
@@ -39,7 +39,7 @@ interface Feature {
 }
 
 function createFeatureStates(): StatesOf {
-  // Records share their columns: a hundred names need not be searched again.
+  // Records share their columns, so a hundred names are searched once.
   let column = '';
   return (record) => {
     const { geometry, properties } = record as Feature;
@@ -55,7 +55,7 @@ function createFeatureStates(): StatesOf {
   };
 }
 
-/** Positions of a line or outline that are nearer than this to the one checked before, about 2 km, are not checked: a pipeline has thousands. */
+/** Positions of a line or outline are checked only this far apart (about 2 km): a pipeline has thousands. */
 const STEP_DEGREES = 0.02;
 
 function statesAlong(geometry: Geometry, named: string | null): string[] {

@@ -3,9 +3,8 @@ import type { AIR_QUALITY_DAYS, Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
 
 /*
- * What the database stores. A dataset is what one load replaces as a whole; an area is a census tract or a county; an
- * event is an earthquake, a hail report and the like; a reading is what one monitor measured. The kind `records` and
- * the names `records:…` of events are stored in databases.
+ * The stored records. A load replaces a dataset as a whole; an area is a census tract or a county; an event is an earthquake, a hail report
+ * and the like; a reading is a monitor's measurement. The kind `records` and the names `records:…` of events are stored in databases.
  */
 
 /** All datasets, each replaced as a whole. */
@@ -60,7 +59,7 @@ export interface NaturalRatingRecord {
 export interface SiteRecord {
   /** The feature's own id, if its file gives one. A server may number its features anew. */
   readonly id?: string | number;
-  /** The agency's own id, where it tells the record from all others (record-rows.ts). */
+  /** The agency's id, if it is unique (record-rows.ts). */
   readonly key?: string | number;
   readonly geometry: Geometry;
   /** As published; a load gives each property one type (property-types.ts). */
@@ -106,7 +105,7 @@ export type Dataset =
 
 type Records<T, Target> = Target & { readonly info: DatasetInfo; readonly records: Iterable<T> };
 
-/** What a load replaces. */
+/** The target of a load: what it replaces. */
 export type LoadTarget = Dataset extends infer D ? (D extends Dataset ? Omit<D, 'info' | 'records'> : never) : never;
 
 /** A dataset whose records arrive in batches; its `info` is read after the last one. */

@@ -13,7 +13,7 @@ export interface LoadTable {
   readonly definition: string | null;
   /** The number of values in a row. */
   readonly columns: number;
-  /** The SQL that selects the rows between two geoids, with its columns in their order. */
+  /** The SQL that selects the rows between two geoids, with the columns in order. */
   readonly ofGeoids?: string;
 }
 
@@ -26,9 +26,9 @@ export interface LevelTables {
 /** A row, and the index of its table in the level. */
 export type LoadRow = readonly [table: number, values: readonly unknown[]];
 
-/** So many records are written in one transaction, which takes about 50 ms; another load waits for it. */
+/** The records of one transaction, which takes about 50 ms; another load waits for it. */
 const BATCH_RECORDS = 2_000;
-/** Or bytes: a longer wait moves the batch to V8's old space, which grows to hundreds of MB of garbage. */
+/** The bytes of one transaction: longer batches move to V8's old space, which grows to hundreds of MB of garbage. */
 const BATCH_BYTES = 1 << 19;
 
 type BatchEntry = readonly [record: number, level: number, rows: readonly LoadRow[]];
@@ -81,7 +81,7 @@ export class StagedLoad implements Disposable {
     if (this.#batch.length === BATCH_RECORDS || this.#bytes >= BATCH_BYTES) this.#flush();
   }
 
-  /** Takes over the stored rows of a level whose geoids begin with the two digits of a state. Returns the number of records. */
+  /** Copies the stored rows of a level whose geoids begin with a state's two digits. Returns the number of records. */
   keepGeoids(level: number, code: string): number {
     this.#flush();
     return this.#database
@@ -97,10 +97,10 @@ export class StagedLoad implements Disposable {
   }
 
   /**
-   * Replaces the old tables by the new ones in one short transaction.
+   * Replaces the old tables with the new ones in one short transaction.
    *
    * @param partsOf the parts of a level
-   * @returns the number of records that the levels have now
+   * @returns the number of records in the levels now
    */
   publish(partsOf: (level: Level) => readonly DatasetPart[], sample: boolean, now: number): number {
     this.#flush();
@@ -132,7 +132,7 @@ export class StagedLoad implements Disposable {
     return records;
   }
 
-  /** Drops what was loaded and not published. */
+  /** Drops the unpublished tables. */
   [Symbol.dispose](): void {
     if (this.#isPublished) return;
     try {
@@ -179,7 +179,7 @@ export class StagedLoad implements Disposable {
     }
   }
 
-  /** The error with its record, when the record is at fault and not, say, a full disk. */
+  /** The error with its record, if the record is the cause and not, say, a full disk. */
   #explained(error: unknown, row: number): unknown {
     const { code, message } = error as { code?: unknown; message: string };
     if (typeof code !== 'string' || !code.startsWith('SQLITE_CONSTRAINT')) return error;

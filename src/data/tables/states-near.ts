@@ -46,11 +46,13 @@ export function statesNear(locations: Iterable<Location>, meters: number): strin
   return [...states].sort();
 }
 
-/** A place may lie so far off the drawn outlines of its state: 25 km at most counts as the coast, and the Farallon Islands are 32 km away. */
+/**
+ * The farthest that a place lies off the drawn outlines of its state: the coast has a margin of 25 km, and the Farallon Islands are 32 km
+ * away.
+ */
 const OFFSHORE_METERS = 35_000;
 
-/** The boxes that hold everything within `meters` of a place of a state; Alaska has two, one on each side of the 180th meridian, on whose other side
- * lies the other box. */
+/** The boxes that contain everything within `meters` of a state; Alaska has two, one on each side of the 180th meridian. */
 export function boxesOfState(state: string, meters: number): Box[] {
   const { states, boxes } = loadStates();
   return boxes.filter((_, index) => states[index] === state).map((box) => widenedBox(box, meters + OFFSHORE_METERS));

@@ -19,7 +19,7 @@ const POSTAL_CODES: ReadonlyMap<string, string> = new Map(STATE_ROWS.map(([code,
 /** The postal codes of all states, DC and the territories. */
 export const STATES: ReadonlySet<string> = new Set(POSTAL_CODES.values());
 
-/** Of these, the territories. */
+/** The postal codes of the territories. */
 export const TERRITORIES: ReadonlySet<string> = new Set(['AS', 'GU', 'MP', 'PR', 'VI']);
 
 /** Other spellings of agencies and us-atlas. */

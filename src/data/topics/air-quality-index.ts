@@ -26,7 +26,7 @@ export function ozoneMicrograms(ppb: number): number {
 interface Breakpoints {
   /** The highest concentration of each category but the last. */
   readonly highest: readonly number[];
-  /** The decimals to which the agency truncates a concentration before looking it up. */
+  /** The decimals to which the agency truncates a concentration first. */
   readonly decimals: number;
   readonly ugPerUnit: number;
 }

@@ -15,7 +15,7 @@ export interface Search {
   readonly meters: number;
 }
 
-/** A monitor farther away says nothing about the air at a location. */
+/** A monitor farther away does not describe the air at a location. */
 export const MONITOR_METERS = 80_000;
 
 /** The searches without which a topic has no answer: those for its sites, or for the nearest monitor. */
@@ -26,14 +26,14 @@ export function neededSearches(topic: TopicSlug, radii: Radii): readonly Search[
   });
 }
 
-/** Where a part answers. */
+/** The state that a part covers, and how far beyond it. */
 export interface CoveredPart extends Pick<DatasetPart, 'state' | 'reach'> {
   readonly dataset: DatasetName;
 }
 
 /** Which states the loaded parts of each dataset cover. Each level of a dataset may have its own parts. */
 export class PartCoverage {
-  /** By dataset: the reach of each state's part; null for the whole US. */
+  /** By dataset, the reach of each state's part; null for the whole US. */
   readonly #reaches: ReadonlyMap<DatasetName, ReadonlyMap<string, number> | null>;
   #last: { readonly location: Location; readonly meters: number; readonly states: readonly string[] } | null = null;
 
@@ -46,7 +46,7 @@ export class PartCoverage {
     );
   }
 
-  /** Whether a dataset is here for a state. */
+  /** Whether a dataset is loaded for a state. */
   covers(name: DatasetName, state: string): boolean {
     const reaches = this.#reaches.get(name);
     return reaches === null || reaches?.has(state) === true;

@@ -43,11 +43,11 @@ interface MonitorReading extends Location {
   readonly measured_at: number;
 }
 
-/** What the monitors of a pollutant have reported. */
+/** The readings of a pollutant's monitors. */
 interface PollutantReadings {
   /** The newest reading of each monitor within a box. */
   readonly within: (box: Box) => readonly MonitorReading[];
-  /** When the newest of all was measured. */
+  /** The time of the newest reading. */
   readonly newest: number;
 }
 
@@ -150,7 +150,7 @@ function nearestReading(location: Location, readings: readonly MonitorReading[])
 /** The topic whose counties may be of different years. */
 export const TOPIC_OF_YEARS: TopicSlug = 'airQuality';
 
-/** Whether the air quality of two counties is of different years: then the dataset's vintage tells none of them. */
+/** Whether counties have air quality of different years: the dataset's vintage then does not give a county's year. */
 export function hasAirQualityYears(database: DataDatabase): boolean {
   return database.prepare<[], 0 | 1>('SELECT min(year) < max(year) FROM air_quality').pluck().get() === 1;
 }

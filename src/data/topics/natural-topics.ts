@@ -19,9 +19,9 @@ type AreaRatings = ReadonlyMap<NaturalSlug, TopicValue>;
 const CACHED_AREAS = 10_000;
 
 /**
- * Makes the rule of the natural topics: the rating of the tract, else of its county. Without a rating there is no data if the
- * index has other rows of the county; if it has none, the operator's file is incomplete (`incomplete`). Where the location's tract is
- * unknown because outlines of rated tracts are not here, its rating is unknown too (`no_tracts`). The index must be loaded.
+ * Makes the rule of the natural topics: the rating of the tract, else of its county. Without a rating there is no data if the index has
+ * other rows of the county; otherwise the operator's file is incomplete (`incomplete`). If the location's tract is unknown because outlines
+ * of rated tracts are missing, its rating is unknown too (`no_tracts`). The index must be loaded.
  */
 export function createNaturalRule(
   database: DataDatabase,
@@ -42,8 +42,10 @@ export function createNaturalRule(
   };
 }
 
-/** Reads all ratings of an area in one query and caches them until a dataset is replaced: a bundle needs 18, and a file
- * the same areas again and again. */
+/**
+ * Reads all ratings of an area in one query and caches them until a dataset is replaced: a bundle needs 18, and a file has many locations
+ * in the same areas.
+ */
 function areaRatings(
   database: DataDatabase,
   level: 'tract' | 'county',

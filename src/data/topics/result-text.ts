@@ -1,14 +1,18 @@
 import type { NearFeature } from '../tables/layer-search.ts';
 
-/** A topic's result as the JSON of its two members, in parts: texts, and features as ready bytes. They are joined once,
- * in the body: parsing and writing the features of a 6 MB bundle again would take longer than finding them. */
+/**
+ * A topic's result as the JSON of its two members, in parts: texts, and features as ready bytes. They are joined once, in the body: parsing
+ * and serializing the features of a 6 MB bundle takes longer than finding them.
+ */
 export interface ResultText {
   readonly value: string;
   readonly details: readonly TextPart[];
 }
 
-/** Why a topic has no result. `unavailable`: its data is not loaded, not for this state, or too old, which the operator
- * can fix. `no_data`: the data is there, and the publisher has nothing on this place. */
+/**
+ * Why a topic has no result. `unavailable`: its data is not loaded, not for this state, or too old; the operator can fix that. `no_data`:
+ * the data is loaded, and the publisher has nothing on this place.
+ */
 export type MissingReason = 'unavailable' | 'no_data';
 
 export function isMissing(result: ResultText | MissingReason): result is MissingReason {
@@ -44,7 +48,7 @@ export function joinedText(parts: readonly TextPart[]): string | Buffer {
   for (const part of parts) {
     if (typeof part === 'string') text += part;
     else if (part.length > 0) {
-      // The texts between features are encoded together: a bundle has a hundred of them, most a few letters long.
+      // The texts between features are encoded together: a bundle has a hundred, most of a few letters.
       if (text !== '') ready.push(Buffer.from(text));
       ready.push(part);
       text = '';

@@ -2,7 +2,7 @@ import { PerilbookError } from '../../base/errors.ts';
 import type { ProximitySlug } from '../../contract/topics.ts';
 import type { EventKind } from '../tables/records.ts';
 
-/** What is searched around a location: a topic's sites, or events of a kind. */
+/** What is searched for around a location: a topic's sites, or events of a kind. */
 export type Searched = ProximitySlug | EventKind;
 
 export type Radii = Readonly<Record<Searched, number>>;
@@ -39,7 +39,7 @@ export const DEFAULT_RADII: Radii = {
   'wildfire.perimeters': 50 * KM,
 };
 
-/** Whether a name is that of something that is searched. */
+/** Whether a name is in `Searched`. */
 export function isSearched(name: string): name is Searched {
   return Object.hasOwn(DEFAULT_RADII, name);
 }

@@ -19,7 +19,7 @@ import {
 import type { Radii } from './search-radii.ts';
 import { createTopicRules, type TopicFinding } from './topic-rules.ts';
 
-/** Whether a topic fails at a location; for testing what a consumer does then. */
+/** Whether a topic fails at a location, for tests of clients. */
 export type RehearsedFailures = (topic: TopicSlug, location: Location) => boolean;
 
 /** The topics of a bundle as members of a JSON object, and whether they have results. */
@@ -31,8 +31,7 @@ interface BundleText {
   readonly isIncomplete: boolean;
 }
 
-/** Answers topics at a location with a known area. To be called within a transaction, so that all topics of a call come from
- * the same data. */
+/** Answers topics at a location with a known area. Call it within a transaction, so that all topics of a call come from the same data. */
 export interface TopicAnswers {
   single(topic: TopicSlug, location: Location, area: Area, now: number): ResultText | MissingReason;
   /** Makes the function that answers a bundle of these topics. */

@@ -30,7 +30,7 @@ interface SearchedLayer {
 
 /** Why a topic has no result. */
 export type MissingResult =
-  /** The data is there, and the publisher has nothing on this place. */
+  /** The data is loaded, and the publisher has nothing on this place. */
   { readonly reason: 'no_data' } | UnavailableTopic;
 
 /** Something that the operator can fix: datasets are not loaded, or not for all states that the search reaches (`not_loaded`); they lack the county
@@ -39,12 +39,14 @@ interface UnavailableTopic {
   readonly reason: 'unavailable';
   readonly cause: 'not_loaded' | 'incomplete' | 'no_tracts' | 'too_old';
   readonly datasets: readonly DatasetName[];
-  /** The states whose data lacks, as two letters: that of the location, or others that the search reaches. */
+  /** The states without data, as two letters: the location's, or others that the search reaches. */
   readonly states: readonly string[];
 }
 
-/** What a topic's result consists of at a location with a known area, or why there is none. To be called within a transaction,
- * so that all topics of a location come from the same data. */
+/**
+ * What a topic's result consists of at a location with a known area, or why there is none. Call it within a transaction, so that all topics
+ * of a location come from the same data.
+ */
 export type TopicRules = (
   topic: TopicSlug,
   location: Location,
@@ -52,8 +54,7 @@ export type TopicRules = (
   now: number,
 ) => TopicFinding | MissingResult;
 
-/** Makes the rules that decide on each topic. The service and a look-up on this machine differ only in how they
- * present what is found. */
+/** Makes the rules that decide on each topic. The service and a local look-up differ only in how they present the results. */
 export function createTopicRules(
   database: DataDatabase,
   radii: Radii,
@@ -78,7 +79,7 @@ export function createTopicRules(
     return data;
   }
 
-  /** The layers without those that a search around the location needs from states that are not here. */
+  /** The layers, without those for which the search reaches states that are not loaded. */
   function wholeLayers({ layers, atBorders }: TopicData, location: Location): TopicFinding['layers'] {
     const isPart = ({ name, meters }: Search) => coverageOf().lacking(name, location, meters).length > 0;
     const parts = new Set(atBorders.filter(isPart).map(({ name }) => name));
@@ -117,7 +118,7 @@ function ended(
 ): TopicFinding | MissingResult {
   if (value === 'no_data') return { reason: value };
   if (typeof value !== 'string') return { value, layers };
-  // But for the tracts, the areas are here: the location has one.
+  // The areas are loaded, because the location has one; only tracts may be missing.
   const datasets = needsOf(topic).filter((name) => (name === 'areas') === (value === 'no_tracts'));
   return { reason: 'unavailable', cause: value, datasets, states: [state] };
 }
@@ -125,7 +126,7 @@ function ended(
 /** What the loaded data has for a topic in a state. */
 interface TopicData extends Pick<TopicFinding, 'layers'> {
   readonly missing: readonly DatasetName[];
-  /** Searches that may reach states which are not here. */
+  /** Searches that may reach states that are not loaded. */
   readonly atBorders: readonly Search[];
 }
 
@@ -138,7 +139,7 @@ function topicData(coverage: PartCoverage, radii: Radii, topic: TopicSlug, state
   const searches = [...neededSearches(topic, radii), ...events];
   return {
     missing: needsOf(topic).filter((name) => !coverage.covers(name, state)),
-    // Events that are not loaded are unknown: an empty list would say that there is nothing.
+    // Events that are not loaded are unknown: an empty list would mean that there are none.
     layers: layers.map((search) => (coverage.covers(search.layer, state) ? search : null)),
     atBorders: searches.filter(
       ({ name, meters }) => coverage.covers(name, state) && coverage.hasBorders(name, state, meters),

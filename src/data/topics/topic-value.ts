@@ -1,6 +1,6 @@
 import type { TopicResult } from '../../contract/topic-values.ts';
 
-/** A topic's value, and its JSON once somebody has asked for it. */
+/** A topic's value, and its JSON, made when first needed. */
 export class TopicValue {
   readonly value: TopicResult['value'];
   #json: string | undefined;
