@@ -119,8 +119,8 @@ export function createLayerSearch(
 const tilesOfSearch = (meters: number) => (meters <= 10_000 ? 2 : 1);
 
 /**
- * Whether a whole box is within the radius: then its lines and outlines need not be measured. The farthest point of a box is a corner,
- * unless the box spans more than half the earth.
+ * Whether a whole box is within the radius: then its lines and outlines need not be measured. The farthest point of a box is a corner, if
+ * the box spans at most half the earth.
  */
 function isBoxWithin({ minLng, maxLng, minLat, maxLat }: Box, location: Location, meters: number): boolean {
   if (maxLng - minLng > 180) return false;
