@@ -99,7 +99,7 @@ export const LIST_KEYS_OPTIONS = { ...account, ...files, ...log, ...json } as co
 
 export const ROTATE_KEY_OPTIONS = {
   ...key,
-  grace: { type: 'number', describe: 'seconds for which the old key goes on working (default 0)' },
+  grace: { type: 'number', describe: 'seconds for which the old key still works (default 0)' },
   ...files,
   ...log,
 } as const;

@@ -23,7 +23,7 @@ export async function statesOfFile(context: CliContext, file: string): Promise<s
   if (states.length > 0) return states;
   throw new PerilbookError(
     'INPUT_UNREADABLE',
-    `No row of "${file}" lies in the US`,
+    `No row of "${file}" is in the US`,
     'Check the columns of the coordinates.',
     { file },
   );
@@ -43,7 +43,7 @@ export function statesOf(text: string | undefined): string[] | null {
   const states = text.split(',').map((name) => {
     const state = stateNamed(name);
     if (state !== null) return state;
-    throw new PerilbookError('USAGE', `--states: "${name.trim()}" is no state`, 'Say, for example: --states VA,MD');
+    throw new PerilbookError('USAGE', `--states: "${name.trim()}" is not a state`, 'For example: --states VA,MD');
   });
   return [...new Set(states)].sort();
 }

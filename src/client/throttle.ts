@@ -156,6 +156,6 @@ function interrupted(): PerilbookError {
   return new PerilbookError(
     'INTERRUPTED',
     'Interrupted while waiting for the rate limit',
-    'Run the same command again to go on where it stopped.',
+    'Run the same command again to resume.',
   );
 }

@@ -184,7 +184,7 @@ export function checkFormat(output: string, format: string): void {
   const named = FILE_FORMATS.filter(({ ofCopies }) => ofCopies?.includes(extension));
   const isCopy = named.length === 0 || named.some(({ name }) => name === format);
   if (!isMade || !isCopy || NOT_WRITTEN.includes(extension)) {
-    throw unmade(output, `this input gives no ${extension} file`);
+    throw unmade(output, `this input cannot be written as ${extension}`);
   }
 }
 

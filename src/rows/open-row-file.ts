@@ -18,7 +18,7 @@ export async function openRowFile(file: string, options: OpenOptions = {}, strea
   const raw = await openInput(file, streams);
   const packed = readingOf(raw, true);
   if (packed?.hasSheets !== true && options.sheet !== undefined) {
-    throw unfitting(raw.name, 'a sheet is named', 'no Excel workbook', 'sheet');
+    throw unfitting(raw.name, 'a sheet is given', 'no Excel workbook', 'sheet');
   }
   const input = packed === null ? await utf8Input(await unpackedInput(raw), options.encoding) : raw;
   if (input.head.length === 0) {
@@ -27,7 +27,7 @@ export async function openRowFile(file: string, options: OpenOptions = {}, strea
   }
   const { open, withoutHeader }: FormatReading = packed ?? readingOf(input, false)!;
   if (options.headerLine !== undefined && withoutHeader !== undefined) {
-    throw unfitting(input.name, 'a header line is named', `${withoutHeader}, which has none`, 'header_line');
+    throw unfitting(input.name, 'a header line is given', `${withoutHeader}, which has none`, 'header_line');
   }
   return writingAnyFormat(await open(input, options), input, streams?.stdout);
 }

@@ -55,12 +55,12 @@ const REFUSED: Readonly<Record<string, readonly [content: Buffer, message: RegEx
   'gzip with something behind it': [Buffer.concat([gzipSync(TEXT), Buffer.from('rest')]), /gzip and is damaged/],
   'gzip with something behind its zeros': [
     Buffer.concat([gzipSync(TEXT), Buffer.alloc(9), Buffer.from('rest')]),
-    /something else behind its end/,
+    /other bytes after its end/,
   ],
   'gzip, the second member torn': [Buffer.concat([gzipSync(first), gzipSync(second).subarray(0, 5)]), /is cut off/],
   'zstd with something behind it': [
     Buffer.concat([zstdCompressSync(TEXT), Buffer.from('rest of it')]),
-    /something else/,
+    /other bytes after its end/,
   ],
   'zstd, the second frame torn': [
     Buffer.concat([zstdCompressSync(first), zstdCompressSync(second).subarray(0, 40)]),

@@ -31,7 +31,7 @@ const REFUSED: readonly (readonly [content: Buffer | string, message: RegExp])[]
   ['\ufeff\n\r\n', /has no header line$/],
   ['x'.repeat(2 * 1024 * 1024), /no line end in its first mebibyte$/],
   [gzipSync(gzipSync('lat,lng\n')), /is compressed twice/],
-  [zstdCompressSync(Buffer.from('PAR1\x15\x04\x15', 'latin1')), /is a Parquet file that was compressed once more/],
+  [zstdCompressSync(Buffer.from('PAR1\x15\x04\x15', 'latin1')), /is a Parquet file that was compressed again/],
   [gzipSync(''), /is empty$/],
   [Buffer.from('PAR1\x15\x04\x15', 'latin1'), /is a Parquet file that was cut off$/],
   [

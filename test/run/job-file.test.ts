@@ -152,7 +152,7 @@ const wrong: readonly (readonly [what: string, text: string, at: string, says: R
     '2:3',
     /unknown topic "wildfir"; did you mean wildfire\?/,
   ],
-  ['an encoding that is none', 'encoding: utf-9\n', '1:11', /"utf-9" is not an encoding that is read/],
+  ['an encoding that is none', 'encoding: utf-9\n', '1:11', /"utf-9" is not a supported encoding/],
   [
     'a custom subscription without its minute',
     'subscription:\n  credits_per_month: 5\n',

@@ -107,7 +107,7 @@ export function removeAction(
   if (unknown !== undefined || names.length === 0) {
     const message =
       unknown === undefined
-        ? 'Missing which source or dataset to remove'
+        ? 'Missing argument: the sources or datasets to remove'
         : `There is no source or loaded dataset "${unknown}"${didYouMean(unknown, listedNames)}`;
     throw new PerilbookError('USAGE', message, 'perilbook data lists what is here.');
   }

@@ -31,7 +31,7 @@ export async function getAction(
   if (names.length === 0) {
     throw new PerilbookError(
       'USAGE',
-      'Missing what to get: topics, sources, natural or all',
+      'Missing argument: topics, sources, natural or all',
       'For example: perilbook data get natural --for FILE. perilbook data lists the sources.',
     );
   }
@@ -105,8 +105,8 @@ async function approve(context: CliContext, wanted: readonly WantedSource[], fla
   if (flags.yes) return;
   await requireApproval(context, {
     question: `Download about ${byteSize(estimatedBytes(wanted))}?`,
-    unapproved: 'Nothing was downloaded: there is no terminal to ask on',
-    approve: 'Say --yes to download what is listed above.',
+    unapproved: 'Nothing was downloaded: without a terminal it needs --yes',
+    approve: 'Add --yes to download what is listed above.',
     refused: 'Nothing was downloaded',
     later: 'Run again when you want to.',
   });

@@ -54,7 +54,7 @@ export async function changeAccount(
   if (subscription === undefined && figures === undefined && overages === undefined) {
     throw new PerilbookError(
       'USAGE',
-      `There is nothing to change of account "${name}"`,
+      `Nothing to change in account "${name}"`,
       'Give --subscription, figures of a custom one, --overages or --no-overages.',
     );
   }

@@ -17,14 +17,14 @@ export function unexpectedStart(name: string, head: Buffer, firstLine?: string):
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   const isPage = /^\s*<(!doctype|html|head|\?xml|!--)/i.test(text);
   const unexpected = isPage ? 'a web page' : /^\s*\{\s*"error"/.test(text) ? 'an error' : null;
-  if (/\.(zip|xlsx)$/i.test(name)) return isZip(head) ? null : `${unexpected ?? 'other bytes'} in place of a zip`;
-  if (unexpected !== null) return `${unexpected} in place of data`;
-  if (isZip(head)) return 'a zip in place of a text';
+  if (/\.(zip|xlsx)$/i.test(name)) return isZip(head) ? null : `${unexpected ?? 'other bytes'} instead of a zip`;
+  if (unexpected !== null) return `${unexpected} instead of data`;
+  if (isZip(head)) return 'a zip instead of text';
   if (text.trim() === '') return 'nothing';
   const [line = ''] = text.split('\n');
   return firstLine === undefined || new RegExp(firstLine).test(line)
     ? null
-    : `a file that begins with "${line.slice(0, 60).trim()}", which is another one than expected`;
+    : `a file that begins with "${line.slice(0, 60).trim()}", which is not the expected file`;
 }
 
 /** The error for an unexpected start. */

@@ -16,7 +16,7 @@ export function copiedSlices(source: Source, mirror: string, states: readonly st
   const wanted = states === null ? [...slices] : states.filter((state) => slices.has(state));
   if (wanted.length > 0) return wanted;
   throw downloadFailed(
-    `The folder "${mirror}" holds no ${source.name}${states === null || slices.size === 0 ? '' : ` of ${states.join(', ')}`}`,
+    `The folder "${mirror}" has no ${source.name}${states === null || slices.size === 0 ? '' : ` of ${states.join(', ')}`}`,
     'Name a copy of the downloads folder of a machine that ran perilbook data get (docs/operator/downloads.md, Machines without a network).',
   );
 }
@@ -52,7 +52,7 @@ export async function copySlice(source: Source, slice: Slice, mirror: string, fo
       : !existsSync(source_)
         ? 'is not there'
         : !isWhole(entry, source_) || (entry.sha256 !== undefined && (await digestOf(source_)) !== entry.sha256)
-          ? 'is another one than its manifest says'
+          ? 'does not match its manifest'
           : unexpectedStart(entry.file, headOf(source_), source.firstLine);
     if (problem !== null) {
       throw downloadFailed(`${source_}: ${problem}`, 'Copy the downloads folder again; the stored data is unchanged.');

@@ -33,7 +33,7 @@ export const ADDRESS_MOVED =
 /** The error of a mirror, which may lack what the agency has. */
 export function askedOfMirror(error: PerilbookError, mirror: string | undefined): PerilbookError {
   if (mirror === undefined || error.hint !== ADDRESS_MOVED) return error;
-  const hint = `The mirror ${mirror} was asked and may lack it; the stored data is unchanged.`;
+  const hint = `The mirror ${mirror} may not have it; the stored data is unchanged.`;
   return new PerilbookError(error.code, error.message, hint, error.context, error);
 }
 

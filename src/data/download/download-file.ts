@@ -169,7 +169,7 @@ function stateOf(url: string, { headers, status }: WebAnswer, from: number): Par
   const isPacked = /gzip/i.test(headers['content-encoding'] ?? '');
   const length = /^\d+$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : null;
   if (length === null && headers['transfer-encoding'] === undefined) {
-    throw downloadFailed(`${url} does not say how long it is, so that a cut file could not be told`, ADDRESS_MOVED);
+    throw downloadFailed(`${url} states no length, so a truncated file would not be noticed`, ADDRESS_MOVED);
   }
   const total = length === null || isPacked ? undefined : status === 206 ? from + length : length;
   const etag = headers.etag;
@@ -252,7 +252,7 @@ async function finish(request: FileRequest, state: PartState & { readonly bytes:
 function tooLarge({ url, mostBytes }: FileRequest, bytes: number) {
   const megabytes = (value: number) => Math.ceil(value / 1e6);
   return downloadFailed(
-    `${url} has ${megabytes(bytes)} MB or more, and at most ${megabytes(mostBytes)} MB are expected`,
+    `${url} has ${megabytes(bytes)} MB or more; at most ${megabytes(mostBytes)} MB are expected`,
     ADDRESS_MOVED,
   );
 }

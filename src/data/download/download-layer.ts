@@ -62,7 +62,7 @@ export async function downloadLayer(
     throw downloadFailed(
       rows.count < 0
         ? `${request.layer} gives the same row on several pages`
-        : `${request.layer} says that it has ${count} rows and gave ${rows.count}`,
+        : `${request.layer} announced ${count} rows and sent ${rows.count}`,
       `The layer may be changing at this moment. ${TRY_LATER}`,
     );
   }

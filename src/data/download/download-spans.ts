@@ -56,7 +56,7 @@ export async function downloadSpans(
         continue;
       }
       const outcome = await downloadFile({ url, target, ...limits }, undefined, context);
-      if (outcome.kind !== 'new') throw downloadFailed(`${url} is not there`, ADDRESS_MOVED);
+      if (outcome.kind !== 'new') throw downloadFailed(`${url} is missing`, ADDRESS_MOVED);
       outcomes.push({ key, file, url, bytes: outcome.bytes, count: span.count, isNew: true });
     }
   }
@@ -115,7 +115,7 @@ async function isUnchanged(
 async function countOf(url: string, context: DownloadContext): Promise<number> {
   const text = (await getText(url, context, 1_000_000)).trim();
   if (/^\d+$/.test(text)) return Number(text);
-  throw downloadFailed(`${url} answered with "${text.slice(0, 60)}" in place of a count`, ADDRESS_MOVED);
+  throw downloadFailed(`${url} answered with "${text.slice(0, 60)}" instead of a count`, ADDRESS_MOVED);
 }
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

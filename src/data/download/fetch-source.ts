@@ -85,7 +85,8 @@ async function fetchFiles(
         const url = newestLink(html, download.page, pattern);
         const request = { url, target: join(folder, fileNameOf(url)), ...limits };
         const file = await fetchFile(request, before.get(key), staleAfterMs(source), context);
-        if (file === null) throw downloadFailed(`${url} is not there, and ${download.page} links to it`, ADDRESS_MOVED);
+        if (file === null)
+          throw downloadFailed(`${url} is missing, although ${download.page} links to it`, ADDRESS_MOVED);
         fetched.set(key, file);
       }
       return fetched;
@@ -142,7 +143,7 @@ async function fetchDated(
     if ((await download.isWholeYear?.(request.target)) !== false) return fetched;
     rmSync(request.target, { force: true });
   }
-  throw downloadFailed(`${url} is not there, nor are newer ones`, ADDRESS_MOVED);
+  throw downloadFailed(`${url} is missing, and so are newer files`, ADDRESS_MOVED);
 }
 
 /** Fetches one file; null when the server does not have it. */

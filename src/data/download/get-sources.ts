@@ -75,8 +75,8 @@ export async function checkSources(
             ...(lacking.length > 0 ? [`it has no column ${lacking.join(', ')}`] : []),
             ...lost.map(({ state, here, rows: now }) =>
               source.download.kind === 'file'
-                ? `the file of ${state} is not there any more`
-                : `${state} has ${counted(now, 'row')}, and ${grouped(here)} are here`,
+                ? `the file of ${state} is gone`
+                : `${state} has ${counted(now, 'row')}; ${grouped(here)} are loaded`,
             ),
             ...aged,
           ];

@@ -60,7 +60,7 @@ export async function layerOf(
   const all = info.fields ?? [];
   const idField = info.objectIdField ?? all.find(({ type }) => type === 'esriFieldTypeOID')?.name;
   if (idField === undefined || all.length === 0) {
-    throw downloadFailed(`${layer} does not describe its fields: it is no layer any more`, ADDRESS_MOVED);
+    throw downloadFailed(`${layer} does not describe its fields: it is not a layer any more`, ADDRESS_MOVED);
   }
   const wanted = all.map(({ name }) => name).filter((name) => fields === undefined || new RegExp(fields).test(name));
   if (wanted.length === 0)
@@ -168,5 +168,5 @@ interface PageAnswer {
 function refuseMetres(layer: string, crs: PageAnswer['crs']): void {
   const name = crs?.properties?.name;
   if (typeof name !== 'string' || /CRS84|:(4326|4269)$/.test(name)) return;
-  throw downloadFailed(`${layer} gives its coordinates in ${name} in place of degrees`, ADDRESS_MOVED);
+  throw downloadFailed(`${layer} gives its coordinates in ${name}, not in degrees`, ADDRESS_MOVED);
 }

@@ -75,7 +75,7 @@ export async function probeSource(
       const changedAt = Date.parse(file.lastModified ?? '');
       return { url: request.url, changedAt: Number.isNaN(changedAt) ? undefined : changedAt };
     }
-    throw downloadFailed(`${requests.at(-1)!.url} is not there, nor are newer ones`, ADDRESS_MOVED);
+    throw downloadFailed(`${requests.at(-1)!.url} is missing, and so are newer files`, ADDRESS_MOVED);
   };
   const probed: ProbedSource[] = [];
   switch (download.kind) {

@@ -18,7 +18,7 @@ export function ageWarnings(
   return [
     ...(isOld ? [`its newest data is of ${day(newest)}, and it is published ${cadence}`] : []),
     ...(isOutdated(source, probed, manifest, now)
-      ? [`newer data is published than is here: run perilbook data update ${name}`]
+      ? [`newer data is published: run perilbook data update ${name}`]
       : []),
   ];
 }

@@ -213,7 +213,7 @@ function partsBeside(file: string): ShapefileParts {
   if (!existsSync(file) || dbf === undefined) {
     throw invalidFile(
       file,
-      'its .shp and .dbf files must lie side by side',
+      'its .shp and .dbf files must be in one folder',
       'Unpack all files of the zip, or load the zip itself.',
     );
   }
@@ -236,7 +236,7 @@ async function partsOfZip(file: string): Promise<ShapefileParts> {
     return entry === undefined ? undefined : await buffer(zip.unpacked(entry));
   };
   const dbf = await part('dbf');
-  if (dbf === undefined) throw invalidFile(file, 'the zip holds no .dbf beside its .shp', 'Download it again.');
+  if (dbf === undefined) throw invalidFile(file, 'the zip has no .dbf beside its .shp', 'Download it again.');
   return { shp: (await part('shp'))!, dbf, prj: await part('prj'), cpg: await part('cpg') };
 }
 

@@ -86,7 +86,7 @@ async function* reportsIn(
       return typeof start === 'string' ? [] : [{ track: trackOf(start, own), row: own }];
     });
     const problem = hasWhole
-      ? 'a part of a tornado that another row gives whole'
+      ? 'a part of a tornado that another row has as a whole'
       : placed.length === 0
         ? (pointOf(row.slat, row.slon) as string)
         : isRepeated(row)

@@ -6,7 +6,7 @@ const SERVICES = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/servi
 /** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
 const FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
 const BY_HAND =
-  'The files themselves (fema.gov/about/openfema/data-sets/national-risk-index-data) are refused to scripts: download them in a browser and load them with: perilbook data load nri FILE';
+  'FEMA refuses its files (fema.gov/about/openfema/data-sets/national-risk-index-data) to scripts: download them in a browser and load them with: perilbook data load nri FILE';
 
 const HAZARD_COLUMNS = NRI_PREFIXES.flatMap(([, ...prefixes]) =>
   ['RISKR', 'RISKS', 'AFREQ'].map((suffix) => prefixes.map((prefix) => `${prefix}_${suffix}`)),

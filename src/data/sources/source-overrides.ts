@@ -117,7 +117,7 @@ function coveredBy(
   const covers = states.split(',').map((text) => {
     const state = text.trim().toUpperCase() === WHOLE_US ? WHOLE_US : stateNamed(text);
     if (state !== null) return state;
-    throw wrong(file, `sources.${name}.states: "${text.trim()}" is no state`);
+    throw wrong(file, `sources.${name}.states: "${text.trim()}" is not a state`);
   });
   return { covers };
 }

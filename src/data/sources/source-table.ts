@@ -63,7 +63,7 @@ export function chooseSources(names: readonly string[], hasStates: boolean, all 
     throw new PerilbookError(
       'USAGE',
       `${needy.name} cannot be downloaded for the whole US: it is too large, or published by state only`,
-      `Name the states (--states VA,MD), or a file whose locations tell them (--for FILE).`,
+      `Name the states (--states VA,MD), or a file with the locations (--for FILE).`,
     );
   }
   return {

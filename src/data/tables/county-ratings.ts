@@ -130,20 +130,20 @@ export function countyRatingLines({
   return [
     ...[...byTracts].map(
       ([own, some]) =>
-        `${some.map(({ topic }) => topic).join(', ')}: ${grouped(own)} of ${counted(tracts, 'tract')} here ${own === 1 ? 'has' : 'have'} no rating ` +
+        `${some.map(({ topic }) => topic).join(', ')}: ${grouped(own)} of ${counted(tracts, 'loaded tract')} ${own === 1 ? 'has' : 'have'} no rating ` +
         `(ratings ${ratings}): places in ${own === 1 ? 'it' : 'them'} get the rating of their county.`,
     ),
     ...(unrated === 0
       ? []
       : [
-          `${grouped(unrated)} of ${counted(tracts, 'tract')} here ${isSingular ? 'has' : 'have'} no rating (outlines ${outlines}, ratings ${ratings}): ` +
+          `${grouped(unrated)} of ${counted(tracts, 'loaded tract')} ${isSingular ? 'has' : 'have'} no rating (outlines ${outlines}, ratings ${ratings}): ` +
             `places in ${isSingular ? 'it' : 'them'} get the rating of their county.`,
         ]),
     ...(counties === 0
       ? []
       : [
-          `In ${counties === 1 ? '1 county' : `${grouped(counties)} counties`} the outlines of tracts are not all here: ` +
-            'places outside of them get the rating of their county.',
+          `In ${counties === 1 ? '1 county' : `${grouped(counties)} counties`} some outlines of tracts are missing: ` +
+            'places outside the others get the rating of their county.',
         ]),
   ];
 }

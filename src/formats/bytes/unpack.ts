@@ -34,7 +34,7 @@ export async function* unpackedBytes(
     await pass.readInto(start, 0, position);
     if (compressionOf(start) !== compression) {
       if (compression === 'gzip' && (await isPadding(pass, position))) return;
-      throw damaged(source, compression, 'has something else behind its end');
+      throw damaged(source, compression, 'has other bytes after its end');
     }
     const engine =
       compression === 'gzip'

@@ -29,7 +29,7 @@ export async function* shapefileFeatures(
   refused: MakeContentError,
 ): AsyncGenerator<ShapefileFeature, void, void> {
   const projection = parts.prj?.toString() ?? '';
-  if (projection.trim() === '') note('has no .prj: its coordinates are taken for degrees (WGS84).');
+  if (projection.trim() === '') note('has no .prj: its coordinates are read as degrees (WGS84).');
   const convert = projection.trim() === '' ? null : toDegrees(projection, refused);
   if (convert !== null) note(`was converted from ${/"([^"]+)"/.exec(projection)?.[1]}.`);
   assertComplete(parts, refused);

@@ -138,8 +138,7 @@ function chooseSheet(
     if (like >= 0) return like;
     const shown = sheets.findIndex((sheet) => isSheet(sheet) && (sheet.state ?? 'visible') === 'visible');
     const first = shown >= 0 ? shown : sheets.findIndex(isSheet);
-    if (first < 0)
-      throw source.refused('is a workbook without a sheet of cells', 'Check that this is the file that you mean.');
+    if (first < 0) throw source.refused('is a workbook without a sheet of cells', 'Check that this is the right file.');
     return first;
   }
   const exact = names.indexOf(wanted);

@@ -56,7 +56,7 @@ async function* unpackedEntry(source: ByteSource, damaged: Damaged, entry: Entry
   const { fileName } = entry;
   if (entry.isEncrypted()) throw damaged(`its part ${fileName} is encrypted`);
   if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
-    throw damaged(`its part ${fileName} is packed in a way that is not read`);
+    throw damaged(`its part ${fileName} has an unsupported compression`);
   }
   const isStored = entry.compressionMethod === 0;
   const engine = isStored ? new PassThrough() : createInflateRaw({ chunkSize: 128 * 1024 });
@@ -66,11 +66,11 @@ async function* unpackedEntry(source: ByteSource, damaged: Damaged, entry: Entry
     for await (const chunk of throughEngine(packedEntry(source, damaged, entry), engine)) {
       size += chunk.length;
       checksum = crc32(chunk, checksum);
-      if (size > entry.uncompressedSize) throw damaged(`its part ${fileName} is longer than it says`);
+      if (size > entry.uncompressedSize) throw damaged(`its part ${fileName} is longer than its header states`);
       yield chunk;
     }
     if (size < entry.uncompressedSize) throw damaged(`its part ${fileName} is cut off`);
-    if (checksum !== entry.crc32) throw damaged(`its part ${fileName} is not what was packed`);
+    if (checksum !== entry.crc32) throw damaged(`its part ${fileName} does not match its checksum`);
   } catch (error) {
     throw error instanceof PerilbookError ? error : damaged(`its part ${fileName} cannot be unpacked`, error);
   }

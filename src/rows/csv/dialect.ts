@@ -65,7 +65,7 @@ export function readDialect(input: InputFile, options: CsvOptions): Dialect {
   const manner = { delimiter, encoding, isEncodingGuessed: stated === null };
   const { record, linesBefore } = findHeader(head, delimiter);
   if (options.headerLine !== undefined && linesBefore >= options.headerLine) {
-    throw unreadable(name, `has nothing on line ${options.headerLine}, which is to name the columns`, HEADER_LINE);
+    throw unreadable(name, `has nothing on line ${options.headerLine}, which should name the columns`, HEADER_LINE);
   }
   if (options.header === false) {
     const { start: at } = record;
@@ -95,7 +95,7 @@ function linesAbove(
 ): Pick<Head, 'from' | 'linesAbove'> {
   if (header === false) {
     const hint = 'Leave out one of them: --header-line, or --no-header (header: false).';
-    throw new PerilbookError('USAGE', 'A header line is named, and the input is said to have none', hint);
+    throw new PerilbookError('USAGE', 'A header line is given for an input without a header', hint);
   }
   let from = head.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;
   for (let line = 1; line < headerLine; line++) {

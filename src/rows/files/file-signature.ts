@@ -20,7 +20,7 @@ export function isParquet(head: Buffer): boolean {
 /** The first bytes of files that are not CSV, as latin1 text; no header begins like this. */
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: magic numbers are made of them
 const SIGNATURES: readonly FormatSignature[] = [
-  { start: PARQUET, what: 'a Parquet file that was compressed once more', hint: UNPACK },
+  { start: PARQUET, what: 'a Parquet file that was compressed again', hint: UNPACK },
   { start: /^ARROW1\0/, what: 'an Arrow file', hint: EXPORT },
   { start: /^(?:\x1f\x8b|\x28\xb5\x2f\xfd)/, what: 'compressed twice', hint: UNPACK },
   { start: /^[^\0]+\0[\s\S]{150,256}ustar/, what: 'a tar archive', hint: UNPACK },
@@ -29,7 +29,7 @@ const SIGNATURES: readonly FormatSignature[] = [
   { start: /^7z\xbc\xaf/, what: 'a 7-Zip archive', hint: UNPACK },
   {
     start: /^PK\x03\x04[\s\S]*(?:\[Content_Types\]\.xml|_rels\/|xl\/)/,
-    what: 'an Excel workbook that was compressed once more',
+    what: 'an Excel workbook that was compressed again',
     hint: UNPACK,
   },
   { start: /^PK\x03\x04/, what: 'a zip archive', hint: UNPACK },
@@ -37,7 +37,7 @@ const SIGNATURES: readonly FormatSignature[] = [
   {
     start: /^\xd0\xcf\x11\xe0[\s\S]*E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k/,
     what: 'an Excel workbook with a password',
-    hint: 'Open it in Excel, take the password away (File, Info, Protect Workbook), and save it again.',
+    hint: 'Open it in Excel, remove the password (File, Info, Protect Workbook), and save it again.',
   },
   {
     start: /^\xd0\xcf\x11\xe0/,
@@ -61,7 +61,7 @@ export function refuseOtherFormats(file: string, head: Buffer): void {
   const start = head.toString('latin1', 0, isContainer(head) ? head.length : 4096);
   const signature = SIGNATURES.find((format) => format.start.test(start));
   if (signature) throw unreadable(file, `is ${signature.what}`, signature.hint);
-  if (isBinary(start)) throw unreadable(file, 'is binary data', 'Check that this is the file that you mean.');
+  if (isBinary(start)) throw unreadable(file, 'is binary data', 'Check that this is the right file.');
 }
 
 /** The directory of such a container can be anywhere in it. */

@@ -14,7 +14,7 @@ export function encodingNamed(name: string): FileEncoding {
   const named = encodings.find((encoding) => encoding === standardName(name));
   if (named) return named;
   const hint = `Give one of ${encodings.join(', ')}, or convert the file to UTF-8 first.`;
-  throw new PerilbookError('USAGE', `${JSON.stringify(name)} is not an encoding that is read`, hint);
+  throw new PerilbookError('USAGE', `${JSON.stringify(name)} is not a supported encoding`, hint);
 }
 
 function standardName(name: string): string | null {

@@ -63,7 +63,7 @@ export async function orUnreadable<T>(file: string, work: () => Promise<T>): Pro
     return await work();
   } catch (error) {
     if (error instanceof PerilbookError) throw error;
-    const reason = error instanceof Damage ? error.message : 'its bytes are not what they should be';
+    const reason = error instanceof Damage ? error.message : 'its content is damaged';
     const hint = 'Write the file again, or export it as CSV.';
     throw unreadable(file, `cannot be read as Parquet: ${reason}`, hint, error);
   }
@@ -109,7 +109,7 @@ function describe(input: InputFile, footer: ThriftStruct, bodyEnd: number): Parq
   const rows = rowGroups.reduce((sum, group) => sum + group.rows, 0);
   // Some writers leave the total at 0; every reader counts the row groups.
   if (promised !== rows && promised !== 0) {
-    throw new Damage(`it promises ${promised} rows and its row groups hold ${rows}`);
+    throw new Damage(`it states ${promised} rows, and its row groups have ${rows}`);
   }
   const file = { input, footer, bodyEnd, root, leaves, rowGroups, rows };
   for (const group of rowGroups) for (const leaf of leaves) checkChunk(file, group, leaf);
@@ -132,14 +132,14 @@ export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode)
   if (!meta) throw new Damage(`column ${node.name} has no description`);
   const values = sizeAt(meta, 5, `the number of values of column ${node.name}`);
   const size = sizeAt(meta, 7, `the size of column ${node.name}`);
-  const dataStart = sizeAt(meta, 9, `the place of column ${node.name}`);
+  const dataStart = sizeAt(meta, 9, `the position of column ${node.name}`);
   // Some writers give position 0 for a missing dictionary.
   const dictionaryStart = numberAt(meta, 11) || dataStart;
   const start = Math.min(dataStart, dictionaryStart);
   const codec = numberAt(meta, 4) ?? 0;
   if (values === 0 || size === 0) return { start: 0, end: 0, values, codec };
   if (start < MAGIC.length || start + size > file.bodyEnd) {
-    throw new Damage(`column ${node.name} would lie outside of the file (bytes ${start} to ${start + size})`);
+    throw new Damage(`column ${node.name} would be outside the file (bytes ${start} to ${start + size})`);
   }
   return { start, end: start + size, values, codec };
 }

@@ -12,7 +12,7 @@ export function decodeHybrid(bytes: Uint8Array, from: number, width: number, cou
     let header = 0;
     for (let scale = 1; ; scale *= 128) {
       const byte = bytes[at++];
-      if (byte === undefined || scale > 2 ** 28) throw new Damage('a page holds fewer values than it promises');
+      if (byte === undefined || scale > 2 ** 28) throw new Damage('a page has fewer values than it states');
       header += (byte & 0x7f) * scale;
       if (byte < 0x80) break;
     }
@@ -21,14 +21,14 @@ export function decodeHybrid(bytes: Uint8Array, from: number, width: number, cou
       const many = Math.min(run * 8, count - filled);
       // The padding of the last group may be missing, its values may not.
       if (at + Math.ceil((many * width) / 8) > bytes.length) {
-        throw new Damage('a page holds fewer values than it promises');
+        throw new Damage('a page has fewer values than it states');
       }
       unpackBits(bytes, at, width, values, filled, many);
       at += run * width;
       filled += many;
     } else {
       const size = Math.ceil(width / 8);
-      if (at + size > bytes.length) throw new Damage('a page holds fewer values than it promises');
+      if (at + size > bytes.length) throw new Damage('a page has fewer values than it states');
       let value = 0;
       for (let i = 0; i < size; i++) value += bytes[at + i]! * 2 ** (8 * i);
       at += size;

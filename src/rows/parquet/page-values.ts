@@ -145,7 +145,7 @@ export function flatSource<T>(
     for (let row = 0; row < count; ) {
       if (page === null || entry === page.values) {
         const { done, value } = await pages.next();
-        if (done) throw new Damage(`column ${node.name} has fewer values than it promises`);
+        if (done) throw new Damage(`column ${node.name} has fewer values than it states`);
         page = value;
         entry = 0;
         next = 0;

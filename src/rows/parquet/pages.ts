@@ -59,7 +59,7 @@ export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaN
     const page = pageFrom(header, bytes, range.codec);
     if (page === null) continue;
     if (!page.isDictionary) {
-      if (page.values > left) throw new Damage('a column has more values than it promises');
+      if (page.values > left) throw new Damage('a column has more values than it states');
       if (page.values > MOST_ROWS_A_GROUP)
         throw new Damage(`a page has ${page.values} values, over ${MOST_ROWS_A_GROUP}`);
       left -= page.values;

@@ -67,7 +67,7 @@ interface Levels {
 
 function readNode(elements: readonly ThriftStruct[], from: number, above: Levels, leaves: SchemaNode[]): SchemaNode {
   const element = elements[from];
-  if (!element) throw new Damage('its schema has fewer fields than it promises');
+  if (!element) throw new Damage('its schema has fewer fields than it states');
   if (above.depth > DEEPEST) throw new Damage('its schema is nested too deeply');
   const isRoot = from === 0;
   const repetition = isRoot ? 'required' : REPETITIONS[numberAt(element, 3) ?? 0];
@@ -97,7 +97,7 @@ function readNode(elements: readonly ThriftStruct[], from: number, above: Levels
     leaves.push(node);
     return node;
   }
-  if (childCount < 0 || childCount > elements.length) throw new Damage('its schema promises fields that are not there');
+  if (childCount < 0 || childCount > elements.length) throw new Damage('its schema states fields that are missing');
   const children: SchemaNode[] = [];
   let to = from + 1;
   for (let i = 0; i < childCount; i++) {

@@ -97,7 +97,7 @@ function refuseSameNames(parts: readonly ListedPart[]): void {
     if (other !== undefined) {
       throw new PerilbookError(
         'INPUT_UNREADABLE',
-        `The parts ${other} and ${name} have the same name but for case or accents`,
+        `The parts ${other} and ${name} differ only in case or accents`,
         'Rename one of them: some file systems would write both to one file.',
         { file: name },
       );
@@ -118,5 +118,5 @@ function nothingIn(source: string, isFolder: boolean): PerilbookError {
 }
 
 function onlyUnfinished(folder: string, names: readonly string[]): PerilbookError {
-  return unreadable(folder, `has temporary files only (${names[0]})`, 'Run again when they are complete.');
+  return unreadable(folder, `has only temporary files (${names[0]})`, 'Run again when they are complete.');
 }

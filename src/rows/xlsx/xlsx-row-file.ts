@@ -106,7 +106,7 @@ function headerOf(
   const named = first.find(({ line }) => line === headerLine);
   if (headerLine !== undefined ? named === undefined : first.length === 0) {
     const what =
-      headerLine === undefined ? 'is empty' : `has nothing in row ${headerLine}, which is to name the columns`;
+      headerLine === undefined ? 'is empty' : `has nothing in row ${headerLine}, which should name the columns`;
     const hint = 'Name another sheet (--sheet) or another row (--header-line).';
     throw new PerilbookError('INPUT_UNREADABLE', `Sheet "${sheetName}" of ${file} ${what}`, hint, { file });
   }

@@ -151,8 +151,8 @@ test('a stop ends the download, and the next one goes on', async (t) => {
 test('a page of HTML never replaces data', async (t) => {
   const here = await downloading(t);
   here.mirror.fail(/./, 2, (_, response) => sendPage(response, 200));
-  await keepsOld(here, 'hail.csv', /hail\.csv answered with a web page in place of data/);
-  await keepsOld(here, 'hail.csv.zip', /answered with a web page in place of a zip/, /address/);
+  await keepsOld(here, 'hail.csv', /hail\.csv answered with a web page instead of data/);
+  await keepsOld(here, 'hail.csv.zip', /answered with a web page instead of a zip/, /address/);
 });
 
 test('403 and 404 say what to do', async (t) => {
@@ -232,7 +232,7 @@ test('a file larger than expected is refused, packed or not, and whatever the se
 test('an answer whose end could not be told from a break is refused', async (t) => {
   const here = await downloading(t);
   here.mirror.fail(/./, 1, (_, response) => response.socket!.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${CSV}`));
-  await keepsOld(here, 'hail.csv', /does not say how long it is/);
+  await keepsOld(here, 'hail.csv', /states no length/);
 });
 
 test('a disk without room for the file is not written to', async (t) => {

@@ -89,7 +89,7 @@ test('pages that end early give no file', async (t) => {
   here.mirror.fail(/resultOffset=1000/, 9, (_, response) =>
     sendJson(response, { type: 'FeatureCollection', features: [] }),
   );
-  await keepsOld(here, {}, /says that it has 1700 rows and gave 1000/, /changing at this moment/);
+  await keepsOld(here, {}, /announced 1700 rows and sent 1000/, /changing at this moment/);
 });
 
 test('a layer that changes while it is read is read anew', async (t) => {
@@ -169,7 +169,7 @@ test('a web page, half a JSON and a broken connection in place of a page of rows
   await get(here);
   assert.deepEqual(idsIn(here), ALL);
   here.mirror.fail(/./, 6, (_, response) => sendPage(response, 200));
-  await keepsOld(here, {}, /answered with a web page in place of data/, /again/);
+  await keepsOld(here, {}, /answered with a web page instead of data/, /again/);
 });
 
 test('a stop in the middle of a layer is gone on with at the next page, unless the layer changed', async (t) => {
@@ -198,10 +198,10 @@ test('pages that are too heavy for the server are asked for in smaller ones', as
   assert.ok(here.mirror.requests.some(({ target }) => /resultRecordCount=500/.test(target)));
 });
 
-test('metres in place of degrees, a layer without the fields, and one that gives no GeoJSON are refused', async (t) => {
+test('metres, not in degrees, a layer without the fields, and one that gives no GeoJSON are refused', async (t) => {
   const here = await downloading(t);
   here.mirror.layers.set(LAYER, layerOf(COUNT, { crs: 'EPSG:3857' }));
-  await keepsOld(here, {}, /EPSG:3857 in place of degrees/);
+  await keepsOld(here, {}, /EPSG:3857, not in degrees/);
   here.mirror.layers.set(LAYER, layerOf(COUNT));
   await keepsOld(here, { as: 'csv', fields: '^HAIL_RISKR$' }, /none of the fields that are needed: HAIL_RISKR$/);
   here.mirror.layers.set(LAYER, layerOf(COUNT, { formats: 'JSON, PBF' }));

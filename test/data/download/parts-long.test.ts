@@ -345,6 +345,6 @@ test('a file of one state at an own address answers for that state alone', async
   assert.deepEqual(await states(), ['DC', 'VA']);
   assert.match(
     (await run('update', '--sources', sources('    states: Mars\n'))).stderr,
-    /tri\.states: "Mars" is no state/,
+    /tri\.states: "Mars" is not a state/,
   );
 });

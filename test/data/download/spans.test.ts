@@ -77,7 +77,7 @@ test('a count that is a web page stops the download, and what was there stays', 
   here.mirror.quakes = quakesOf(30);
   await fetchSlice(earthquakes(), 'US', here.folder, here.context);
   here.mirror.fail(/count/, 1, (_, response) => sendPage(response, 200));
-  await assert.rejects(fetchSlice(earthquakes(), 'US', here.folder, here.context), /in place of a count/);
+  await assert.rejects(fetchSlice(earthquakes(), 'US', here.folder, here.context), /instead of a count/);
   assert.equal(timesIn(here).length, 30);
 });
 

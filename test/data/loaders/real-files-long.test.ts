@@ -55,7 +55,7 @@ test('every rating of Baltimore’s tracts is that of its row', { skip: noRealDa
   }
 });
 
-const PART = 'a part of a tornado that another row gives whole';
+const PART = 'a part of a tornado that another row has as a whole';
 
 /** Every real file of a kind that is loaded: rows, rows used, records, and why the others were not. */
 const FILES: readonly [

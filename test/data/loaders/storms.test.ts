@@ -38,7 +38,7 @@ test('tornadoes: each is one record, a point where no end is known', async (t) =
     fileOf(t, 'b.csv', `${row({ 1: '2007' })}\n`),
   ]);
   assert.deepEqual(rejects(result), [
-    ['a part of a tornado that another row gives whole', 2, 3],
+    ['a part of a tornado that another row has as a whole', 2, 3],
     ['the coordinates are 0 and 0, which means none', 1, 5],
     ['the row has fewer than 24 fields', 2, 6],
   ]);
@@ -65,7 +65,7 @@ test('tornadoes: parts without a row of the whole track are one tornado; parts w
     row(291657, 1, -9, 0, 0, 0, 0),
   ];
   const result = await load('tornado', fileOf(t, 'torn.csv', `${HEADER_24}\n${rows.join('\n')}\n`));
-  assert.deepEqual(rejects(result), [['a part of a tornado that another row gives whole', 3, 3]]);
+  assert.deepEqual(rejects(result), [['a part of a tornado that another row has as a whole', 3, 3]]);
   assert.deepEqual([result.loaded, result.records], [4, 2]);
   const [, parts] = featuresOf(database, 'records_tornado');
   assert.deepEqual(parts.properties.om, 291657);

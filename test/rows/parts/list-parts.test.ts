@@ -79,8 +79,8 @@ test('sources without files are refused, each with its reason', async (t) => {
   await refused('b.csv', /b\.csv does not exist; did you mean a\.csv\?/i);
   await refused('*.parquet', /\*\.parquet matches no file/);
   await refused('empty', /empty has no files/);
-  await refused('busy', /has temporary files only \(busy\/x\.csv\.tmp\)/);
-  await refused('*.csv', /The parts A\.csv and a\.csv have the same name but for case or accents/);
+  await refused('busy', /has only temporary files \(busy\/x\.csv\.tmp\)/);
+  await refused('*.csv', /The parts A\.csv and a\.csv differ only in case or accents/);
   if (process.getuid?.() === 0) return;
   chmodSync(join(folder, 'locked'), 0);
   t.after(() => chmodSync(join(folder, 'locked'), 0o755));
