@@ -13,7 +13,7 @@ export function machineName(): string {
   return machine;
 }
 
-/** Whether a process of this machine is there. True where that cannot be told. */
+/** Whether a process of this machine is running. True if that cannot be determined. */
 export function isProcessRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);

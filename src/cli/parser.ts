@@ -91,7 +91,7 @@ export async function parseCommandLine(
     .alias('h', 'help')
     .exitProcess(false)
     .fail((message, error) => {
-      // Errors of yargs itself, such as a value that lacks, come as message, as error or as both.
+      // yargs reports its own errors, such as a missing value, as a message, an error or both.
       if (error instanceof PerilbookError) throw error;
       throw error && error.name !== 'YError'
         ? error
@@ -155,12 +155,12 @@ function argumentText({ usage: text, argument }: Command): string {
   return argument === undefined ? '' : `\n\n${/\[(\w+)/.exec(text)![1]}: ${argument}`;
 }
 
-/** The options of commands; one that several have stands there several times. */
+/** The options of the commands, with repetitions. */
 function allOptions(commands: readonly Command[]): (readonly [name: string, option: CommandOption])[] {
   return runnableCommands(commands).flatMap(({ options = {} }) => Object.entries(options));
 }
 
-/** Options may stand before a command: a switch must not take its name for a value. */
+/** Options may come before a command: a switch must not take the command's name for its value. */
 function addSwitches(parser: Argv, commands: readonly Command[], own: Command['options'] = {}): void {
   for (const [name, { type, alias }] of allOptions(commands)) {
     if (type !== 'boolean' || name in own) continue;

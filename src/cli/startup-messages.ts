@@ -9,7 +9,7 @@ export function endsInOrder(args: readonly string[]): boolean {
   return IN_ORDER.includes(fromCommand(args)[0] ?? '');
 }
 
-/** Options may stand before the command. Which of them take a value is unknown here, so a value such as `run` counts as the command. */
+/** Options may come before the command. Which of them take a value is unknown here, so a value such as `run` counts as the command. */
 function fromCommand(args: readonly string[]): readonly string[] {
   const at = args[0]?.startsWith('-') ? args.findIndex((arg) => IN_ORDER.includes(arg)) : 0;
   return args.slice(Math.max(0, at));

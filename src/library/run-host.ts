@@ -50,7 +50,7 @@ export async function openRun(
   { isPlan = false, trace, announce, check, ...options }: OpenRunOptions,
 ): Promise<{ readonly context: RunContext } & AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
-  // A name that is mistyped is told before the data that it lacks.
+  // A mistyped name is reported before missing data.
   if (job.parts === null && job.input !== '-') requireFile(job.input);
   const store = opened.use(await openStoreAt(job.store, host.clock, host.owner));
   await check?.(store);

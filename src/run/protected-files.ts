@@ -84,7 +84,7 @@ export async function filesOfJob(job: Job): Promise<readonly ProtectedFile[]> {
 
 /** The files of an input. None if its parts cannot be listed: reading them later gives the error. */
 export async function inputFiles({ input, parts }: Pick<Job, 'input' | 'parts'>): Promise<string[]> {
-  // Standard input may be a file (`< b.csv`); its device and inode tell.
+  // Standard input may be a file (`< b.csv`), identified by device and inode.
   if (parts === null) return [input === '-' ? '/dev/stdin' : input];
   const { parts: listed } = await listParts(parts.folder, parts.sources).catch(() => ({ parts: [] }));
   return listed.map(({ path }) => path);
@@ -134,7 +134,7 @@ async function isEnriched(path: string, reading: OpenOptions): Promise<boolean> 
   return false;
 }
 
-/** Whether an output is a file from before; a pipe or a device has nothing to keep, and to open it would wait. */
+/** Whether an output is an earlier file. A pipe or a device has nothing to keep, and opening it would block. */
 export function isEarlierFile(output: string): boolean {
   return output !== '-' && statSync(output, { throwIfNoEntry: false })?.isFile() === true;
 }
@@ -148,7 +148,7 @@ export async function topicsOnlyBefore({ output, parts, prefix, topics }: Job): 
     const before = new Set(columns.map((name) => known.get(name)?.topic));
     return TOPIC_SLUGS.filter((topic) => before.has(topic) && !topics.includes(topic));
   } catch (error) {
-    // What is no table has no columns to lose; whether it may be replaced is checked elsewhere.
+    // A file that is not a table has no columns to lose; whether it may be replaced is checked elsewhere.
     if (error instanceof PerilbookError) return [];
     throw error;
   }

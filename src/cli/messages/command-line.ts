@@ -2,8 +2,8 @@
 export type OptionValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * A command line from values, as a shell reads it. A value that begins with a dash is written behind `=`, because a parser takes it for
- * an option.
+ * A command line from values, as a shell reads it. A value that begins with a dash is written after `=`, because a parser takes it for an
+ * option.
  *
  * @param words what follows the command's name
  * @param flags by the long names of options; a switch that is off is left out

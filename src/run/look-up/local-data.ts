@@ -30,20 +30,20 @@ export interface LocalData {
   readonly countiesWithoutRatings: ReadonlySet<string>;
   /** Where places get the rating of their county; null if none does. */
   readonly countyRatings: CountyRatings | null;
-  /** The air quality of counties is of different years. */
+  /** Whether counties have air quality of different years. */
   readonly hasAirQualityYears: boolean;
-  /** Some dataset is made up, so no answer counts as real. */
+  /** Whether some dataset is made up: then no answer counts as real. */
   readonly sample: boolean;
 }
 
-/** Describes the data file; null where there is none. */
+/** Describes the data file; null if there is none. */
 export function readLocalData(file: string, now: number): LocalData | null {
   if (!existsSync(file)) return null;
   using database = openDataReadOnly(file);
   return database.transaction(() => localDataIn(database, file, now))();
 }
 
-/** Describes an open data file. To be called within a transaction. */
+/** Describes an open data file. Call it within a transaction. */
 export function localDataIn(database: DataDatabase, file: string, now: number): LocalData {
   const { datasets, topics, removals, withoutRecords, countyRatings, sample } = describeData(database);
   // If the clock was set back after a load or a removal, the present time is before that of the data, and answers would never be fresh.
@@ -65,8 +65,8 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
 }
 
 /**
- * When a topic's data, with its records of events, last changed until a time: by a load or a removal; 0 if never. Where a dataset that
- * it needs is not here it is later, because no answer counts.
+ * When a topic's data, with its records of events, last changed until a time: by a load or a removal; 0 if never. If a needed dataset is
+ * missing, it is a later time, because no answer counts then.
  */
 export function changedSince({ datasets, removals, topics }: LocalData, topic: TopicSlug, until: number): number {
   if (!topics.has(topic)) return until + 1;
@@ -91,7 +91,7 @@ export interface PlaceOrigin {
   readonly ofCounty: CountyRated;
   /** The year of its county's air quality; null if the dataset has one year, or the county has none. */
   readonly airQualityYear: number | null;
-  /** Its state, as two letters; '' if no dataset is of another vintage in another state. */
+  /** Its state, as two letters; '' if each dataset has one vintage in all states. */
   readonly state: string;
 }
 
@@ -142,7 +142,7 @@ function countyNote(topics: readonly TopicSlug[], ofCounty: CountyRated): string
   return `; rating of the county, not of the tract${some.length < ratings.length ? `: ${some.join(' ')}` : ''}`;
 }
 
-/** Whether some dataset of the topics is of another vintage in another state. */
+/** Whether some dataset of the topics has different vintages by state. */
 export function hasVintagesByState({ datasets }: Pick<LocalData, 'datasets'>, topics: readonly TopicSlug[]): boolean {
   const names = datasetsOf(topics, true);
   return datasets.some(({ name, parts }) => names.has(name) && new Set(parts.map(({ vintage }) => vintage)).size > 1);

@@ -32,7 +32,7 @@ export type LookupTask =
  * Looks up batches of cells. A thread reads the data file and writes into the store by connections of its own: answers are never copied
  * between threads.
  *
- * @throws LOCAL_DATA where the data is another than the plan's
+ * @throws LOCAL_DATA if the data is not the plan's
  * @public: threads import it
  */
 export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) => {

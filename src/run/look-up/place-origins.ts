@@ -11,8 +11,10 @@ import { countyAt } from '../../geo/us-counties.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import { hasVintagesByState, type LocalData, type PlaceOrigin } from './local-data.ts';
 
-/** Finds for each place, by its number, of which hazards its rating is its county's, and the year of its air quality. Equal origins are
- * one object. */
+/**
+ * Finds for each place, by its number, the hazards for which it gets its county's rating, and the year of its air quality. Equal origins
+ * are one object.
+ */
 export function placeOrigins(
   data: Pick<LocalData, 'file' | 'datasets' | 'countyRatings' | 'hasAirQualityYears'>,
   topics: readonly TopicSlug[],
@@ -44,7 +46,7 @@ export function placeOrigins(
   return (cell) => origins[marks[cell]!]!;
 }
 
-/** The number of an origin in the list; adds a new one. There are few for each year or state. */
+/** The number of an origin in the list; adds a new one. There are few. */
 function numberOf(origins: PlaceOrigin[], { ofCounty, airQualityYear, state }: PlaceOrigin): number {
   const number = origins.findIndex(
     (origin) => origin.ofCounty === ofCounty && origin.airQualityYear === airQualityYear && origin.state === state,

@@ -10,7 +10,7 @@ import type { CellNumbers } from '../plan/reach.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { LocalData } from './local-data.ts';
 
-/** The places of a state for which some topics have no data here. */
+/** The places of a state for which some topics have no data. */
 export interface StateWithoutData {
   readonly state: string;
   readonly places: number;

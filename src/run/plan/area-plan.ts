@@ -34,7 +34,7 @@ export interface AreaPlan {
   readonly spared: number;
   /** The cells by which areas are verified, bought or in the store. */
   readonly verifying: ReadonlySet<number>;
-  /** What they had shown when the plan was made. */
+  /** What their answers showed when the plan was made. */
   readonly verification: AreaVerification;
   /** The topics that are bought at a cell for its areas, by the cell's number. */
   readonly represents: ReadonlyMap<number, TopicSet>;

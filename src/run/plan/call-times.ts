@@ -18,7 +18,7 @@ export const ASSUMED_CALL_MS: Readonly<Record<CallKind, number>> = { single: 400
 /** The embedded service answers from this machine's disk. */
 export const EMBEDDED_CALL_MS: typeof ASSUMED_CALL_MS = { single: 10, standard: 15, enterprise: 60 };
 
-/** Fewer calls tell little: the first ones of a run open connections. */
+/** Fewer calls are not representative: the first ones of a run open connections. */
 const LEAST_CALLS = 5;
 
 /** The median of the measured calls of each kind; a mean would follow the few that waited for a timeout. */
@@ -47,7 +47,7 @@ export interface CallPace {
   readonly measured: boolean;
 }
 
-/** How fast calls can be made where no limit of credits holds them up. @param atOnce most calls in flight */
+/** How fast calls can be made without a limit of credits. @param atOnce most calls in flight */
 export function callPace(
   calls: Readonly<Record<CallKind, number>>,
   credits: number,

@@ -248,7 +248,7 @@ function countSets(missing: ReadonlyTopicSets, cells = missing.size): Map<TopicS
   return counts;
 }
 
-/** A store with at most so many times the cells of the input is read whole. */
+/** A store with at most this many times the cells of the input is read whole. */
 const MOST_UNASKED = 2;
 
 async function findMissing(

@@ -98,7 +98,7 @@ export class CellTable {
     return sum;
   }
 
-  /** How many rows lie in a cell. */
+  /** The number of rows in a cell. */
   rows(number: number): number {
     return this.#rows[number]!;
   }

@@ -65,16 +65,18 @@ export interface BundleContents {
 export interface AnswersPort {
   /** The record of each cell, in the given order; null for a cell without a record. */
   read(source: number, cells: readonly Cell[]): Promise<readonly (CellRecord | null)[]>;
-  /** As `read`, but of a complete cell it returns only the wanted answers. In a warm run nearly all cells are complete, and
-   * making their records took most of the plan's time. */
+  /**
+   * Like `read`, but returns only the wanted answers of complete cells. In a warm run nearly all cells are complete, and making their
+   * records took most of the plan's time.
+   */
   readWanted(
     source: number,
     cells: readonly Cell[],
     wanted: readonly WantedAnswer[],
   ): Promise<readonly (CompleteCell | CellRecord | null)[]>;
   /**
-   * As `readWanted`, of all cells of a source, in pages, in any order; null if the store may have more than `most` cells. For many cells it takes a
-   * third of the time.
+   * Like `readWanted`, for all cells of a source, in pages, in any order; null if the store may have more than `most` cells. For many cells
+   * it takes a third of the time.
    *
    * @param numberOf the number by which the caller knows a cell; below 0 for one that it does not need
    */
@@ -95,6 +97,6 @@ export interface AnswersPort {
   countOlder(before: number): Promise<ReadonlyMap<string, ReadonlyMap<TopicSet, number>>>;
   /** Deletes answers older than `before`; returns the number of answers. The ledger is never pruned. */
   prune(before: number): Promise<number>;
-  /** Deletes rejections of locations, so that they are asked about again; returns the number of locations. */
+  /** Deletes rejections of locations, so that the next run asks again; returns the number of locations. */
   forgetRejections(): Promise<number>;
 }

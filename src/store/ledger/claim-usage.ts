@@ -37,8 +37,8 @@ const MOVED = `SELECT ${MOVED_COLUMNS.join(', ')} FROM periods
     AND calls.claimed_at >= $2 AND calls.credits > 0`;
 
 /**
- * The calls since `start` that the ledger has in an earlier period: when they were claimed, the job named another day as the account's
- * anniversary. Each claim reads it, so it has an index of its own; while the day stays the same there are no such calls.
+ * The calls since `start` that the ledger has in an earlier period, because the job then named another anniversary day. Each claim reads
+ * it, so it has an index of its own; while the day stays the same there are no such calls.
  */
 function movedInto(account: string, start: number): SqlStatement<Spending> {
   return statement(MOVED, [account, start]);
