@@ -71,7 +71,7 @@ export interface Job extends PlainSettings {
   /** The file for the figures of a run; null: none. */
   readonly metrics: string | null;
   /** Settings with a large effect on the price that come from a default. */
-  readonly assumed: readonly ('topics' | 'subscription')[];
+  readonly assumed: readonly ('topics' | 'subscription' | 'anniversary_day')[];
   /** The account whose credits the keys spend. */
   readonly account: JobAccount;
 }
@@ -142,6 +142,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     assumed: [
       ...(layers.some(({ topics }) => topics) ? [] : (['topics'] as const)),
       ...(namesSubscription || service.kind !== 'remote' ? [] : (['subscription'] as const)),
+      ...(layers.some((layer) => layer.anniversary_day !== undefined) ? [] : (['anniversary_day'] as const)),
     ],
   };
 }

@@ -6,6 +6,7 @@ import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
 import type { Report } from '../report/figures/gather-facts.ts';
 import { extensionOf } from '../rows/files/compression.ts';
+import { withLastTerms } from '../run/plan/account-terms.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
 import { type Choice, confirmation, jobFileOf, keptChoice } from './files/choice.ts';
@@ -43,13 +44,13 @@ export class UiApi {
   }
 
   /** Service, account and limits for the start of the page, without the key and its file. */
-  about(): unknown {
-    const job = this.#anyJob();
+  async about(): Promise<unknown> {
+    const { job } = withLastTerms(this.#anyJob(), await this.dependencies.store.ledgerAccounts());
     return {
       source: job.service.kind === 'remote' ? 'service' : job.service.kind,
       service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : null,
       account: job.account.name,
-      subscription: job.account.subscription.name,
+      subscription: `${job.assumed.includes('subscription') ? 'assumed: ' : ''}${job.account.subscription.name}`,
       most_upload: this.dependencies.mostUpload,
       most_budget: this.dependencies.mostBudget,
       first: this.#first,

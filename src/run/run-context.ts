@@ -5,6 +5,7 @@ import type { Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
 import type { Connection } from './connection-kinds.ts';
 import { changedSince } from './look-up/local-data.ts';
+import { type JobOfAccount, withLastTerms } from './plan/account-terms.ts';
 import { ApiKeys } from './plan/api-keys.ts';
 import { type Freshness, freshnessOf } from './plan/freshness.ts';
 import { newProgress, type Progress } from './progress.ts';
@@ -40,6 +41,8 @@ export interface OpenedAreas extends Disposable {
  */
 export interface RunContext {
   readonly job: Job;
+  /** What the last run of the job's account used; null: not known. */
+  readonly lastTerms: JobOfAccount['last'];
   readonly connection: Connection;
   readonly store: Store;
   /** The number of the connection's source in the store. */
@@ -69,13 +72,15 @@ export interface RunOptions extends Pick<RunContext, 'connection' | 'store' | 'e
 }
 
 /** Makes the context of a job's run. @throws STORE_* */
-export async function openContext(job: Job, options: RunOptions): Promise<RunContext> {
+export async function openContext(given: Job, options: RunOptions): Promise<RunContext> {
   const { connection, store, effects, progress = newProgress(), interrupt = new AbortController().signal } = options;
   const { isContinued = false } = options;
+  const { job, last: lastTerms } = withLastTerms(given, await store.ledgerAccounts());
   const source = await store.source(connection.source);
   const deadline = deadlineOf(job, effects.clock);
   const own = {
     job,
+    lastTerms,
     connection,
     store,
     source,

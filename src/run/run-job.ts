@@ -111,7 +111,9 @@ export async function startRun(
     job: job.name,
     input: job.input,
     output: job.output,
-    ...(connection.kind === 'local' ? { account: '' } : { account: job.account.name, terms: job.account }),
+    ...(connection.kind === 'local'
+      ? { account: '' }
+      : { account: job.account.name, terms: { ...job.account, isAssumed: job.assumed.includes('subscription') } }),
     plannedCredits,
     budget: plan.limit,
   });

@@ -99,7 +99,16 @@ test('with sample data, one answer a county gives what an answer for each place 
     })),
   );
   const run = async (store: string, ...args: string[]) => {
-    const rest = ['--topics', 'radon,airQuality', '-o', `${store}.out.csv`, '--store', `${store}/store.db`];
+    const rest = [
+      '--service',
+      'sample',
+      '--topics',
+      'radon,airQuality',
+      '-o',
+      `${store}.out.csv`,
+      '--store',
+      `${store}/store.db`,
+    ];
     const { stdout, stderr } = await perilbook(
       ['run', 'book.csv', ...rest, '--budget', '5000', '--json', ...args],
       options,

@@ -131,7 +131,10 @@ for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) {
     const { code, signal: killedBy, stdout, stderr } = await bin.ended;
     assert.deepEqual([code, killedBy], [130, null], stderr);
     assert.match(stderr, /perilbook: stopping: finishing work in progress, then writing the output/);
-    assert.match(stderr, /Interrupted\. Answers that were bought are kept\. To resume: perilbook run job\.yaml/);
+    assert.match(
+      stderr,
+      /Interrupted\. Answers that were bought are kept\. .*[\s\S]*\nTo resume: perilbook run job\.yaml/,
+    );
 
     const statuses = scene.statuses();
     const bought = count(statuses, 'ok');
@@ -263,7 +266,8 @@ test('status says of a killed run that it was cut off, and what to do', { timeou
       'store.db',
       '-o',
       'out.csv',
-      '--yes',
+      '--service',
+      'sample',
     ],
     folder,
   );

@@ -29,7 +29,20 @@ function readerGoes(t: TestContext, folder: string, args: readonly string[], str
 test('a run goes on when the reader of its words goes', async (t) => {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));
-  const words = ['run', OED, '-t', 'natural', '--subscription', 'professional', '--store', 'store.db', '-o', 'out.csv'];
+  const words = [
+    'run',
+    OED,
+    '-t',
+    'natural',
+    '--service',
+    'sample',
+    '--subscription',
+    'professional',
+    '--store',
+    'store.db',
+    '-o',
+    'out.csv',
+  ];
   const { code } = await readerGoes(t, folder, [...words, '--yes'], 'stderr');
   assert.deepEqual([code, existsSync(join(folder, 'out.csv'))], [0, true]);
 });

@@ -68,7 +68,7 @@ test('a no leaves the run as it was; without a terminal, and with --yes or --qui
   writeFileSync(join(folder, 'book.csv'), 'north,east\n48.9,2.3\n');
   const abroad = await run([], { typed: 'y\r' });
   assert.doesNotMatch(abroad.stderr, QUESTION);
-  assert.match(abroad.stderr, /wrote .*1 row/);
+  assert.match(abroad.stderr, /Written: .*1 row/);
   assert.equal(mirror.requests.length, 0);
 });
 

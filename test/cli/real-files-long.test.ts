@@ -74,6 +74,7 @@ function writeJob(folder: string, input: string, more: string): string {
     `output: ${JSON.stringify(`${basename(input, '.csv')}.out.csv`)}`,
     'topics: wildfire',
     'store: store.db',
+    ...(more.startsWith('service:') ? [] : ['service: sample']),
     'subscription: {credits_per_month: 1000000, credits_per_minute: 1000000}',
     more,
   ];

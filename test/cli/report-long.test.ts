@@ -17,7 +17,18 @@ test('the report over part files: the same figures as over one file, lines with 
     writeFileSync(join(folder, 'parts', `${index + 1}.csv`), `${header}\n${row}\n`);
   }
   writeFileSync(join(folder, 'book.csv'), BOOK);
-  const words = ['-t', 'hail,wildfire,park', '--store', 'store.db', '--order-by', 'tiv', '--max-invalid', '50%'];
+  const words = [
+    '-t',
+    'hail,wildfire,park',
+    '--service',
+    'sample',
+    '--store',
+    'store.db',
+    '--order-by',
+    'tiv',
+    '--max-invalid',
+    '50%',
+  ];
   const ran = await perilbook(['run', 'parts', ...words, '-o', 'out', '--yes', '--report', 'parts.html'], { folder });
   assert.equal(ran.code, 0, ran.stderr);
   const reported = await perilbook(['report', 'parts', ...words, '-o', 'out', '--report', 'again.html'], { folder });

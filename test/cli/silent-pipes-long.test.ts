@@ -13,12 +13,12 @@ const SERVICE = ['--base-url', 'http://127.0.0.1:9', '--topics', 'wildfire', '--
 
 /** Commands that wait for a pipe to which nobody writes; each ends at the first SIGTERM. */
 const WAITING: Readonly<Record<string, readonly string[]>> = {
-  'the input of a run': ['run', 'pipe', '-o', 'x.csv', '--topics', 'wildfire'],
-  'the input of a plan': ['plan', 'pipe', '--topics', 'wildfire'],
+  'the input of a run': ['run', 'pipe', '-o', 'x.csv', '--topics', 'wildfire', '--service', 'sample'],
+  'the input of a plan': ['plan', 'pipe', '--topics', 'wildfire', '--service', 'sample'],
   'the key of a run': ['run', 'in.csv', '-o', 'x.csv', ...SERVICE, '--api-key-file', 'pipe'],
   'the key of the page': ['ui', '--base-url', 'http://127.0.0.1:9', '--api-key-file', 'pipe'],
   'the key of a check': ['service', 'check', '--base-url', 'http://127.0.0.1:9', '--yes', '--api-key-file', 'pipe'],
-  'a pipe as the output': ['run', 'in.csv', '-o', 'pipe', '--topics', 'wildfire', '--yes'],
+  'a pipe as the output': ['run', 'in.csv', '-o', 'pipe', '--topics', 'wildfire', '--service', 'sample'],
 };
 
 for (const [what, args] of Object.entries(WAITING)) {
@@ -58,8 +58,8 @@ async function openForWriting(pipe: string, bin: Bin): Promise<number> {
 
 /** Files that must be read at once, and how a message names what they are. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
-  'an endless input': ['run', '/dev/zero', '-o', 'x.csv', '--topics', 'wildfire'],
-  'a random input': ['plan', '/dev/urandom', '--topics', 'wildfire'],
+  'an endless input': ['run', '/dev/zero', '-o', 'x.csv', '--topics', 'wildfire', '--service', 'sample'],
+  'a random input': ['plan', '/dev/urandom', '--topics', 'wildfire', '--service', 'sample'],
   'an endless key': ['run', 'in.csv', '-o', 'x.csv', ...SERVICE, '--api-key-file', '/dev/zero'],
   'a job in a pipe': ['run', 'job.yaml'],
   'data in a pipe': ['data', 'load', 'hail', 'pipe'],

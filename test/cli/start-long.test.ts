@@ -41,7 +41,7 @@ test('--version loads no library, and help none but yargs', (t) => {
 });
 
 test('a plan loads neither the web framework nor the client nor the driver of PostgreSQL', (t) => {
-  const libraries = librariesOf(t, ['plan', 'book.csv']);
+  const libraries = librariesOf(t, ['plan', 'book.csv', '--service', 'sample']);
   assert.ok(libraries.includes('better-sqlite3'));
   for (const name of ['fastify', 'pg', 'undici', 'd3-geo', 'shapefile', 'saxes', 'yauzl']) {
     assert.ok(!libraries.includes(name), `plan loads ${name}`);

@@ -20,7 +20,7 @@ test('a job whose store is a database: bought once, listed, and kept out of the 
   provideSampleData(join(folder, 'perilbook/store.db'));
   writeFileSync(
     join(folder, 'job.yaml'),
-    `input: book.csv\noutput: out.csv\ntopics: [wildfire, hail]\nbudget: 10\nstore: ${store}\n`,
+    `input: book.csv\noutput: out.csv\ntopics: [wildfire, hail]\nservice: sample\nbudget: 10\nstore: ${store}\n`,
   );
   const run = () => perilbook(['run', 'job.yaml', '--json'], { folder, env });
   const first = await run();

@@ -19,6 +19,8 @@ const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OWN_COLOR = /\x1b\[(?:1|2|22|31|32|33|39)m/g;
 
+const SAMPLE = ['--service', 'sample'];
+
 type Scene = (folder: string) => string[][];
 
 const SCENES: readonly (readonly [what: string, scene: Scene])[] = [
@@ -36,10 +38,10 @@ const SCENES: readonly (readonly [what: string, scene: Scene])[] = [
       const name = `book${EVIL}.csv`;
       writeFileSync(join(folder, name), 'id,lat,lng\n1,34.05,-118.24\n');
       return [
-        ['plan', name],
-        ['plan', name, '--json'],
-        ['run', name, '--yes', '--topics', 'hail'],
-        ['run', name, '--yes', '--topics', 'hail', '--log', 'json'],
+        ['plan', name, ...SAMPLE],
+        ['plan', name, '--json', ...SAMPLE],
+        ['run', name, '--yes', '--topics', 'hail', ...SAMPLE],
+        ['run', name, '--yes', '--topics', 'hail', '--log', 'json', ...SAMPLE],
         ['status'],
         ['status', '--json'],
       ];
@@ -51,10 +53,10 @@ const SCENES: readonly (readonly [what: string, scene: Scene])[] = [
       writeFileSync(join(folder, 'book.csv'), `id,la${EVIL}t,lng${EVIL}\n1,34.05,-118.24\n`);
       writeFileSync(join(folder, 'book.ndjson'), `${JSON.stringify({ [`lat${EVIL}`]: 1, [EVIL]: 2 })}\n`);
       return [
-        ['plan', 'book.csv'],
-        ['plan', 'book.ndjson'],
-        ['plan', 'book.ndjson', '--json'],
-        ['plan', 'book.ndjson', '--lat', 'lat', '--lng', 'lng'],
+        ['plan', 'book.csv', ...SAMPLE],
+        ['plan', 'book.ndjson', ...SAMPLE],
+        ['plan', 'book.ndjson', '--json', ...SAMPLE],
+        ['plan', 'book.ndjson', '--lat', 'lat', '--lng', 'lng', ...SAMPLE],
       ];
     },
   ],
@@ -68,8 +70,8 @@ const SCENES: readonly (readonly [what: string, scene: Scene])[] = [
       ];
       writeFileSync(join(folder, 'book.geojson'), JSON.stringify({ type: 'FeatureCollection', features }));
       return [
-        ['plan', 'book.geojson', '--topics', 'hail'],
-        ['run', 'book.geojson', '--yes', '--topics', 'hail'],
+        ['plan', 'book.geojson', '--topics', 'hail', ...SAMPLE],
+        ['run', 'book.geojson', '--yes', '--topics', 'hail', ...SAMPLE],
       ];
     },
   ],
@@ -80,8 +82,8 @@ const SCENES: readonly (readonly [what: string, scene: Scene])[] = [
       writeFileSync(join(folder, 'parts', `1${EVIL}.csv`), 'id,lat,lng\n1,34.05,-118.24\n');
       writeFileSync(join(folder, 'parts', `2${EVIL}.csv`), 'id,other\n1,2\n');
       return [
-        ['plan', 'parts'],
-        ['run', 'parts', '-o', 'out', '--yes'],
+        ['plan', 'parts', ...SAMPLE],
+        ['run', 'parts', '-o', 'out', '--yes', ...SAMPLE],
       ];
     },
   ],

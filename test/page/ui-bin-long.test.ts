@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gateBefore, type Passage, startBin } from '../cli/bin-process.ts';
 import { column, openHarness, places } from '../run/harness.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -87,6 +88,8 @@ test('perilbook ui: killed in the middle of a run, the next one lists it as cut 
   const { first: id } = (await page.ask('GET', '/api/about')).body;
   await page.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
   await gate.reached(8);
+  // All eight may be sent before the first is charged.
+  while (harness.charged() < 5) await delay(20, undefined, { signal: t.signal });
   bin.kill('SIGKILL');
   await bin.ended;
   assert.equal(harness.charged(), 5, 'the held calls never came to the service');

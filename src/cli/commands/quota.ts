@@ -3,6 +3,7 @@ import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { isUnlimited, type JobAccount } from '../../job/account-settings.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { accountState } from '../../run/plan/account-state.ts';
+import { withLastTerms } from '../../run/plan/account-terms.ts';
 import type { Store } from '../../store/port.ts';
 import type { RunCommand } from '../command.ts';
 import type { QuotaFlags } from '../command-options.ts';
@@ -77,8 +78,11 @@ async function chosenAccounts(
 ): Promise<readonly ChosenAccount[]> {
   const settings = settingsWithoutJobFile(context, words, flags);
   const job = anyJobOf(context, words, flags);
-  if (settings === null) return [{ ...job.account, hasSubscription: true }];
   const ledgerAccounts = (await store.ledgerAccounts()).filter((account) => !isUnlimited(account));
+  if (settings === null) {
+    const { account, assumed } = withLastTerms(job, ledgerAccounts).job;
+    return [{ ...account, isAssumed: assumed.includes('subscription'), hasSubscription: true }];
+  }
   const own = job.account;
   const isChosen =
     settings.account !== undefined || settings.service !== undefined || settings.subscription !== undefined;
@@ -93,6 +97,7 @@ async function chosenAccounts(
 function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): JobAccount {
   return {
     ...account,
+    isAssumed: settings.subscription === undefined && account.isAssumed === true,
     subscription: (settings.subscription === undefined ? account : own).subscription,
     anniversaryDay: (settings.anniversary_day === undefined ? account : own).anniversaryDay,
     reserve: (settings.reserve === undefined ? account : own).reserve,

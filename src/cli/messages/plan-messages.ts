@@ -7,6 +7,7 @@ import { DEFAULTS } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
+import { differsFrom } from '../../run/plan/account-terms.ts';
 import { distrustText } from '../../run/plan/area-verification.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
@@ -34,7 +35,13 @@ export function planMessages(prepared: Prepared, folder: string, style: OutputSt
   const account = isLocal ? [] : [...otherWay(prepared), ...accountPairs(prepared)];
   lines.push('', ...listed([...cellPairs(prepared), ...account], '  ', width));
   if (isLocal) lines.push('', ...localSourceLines(prepared, folder, width));
-  else lines.push(...summary.scopes, ...missingBoundariesMessage(prepared, folder), ...fewCreditsMessage(prepared));
+  else
+    lines.push(
+      ...summary.scopes,
+      ...otherTermsMessage(prepared),
+      ...missingBoundariesMessage(prepared, folder),
+      ...fewCreditsMessage(prepared),
+    );
   return fittingLines(lines, width);
 }
 
@@ -196,6 +203,14 @@ function boundaryText({ inArea, nearBorder, inNoArea, noBoundaries }: AreaCounts
   ].filter(Boolean);
   const words = `${counted(inArea, 'place')} in an area`;
   return others.length === 0 ? words : `${words}; bought one by one: ${others.join(', ')}`;
+}
+
+/** Where the job says otherwise than the account's last run, one of the two is wrong. */
+function otherTermsMessage({ job: { account }, lastTerms }: Prepared): string[] {
+  if (lastTerms === null || !differsFrom(account, lastTerms)) return [];
+  const words = ({ subscription, anniversaryDay }: typeof lastTerms) =>
+    `${subscription.name} (${grouped(subscription.creditsPerMonth)} credits, reset on day ${anniversaryDay})`;
+  return [`This job says ${words(account)}; the last run of this account said ${words(lastTerms)}.`];
 }
 
 /** How to get the boundaries that some places lack. */

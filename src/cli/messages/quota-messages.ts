@@ -18,12 +18,13 @@ export interface Quota {
 
 /** The period as `--json` prints it. */
 export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<string, unknown> {
-  const { subscription, reserve, name } = state.account;
+  const { subscription, reserve, name, isAssumed = false } = state.account;
   const { period, spending, available } = state;
   const { correction } = spending;
   return {
     account: name,
     subscription: hasSubscription ? subscription.name : null,
+    subscription_assumed: isAssumed,
     period_start: isoTime(period.start),
     resets_on: isoTime(period.end),
     allowance: hasSubscription ? subscription.creditsPerMonth : null,
@@ -43,11 +44,16 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
 
 /** The period as text; reasons that prevent buying come last. */
 export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): string[] {
-  const { subscription, reserve, name } = state.account;
+  const { subscription, reserve, name, isAssumed = false } = state.account;
   const { period, spending, available } = state;
   const overage = hasSubscription ? overageOf(state) : 0;
   const pairs: (readonly [string, string])[] = [
-    ['account', hasSubscription ? `${name} (${subscription.name})` : name],
+    [
+      'account',
+      hasSubscription
+        ? `${name} (${isAssumed ? 'assumed: ' : ''}${subscription.name}${isAssumed ? ', --subscription' : ''})`
+        : name,
+    ],
     ['period', `${dateTime(period.start)} to ${dateTime(period.end)}`],
     ['allowance', hasSubscription ? counted(subscription.creditsPerMonth, 'credit') : UNKNOWN_ALLOWANCE],
     ['charged', grouped(spending.charged)],

@@ -33,7 +33,7 @@ function progressParts(view: ProgressView): string[] {
   const { progress, facts } = view;
   switch (progress.phase) {
     case 'reading':
-      return [`reading: ${counted(progress.rows, 'row')}`];
+      return [progress.rows === 0 ? 'reading …' : `reading: ${counted(progress.rows, 'row')}`];
     case 'pricing':
       return ['pricing'];
     case 'writing':

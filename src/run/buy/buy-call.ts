@@ -97,7 +97,8 @@ export async function buyCall(
         health.signal,
       );
     } catch (error) {
-      if (health.signal.aborted) return of('stopped');
+      // The throttle refuses who still waits at a stop.
+      if (error instanceof PerilbookError && error.code === 'INTERRUPTED') return of('stopped');
       throw error;
     }
     credits += attempt.credits;
@@ -208,7 +209,8 @@ async function sendCall(
   health.slowedDownSince = consequence.slowedDownSince;
   // A notice means that a cache may have answered, with an old date.
   if (date !== null && consequence.answer?.hasContents && notice === null) times.learn(date, sentAt, at);
-  await store.settle([settlementOf(buying, claimed, consequence)]);
+  // Before others that wait for this call go on: no call is sent whose end the ledger could not learn.
+  await store.settle([settlementOf(buying, claimed, consequence)]).catch((error) => health.stopAtError(error));
   const { credits } = consequence.ledger;
   record(progress, 'callSettled', consequence.ledger);
   permit.refund(Math.max(0, permit.credits - credits));

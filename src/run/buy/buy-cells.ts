@@ -16,7 +16,6 @@ import { cheapestCalls, priceListWithout } from '../plan/cheapest-calls.ts';
 import { missingTopics } from '../plan/freshness.ts';
 import { purchaseBySet } from '../plan/prices.ts';
 import { record } from '../progress.ts';
-import { stopFor } from '../stop.ts';
 import { buyCall, type CallOutcome } from './buy-call.ts';
 import { type Buying, type CellQueue, type CellWork, CreditReservations } from './buying.ts';
 
@@ -97,11 +96,7 @@ export async function buyCells(
 
 /** Waits for all workers even if one fails, so that no call is left in flight when the error is thrown. */
 async function all(workers: readonly Promise<void>[], { health }: Buying): Promise<void> {
-  const stopOthers = (error: unknown) => {
-    health.stop(stopFor('interrupted', 'Stopped by an error.'));
-    throw error;
-  };
-  const results = await Promise.allSettled(workers.map((worker) => worker.catch(stopOthers)));
+  const results = await Promise.allSettled(workers.map((worker) => worker.catch((error) => health.stopAtError(error))));
   const failed = results.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }

@@ -137,6 +137,12 @@ export class RunHealth {
     return isTopicDown(this.#breaker, topic);
   }
 
+  /** Stops the other calls, and throws the error on. */
+  stopAtError(error: unknown): never {
+    this.stop(stopFor('interrupted', 'Stopped by an error.'));
+    throw error;
+  }
+
   /** Stops the buying; the first reason counts. */
   stop(stop: Stop): void {
     this.#stop ??= stop;

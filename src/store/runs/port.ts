@@ -31,6 +31,8 @@ export interface AccountTerms {
   readonly reserve: number;
   /** Credits beyond the allowance of a period that the job lets the provider bill. */
   readonly overageCredits: number;
+  /** The subscription is a default: no job and no option named it. */
+  readonly isAssumed?: boolean;
 }
 
 /** An account under the terms of the last run that could spend it. */

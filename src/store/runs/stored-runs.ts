@@ -26,8 +26,8 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
     ),
   );
   if (run.terms !== undefined) {
-    const { subscription, anniversaryDay, reserve, overageCredits } = run.terms;
-    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits };
+    const { subscription, anniversaryDay, reserve, overageCredits, isAssumed = false } = run.terms;
+    const terms: AccountTerms = { subscription, anniversaryDay, reserve, overageCredits, isAssumed };
     yield* write(
       statement(
         `INSERT INTO account_terms (account, terms, run) VALUES ($1, $2, $3)

@@ -1,0 +1,47 @@
+import type { JobAccount } from '../../job/account-settings.ts';
+import type { Job } from '../../job/settings.ts';
+import type { LedgerAccount } from '../../store/runs/port.ts';
+
+/** What the last run of an account used: its subscription, and the day on which its periods begin. */
+type LastTerms = Pick<LedgerAccount, 'subscription' | 'anniversaryDay'>;
+
+/** A job under the terms of its account's last run where it names none, and those terms. */
+export interface JobOfAccount {
+  readonly job: Job;
+  /** Null: there was no such run, or it assumed its subscription. */
+  readonly last: LastTerms | null;
+}
+
+/**
+ * Takes over what the last run of the account used, so that plan, quota and run speak of one subscription. Nobody asked the service for
+ * it, but a user has named it.
+ *
+ * @param accounts of the store's runs
+ */
+export function withLastTerms(job: Job, accounts: readonly LedgerAccount[]): JobOfAccount {
+  const last = accounts.find(({ name }) => name === job.account.name);
+  if (job.service.kind !== 'remote' || last === undefined || last.isAssumed) return { job, last: null };
+  const isAssumed = (name: Job['assumed'][number]) => job.assumed.includes(name);
+  const account = {
+    ...(isAssumed('subscription') ? subscribed(job.account, last) : job.account),
+    ...(isAssumed('anniversary_day') ? { anniversaryDay: last.anniversaryDay } : {}),
+  };
+  return { job: { ...job, account, assumed: job.assumed.filter((name) => name === 'topics') }, last };
+}
+
+/** With another subscription the same dollars are other credits of overage, rounded down: never more dollars than allowed. */
+function subscribed(account: JobAccount, { subscription }: LastTerms): JobAccount {
+  const dollars = account.overageCredits * (account.subscription.overageRate ?? 0);
+  const { overageRate } = subscription;
+  const overageCredits = dollars === 0 || !overageRate ? 0 : Math.floor(dollars / overageRate + 1e-9);
+  return { ...account, subscription, overageCredits };
+}
+
+/** Whether a job says otherwise than its account's last run. */
+export function differsFrom({ subscription, anniversaryDay }: LastTerms, last: LastTerms): boolean {
+  return (
+    subscription.creditsPerMonth !== last.subscription.creditsPerMonth ||
+    subscription.creditsPerMinute !== last.subscription.creditsPerMinute ||
+    anniversaryDay !== last.anniversaryDay
+  );
+}
