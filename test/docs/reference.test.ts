@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { grouped } from '../../src/base/format-numbers.ts';
@@ -7,6 +8,7 @@ import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
 import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { jobFileJsonSchema } from '../../src/job/job-file.ts';
+import { SETTING_LIST } from '../../src/job/setting-table.ts';
 import { ROOT } from '../cli/command-line.ts';
 import { checkSection } from './quoted-sessions.ts';
 
@@ -26,26 +28,34 @@ test("docs/reference/commands.md lists the program's commands", () => {
   checkSection(fileOf('commands.md'), 'commands', ['| command | what it does |', '|---|---|', ...rows].join('\n'));
 });
 
-test("docs/reference/options.md lists the program's options", () => {
-  const tables = [...Map.groupBy(JOB_OPTIONS, ({ group }) => group)].map(([group, options]) => {
-    const rows = options.map(({ flag, alias, env, help }) => {
-      const name = `\`--${flag}\`${alias ? `, \`-${alias}\`` : ''}`;
-      return `| ${name} | ${env ? `\`${env}\`` : ''} | ${cell(help)} |`;
-    });
-    return [`## ${group}`, '', '| option | environment | what it does |', '|---|---|---|', ...rows].join('\n');
-  });
-  checkSection(fileOf('options.md'), 'options', tables.join('\n\n'));
-});
-
 test("docs/reference/exit-codes.md lists the program's exit codes", () => {
   const rows = EXIT_MEANINGS.map(([code, meaning]) => `| ${code} | ${meaning} |`);
   checkSection(fileOf('exit-codes.md'), 'exit-codes', ['| code | meaning |', '|---|---|', ...rows].join('\n'));
 });
 
-test('docs/reference/job-file.md lists the settings', () => {
+test('docs/reference/job-file.md lists the settings, and the options and variables that give them', () => {
   const { properties } = jobFileJsonSchema() as { properties: Record<string, { description?: string }> };
-  const rows = Object.entries(properties).map(([name, { description }]) => `| \`${name}\` | ${cell(description!)} |`);
-  checkSection(fileOf('job-file.md'), 'settings', ['| setting | meaning |', '|---|---|', ...rows].join('\n'));
+  const groups = Map.groupBy(SETTING_LIST, ([, { group }]) => group);
+  assert.deepEqual(
+    [...groups.values()].flatMap((lines) => lines.map(([name]) => name)).sort(),
+    Object.keys(properties).sort(),
+  );
+  const tables = [...groups].map(([group, lines]) => {
+    const rows = lines.flatMap(([name]) => {
+      const meaning = properties[name]!.description!;
+      const options = JOB_OPTIONS.filter(({ setting }) => setting === name);
+      const named = options.map(({ flag, alias, env, help }) => ({
+        help,
+        names: [`\`--${flag}\``, ...(alias ? [`\`-${alias}\``] : []), ...(env ? [`\`${env}\``] : [])].join(', '),
+      }));
+      const [only] = named;
+      return named.length === 1 && only!.names.startsWith(`\`--${name.replaceAll('_', '-')}\``)
+        ? [`| \`${name}\` | ${only!.names} | ${cell(meaning)} |`]
+        : [`| \`${name}\` | | ${cell(meaning)} |`, ...named.map(({ names, help }) => `| | ${names} | ${cell(help)} |`)];
+    });
+    return [`### ${group}`, '', '| setting | option, environment | meaning |', '|---|---|---|', ...rows].join('\n');
+  });
+  checkSection(fileOf('job-file.md'), 'settings', tables.join('\n\n'));
 });
 
 test('docs/operator/own-service.md lists the search radii of the service', () => {
