@@ -3,10 +3,8 @@ import { brotliDecompress, gunzip, inflate, inflateRaw, constants as zlib, zstdD
 import type { Call } from '../contract/credits.ts';
 import type { Redactor } from './redact.ts';
 
-/**
- * The largest body that is accepted, before and after decompression: several times the largest real one (an enterprise bundle has 5 to 7
- * MB).
- */
+/** The largest body that is accepted, before and after decompression: several times the largest real one (an enterprise bundle has 5 to
+ * 7 MB). */
 export const MAX_BODY_BYTES: Readonly<Record<Call['kind'], number>> = {
   single: 16 * 1024 * 1024,
   standard: 16 * 1024 * 1024,
@@ -29,10 +27,8 @@ export type Content =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'unread'; readonly why: string };
 
-/**
- * Parses a body on the event loop: the largest bundle takes 28 ms, and the largest subscription that is sold buys one in two seconds. Only
- * this function removes keys from what a service answers.
- */
+/** Parses a body on the event loop: the largest bundle takes 28 ms, and the largest subscription that is sold buys one in two seconds.
+ * Only this function removes keys from what a service answers. */
 export function contentOf(body: Buffer, redactor: Redactor): Content {
   const excess = jsonLimitExceeded(body);
   if (excess !== null) return { kind: 'unread', why: excess };

@@ -21,10 +21,8 @@ export interface Received {
 
 export type HeaderMap = Readonly<Record<string, string>>;
 
-/**
- * No usable answer. `reached` decides about the charge: `never` means that no byte of the request was sent, so it cannot have been charged;
- * `maybe`: everything else.
- */
+/** No usable answer. `reached` decides about the charge: `never` means that no byte of the request was sent, so it cannot have been
+ * charged; `maybe`: everything else. */
 export interface TransportFailure {
   readonly kind: 'failure';
   readonly reached: 'never' | 'maybe';
@@ -47,10 +45,8 @@ export type FailureCode =
   | 'NOT_HTTP'
   | 'CLOSED';
 
-/**
- * Milliseconds. `headers` and `body` limit a silence; `total` limits the whole request, also one whose answer comes a byte a second. 7 MB
- * within `total` need 0.4 Mbit/s.
- */
+/** Milliseconds. `headers` and `body` limit a silence; `total` limits the whole request, also one whose answer comes a byte a second. 7
+ * MB within `total` need 0.4 Mbit/s. */
 export interface Timeouts {
   readonly connect: number;
   readonly headers: number;
@@ -69,10 +65,8 @@ export interface Rate {
   readonly retryAfterMs: number | null;
 }
 
-/**
- * Reads the rate headers at `now`. Times are compared with the answer's own `Date` where it has one, so a wrong clock on either side does
- * no harm.
- */
+/** Reads the rate headers at `now`. Times are compared with the answer's own `Date` where it has one, so a wrong clock on either side
+ * does no harm. */
 export function readRate(headers: HeaderMap, now: number): Rate {
   const servedAt = httpDateMs(headers.date) ?? now;
   return {

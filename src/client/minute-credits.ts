@@ -104,10 +104,8 @@ export class MinuteCredits {
     this.#available -= credits;
   }
 
-  /**
-   * Bottleneck starts no job before the wall clock reads the time of the latest one: where the clock is set back by an hour, it waits for
-   * an hour. So waiting calls move to a new queue, in their order.
-   */
+  /** Bottleneck starts no job before the wall clock reads the time of the latest one: where the clock is set back by an hour, it waits
+   * for an hour. So waiting calls move to a new queue, in their order. */
   #renewQueue(): void {
     if (this.#isClosed || Math.abs(clockOffset() - this.#clockOffset) <= CLOCK_SET_MS) return;
     const old = this.#queue;

@@ -1,7 +1,5 @@
-/*
- * Removes keys from what a service sent: some services repeat a refused key in their message. Works on strings after HTTP,
- * compression and JSON were decoded: before that, the same key has too many forms. docs/reliability.md lists the forms.
- */
+/* Removes keys from what a service sent: some services repeat a refused key in their message. Works on strings after HTTP, compression
+ * and JSON were decoded: before that, the same key has too many forms. docs/reliability.md lists the forms. */
 
 /** Shorter keys would match ordinary words; no real key is that short. */
 const SHORTEST_KEY = 4;

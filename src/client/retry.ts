@@ -46,10 +46,8 @@ export interface Tried {
 
 export const NOTHING_TRIED: Tried = { failures: 0, inDoubt: 0, slowedDown: 0, rateWaitMs: 0 };
 
-/**
- * `retry`: send the same call after `afterMs`, and decide next time from `tried`. `rate`: no other call should start before then either.
- * `pause`: stop the run, it can be resumed after `afterMs`.
- */
+/** `retry`: send the same call after `afterMs`, and decide next time from `tried`. `rate`: no other call should start before then
+ * either. `pause`: stop the run, it can be resumed after `afterMs`. */
 export type Decision =
   | { readonly next: 'give-up' }
   | { readonly next: 'retry'; readonly afterMs: number; readonly rate: boolean; readonly tried: Tried }

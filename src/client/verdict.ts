@@ -151,10 +151,8 @@ function ofAnswer<Result>(
   return { kind: 'answered', charged, message: 'Answered', ...read, ...base };
 }
 
-/**
- * What an unusable answer cost. Every 200 is charged (docs/developer/service-api.md, 1.4). If it states less than the price, or nothing,
- * only the provider's bill can tell.
- */
+/** What an unusable answer cost. Every 200 is charged (docs/developer/service-api.md, 1.4). If it states less than the price, or
+ * nothing, only the provider's bill can tell. */
 function chargeOf({ stated, price }: Cost): number | 'unknown' {
   return stated !== null && stated >= price ? stated : 'unknown';
 }

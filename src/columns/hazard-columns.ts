@@ -1,10 +1,8 @@
 import type { AIR_QUALITY_DAYS, Rating } from '../contract/topic-values.ts';
 import type { CountColumn, NaturalSlug, ProximitySlug } from '../contract/topics.ts';
 
-/*
- * The columns of the topics as types, for programs. `topic-columns.ts` makes them; test/package/installed-package-long.test.ts compiles
- * a program that names each, so the two cannot differ.
- */
+/* The columns of the topics as types, for programs. `topic-columns.ts` makes them; test/package/installed-package-long.test.ts compiles
+ * a program that names each, so the two cannot differ. */
 
 /** `coastalFlood` is `coastal_flood`. */
 type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}`

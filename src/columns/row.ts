@@ -54,10 +54,8 @@ export function perilbookColumns(prefix = ''): ReadonlyMap<string, PerilbookColu
   return new Map<string, PerilbookColumn>([...leading, ...ofTopics, ...ofPoint]);
 }
 
-/**
- * The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` decides by the time of the oldest answer
- * whether it is sample data.
- */
+/** The fields of a row whose location was looked up, in the order of `addedColumns`. `isSample` decides by the time of the oldest answer
+ * whether it is sample data. */
 export function enrichedFields(
   record: CellRecord,
   topics: readonly TopicSlug[],

@@ -23,10 +23,8 @@ export function billingPeriod(anniversaryDay: number, now: number): BillingPerio
 /** How far the clocks of provider and client may differ. */
 export const CLOCKS_APART_MS = 60_000;
 
-/**
- * Until when a refusal for exhausted quota is valid: until the next anniversary. Right after an anniversary, a slow clock may have given it
- * for the old period; then it is valid only until that is impossible.
- */
+/** Until when a refusal for exhausted quota is valid: until the next anniversary. Right after an anniversary, a slow clock may have
+ * given it for the old period; then it is valid only until that is impossible. */
 export function refusalHoldsUntil(anniversaryDay: number, at: number): number {
   const { start, end } = billingPeriod(anniversaryDay, at);
   return at < start + CLOCKS_APART_MS ? start + CLOCKS_APART_MS : end;

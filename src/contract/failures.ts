@@ -18,10 +18,7 @@ export type ServiceFailure = keyof typeof SERVICE_FAILURES;
 /** The content of `error` on a bundle's topic that failed (docs/developer/service-api.md, 3.2). */
 export const UNAVAILABLE = 'unavailable';
 
-/**
- * The publisher has no data on this place: no monitor within reach, no row for the county. This is lasting;
- * `unavailable` is temporary. The code of a single call, and the `reason` beside `error` on a bundle's topic; both are
- * ours, the contract names neither.
- */
+/** The publisher has no data on this place: no monitor within reach, no row for the county. This is lasting; `unavailable` is temporary.
+ * The code of a single call, and the `reason` beside `error` on a bundle's topic; both are ours, the contract names neither. */
 export const NO_DATA_CODE = 'NO_DATA';
 export const NO_DATA_REASON = 'no_data';

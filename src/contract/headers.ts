@@ -22,10 +22,8 @@ export function retryAfterMs(text: string | undefined, now: number): number | nu
   return date === null ? null : Math.max(SHORTEST_RETRY_AFTER_MS, date - now);
 }
 
-/**
- * A date of HTTP in milliseconds since the epoch; null for any other text. Only the one format that HTTP still allows, and only
- * dates that exist: Date.parse alone reads "7" as a month and 31 February as 3 March.
- */
+/** A date of HTTP in milliseconds since the epoch; null for any other text. Only the one format that HTTP still allows, and only dates
+ * that exist: Date.parse alone reads "7" as a month and 31 February as 3 March. */
 export function httpDateMs(text: string | undefined): number | null {
   if (text === undefined) return null;
   const ms = Date.parse(text);

@@ -1,10 +1,8 @@
 /** Characters that mean the same plain and percent-encoded (RFC 3986, 2.3 and 6.2.2.2). */
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
 
-/**
- * Normalizes a service's address: lower-case scheme and host, no default port, no dot segments, no trailing slashes,
- * percent-encoding in upper case and only where needed. Text that is no HTTP address is returned unchanged.
- */
+/** Normalizes a service's address: lower-case scheme and host, no default port, no dot segments, no trailing slashes, percent-encoding
+ * in upper case and only where needed. Text that is no HTTP address is returned unchanged. */
 export function normalizedAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return text;
@@ -15,10 +13,8 @@ export function normalizedAddress(text: string): string {
   return `${url.protocol}//${host}${normalizedPath(url.pathname)}`;
 }
 
-/**
- * The name under which the answers of an address are stored, so that another spelling does not buy them again. `localhost` is called
- * 127.0.0.1. Requests go to the address as given: a service may listen on ::1 alone.
- */
+/** The name under which the answers of an address are stored, so that another spelling does not buy them again. `localhost` is called
+ * 127.0.0.1. Requests go to the address as given: a service may listen on ::1 alone. */
 export function sourceName(address: string): string {
   return normalizedAddress(address).replace(/^(https?:\/\/)localhost(?=[:/]|$)/, '$1127.0.0.1');
 }

@@ -18,10 +18,8 @@ export interface Topic {
   readonly category: Category;
   readonly details: DetailsKind;
   readonly cadence: Cadence;
-  /**
-   * The area within which its value is the same: natural ratings are scored by tract, `airQuality` and `radon` are given by county
-   * (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: each place has its own value.
-   */
+  /** The area within which its value is the same: natural ratings are scored by tract, `airQuality` and `radon` are given by county
+   * (docs/developer/service-api.md, 4.1, 4.6 and 4.8). Null: each place has its own value. */
   readonly area: AreaLevel | null;
   /** The full names of columns that count the records of `details`; the other columns follow from the category. */
   readonly countColumns: readonly string[];

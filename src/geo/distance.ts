@@ -14,10 +14,8 @@ export function distanceMeters(a: Location, b: Location): number {
   return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/**
- * Nearer to the edge than this share of the squared chord, rounding could decide, so the distance itself is computed. The squared chord of
- * a kilometre has a relative error of 3e-12.
- */
+/** Nearer to the edge than this share of the squared chord, rounding could decide, so the distance itself is computed. The squared chord
+ * of a kilometre has a relative error of 3e-12. */
 const NEAR_EDGE = 1e-6;
 
 /** A location as a unit vector. */
@@ -32,10 +30,8 @@ export function unitVectorOf({ lat, lng }: Location): UnitVector {
   return { x: shrink * Math.cos(lng * RADIANS), y: shrink * Math.sin(lng * RADIANS), z: Math.sin(lat * RADIANS) };
 }
 
-/**
- * Makes the function that decides whether a point is within `meters` of a location. Its result always agrees with `distanceMeters`,
- * in a tenth of the time, because comparing chords needs no trigonometry.
- */
+/** Makes the function that decides whether a point is within `meters` of a location. Its result always agrees with `distanceMeters`, in
+ * a tenth of the time, because comparing chords needs no trigonometry. */
 export function createWithin(location: Location, meters: number): (point: Location & UnitVector) => boolean {
   const { x, y, z } = unitVectorOf(location);
   const squaredChord = 4 * Math.sin(meters / (2 * EARTH_RADIUS_M)) ** 2;

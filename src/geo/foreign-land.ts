@@ -2,11 +2,9 @@ import type { Location } from './coordinates.ts';
 import neighbours from './foreign-land.json' with { type: 'json' };
 import { metersToEdges, type Outline, outlineHolds, outlineOf, packRings } from './outline.ts';
 
-/*
- * The land of Canada, Mexico and the British Virgin Islands, the only neighbours within 40 km of the US. foreign-land.json
- * is made from Natural Earth's 1:10m countries by test/geo/foreign-land-source.ts. Near the US it is accurate to about 200 m;
- * farther away only every tenth of a degree is kept.
- */
+/* The land of Canada, Mexico and the British Virgin Islands, the only neighbours within 40 km of the US. foreign-land.json is made from
+ * Natural Earth's 1:10m countries by test/geo/foreign-land-source.ts. Near the US it is accurate to about 200 m; farther away only every
+ * tenth of a degree is kept. */
 
 /** The farthest distance that is measured. */
 export const FARTHEST_METERS = 28_000;

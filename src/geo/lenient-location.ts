@@ -1,10 +1,8 @@
 import type { Location } from './coordinates.ts';
 import { checkLocation, type ParsedLocation } from './parse-location.ts';
 
-/*
- * Reads coordinates as people and other programs write them, for `coordinates: lenient`: degrees, minutes and seconds,
- * compass letters, decimal commas, typographic signs. An ambiguous text is not read.
- */
+/* Reads coordinates as people and other programs write them, for `coordinates: lenient`: degrees, minutes and seconds, compass letters,
+ * decimal commas, typographic signs. An ambiguous text is not read. */
 
 type Axis = 'lat' | 'lng';
 

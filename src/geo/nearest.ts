@@ -60,11 +60,9 @@ function pathOf(value: unknown): Path {
   return path;
 }
 
-/**
- * Distance in metres from a location to the nearest of some GeoJSON features, 0 inside a polygon; null when none has a
- * geometry that can be read. Lines and outlines are measured to the nearest point of each segment, on a plane at the
- * location (the error is below 0.1 % within the few tens of kilometres in which features are counted).
- */
+/** Distance in metres from a location to the nearest of some GeoJSON features, 0 inside a polygon; null when none has a geometry that
+ * can be read. Lines and outlines are measured to the nearest point of each segment, on a plane at the location (the error is below 0.1
+ * % within the few tens of kilometres in which features are counted). */
 export function nearestMeters(location: Location, features: readonly unknown[]): number | null {
   const search = new NearestSearch(location);
   for (const feature of features) {
@@ -89,10 +87,8 @@ function nearestShare(ax: number, ay: number, bx: number, by: number): number {
   return length === 0 ? 0 : Math.max(0, Math.min(1, -(ax * dx + ay * dy) / length));
 }
 
-/**
- * A plane at a location, in degrees of latitude, and the point nearest to the location so far. Of equally near points on the plane, the
- * nearest on the sphere counts, so the order of measuring does not matter.
- */
+/** A plane at a location, in degrees of latitude, and the point nearest to the location so far. Of equally near points on the plane, the
+ * nearest on the sphere counts, so the order of measuring does not matter. */
 export class NearestSearch {
   readonly #location: Location;
   readonly #stretch: number;

@@ -6,10 +6,8 @@ import { metersToEdges, type Outline, outlineHolds, outlineOf, type PackedRings,
 /** The share that eviction leaves: evicting one by one would need an ordered list at every lookup. */
 const SHARE_AFTER_EVICTION = 0.75;
 
-/**
- * The index of polygons: tracts, counties, states, by their number in a list. Boxes are in memory (85,000 tracts take 20 MB); an outline is
- * made when it is first needed, and the least recently used ones are dropped.
- */
+/** The index of polygons: tracts, counties, states, by their number in a list. Boxes are in memory (85,000 tracts take 20 MB); an
+ * outline is made when it is first needed, and the least recently used ones are dropped. */
 export class OutlineIndex {
   readonly #ringsOf: (index: number) => PackedRings;
   readonly #mostValues: number;
@@ -89,10 +87,8 @@ export class OutlineIndex {
   }
 }
 
-/**
- * Makes the function that finds which boxes touch a box, in the order of the list. With nodes of 8 boxes a lookup among 85,000
- * tracts takes 0.9 µs and the index 34 ms (nodes of 16: 0.9 µs, 39 ms); SQLite's R*Tree takes about 10 µs a lookup.
- */
+/** Makes the function that finds which boxes touch a box, in the order of the list. With nodes of 8 boxes a lookup among 85,000 tracts
+ * takes 0.9 µs and the index 34 ms (nodes of 16: 0.9 µs, 39 ms); SQLite's R*Tree takes about 10 µs a lookup. */
 export function createBoxSearch(boxes: readonly Box[]): (box: Box) => number[] {
   // Flatbush refuses an empty index.
   if (boxes.length === 0) return () => [];

@@ -4,10 +4,8 @@ import { METERS_PER_DEGREE } from './distance.ts';
 import { crossesEastward, polygonsOf } from './edges.ts';
 import { NearestSearch } from './nearest.ts';
 
-/**
- * Rings, outer ones and holes alike, in one array: the number of rings, the number of positions of each, then longitude and latitude in
- * turn in units of 1e-7 degrees (about a centimetre): half the size of doubles. Each ring ends where it begins.
- */
+/** Rings, outer ones and holes alike, in one array: the number of rings, the number of positions of each, then longitude and latitude in
+ * turn in units of 1e-7 degrees (about a centimetre): half the size of doubles. Each ring ends where it begins. */
 export type PackedRings = Int32Array;
 
 export function packRings(rings: readonly (readonly Position[])[]): PackedRings {
@@ -37,10 +35,8 @@ function closedRing(ring: readonly Position[]): readonly Position[] {
   return [...ring, first];
 }
 
-/**
- * The edges of rings, sorted into bands of latitude, so that a test of a location or a small box reads only the edges near it: about 10 of
- * the 1,700 edges of a TIGER/Line tract.
- */
+/** The edges of rings, sorted into bands of latitude, so that a test of a location or a small box reads only the edges near it: about 10
+ * of the 1,700 edges of a TIGER/Line tract. */
 export interface Outline {
   readonly rings: PackedRings;
   /** The edges of each band, by the index of their first coordinate; an edge is in every band that it touches. */

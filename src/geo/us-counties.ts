@@ -25,10 +25,8 @@ interface CountyIndex {
 
 let loaded: CountyIndex | undefined;
 
-/**
- * The county of a location, from us-atlas (1:10m: within some hundred metres of a border it may be the neighbour; Connecticut
- * has its eight former counties). Off the coast it is the nearest county; null outside the US.
- */
+/** The county of a location, from us-atlas (1:10m: within some hundred metres of a border it may be the neighbour; Connecticut has its
+ * eight former counties). Off the coast it is the nearest county; null outside the US. */
 export function countyAt(location: Location): County | null {
   const { counties, outlines } = loadCounties();
   const index = outlines.holding(location) ?? outlines.nearest(location, FARTHEST_METERS);

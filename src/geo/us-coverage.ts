@@ -7,11 +7,9 @@ import { FARTHEST_METERS, foreignLandAt } from './foreign-land.ts';
 import { metersToEdges, type Outline, outlineHolds, outlineOf, type PackedRings, packRings } from './outline.ts';
 import { usAtlas } from './us-atlas.ts';
 
-/**
- * At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15, Desecheo by 22). Over
- * water, a wide margin costs nothing where no neighbour's land is nearer: a location there is on such an island, and the service decides
- * about it.
- */
+/** At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15, Desecheo by 22).
+ * Over water, a wide margin costs nothing where no neighbour's land is nearer: a location there is on such an island, and the service
+ * decides about it. */
 const COAST_MARGIN_KM = 25;
 
 const KM_PER_DEGREE = METERS_PER_DEGREE / 1_000;
@@ -114,11 +112,8 @@ const isInside = (coverage: Coverage, location: Location): boolean => outlineHol
 const kmToEdge = (coverage: Coverage, location: Location): number =>
   metersToEdges(outlineIn(coverage), location, FARTHEST_METERS) / 1_000;
 
-/**
- * True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern
- * Mariana Islands, and up to 25 km off their coasts unless foreign land is nearer. The first call reads the shapes
- * (about 50 ms).
- */
+/** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana Islands, and
+ * up to 25 km off their coasts unless foreign land is nearer. The first call reads the shapes (about 50 ms). */
 export function isCovered(location: Location): boolean {
   const coverage = coverageFor(location);
   if (coverage === null) return false;
@@ -162,10 +157,8 @@ function tileValue(coverage: Coverage, location: Location): number {
   return value;
 }
 
-/**
- * Marks a tile and its unknown neighbours in the row: no edge crosses them, so they are inside like it. Testing each of them took a tenth
- * of a scan.
- */
+/** Marks a tile and its unknown neighbours in the row: no edge crosses them, so they are inside like it. Testing each of them took a
+ * tenth of a scan. */
 function markInside({ tiles }: Coverage, tile: number): void {
   const first = tile - (tile % COLUMNS);
   let from = tile;

@@ -2,10 +2,8 @@ import type { Field } from '../contract/answer.ts';
 import { putPlace, rowFields } from './placed-fields.ts';
 import type { AddedColumn, PlacedFields, Row, RowFile, WriteRequest } from './port.ts';
 
-/**
- * Runs `write` with the kept columns of an earlier run among the added ones: the file's columns in their old order, then the new
- * ones. A second pass reads the kept fields while the first one writes: this is rare, and keeps the formats simple.
- */
+/** Runs `write` with the kept columns of an earlier run among the added ones: the file's columns in their old order, then the new ones.
+ * A second pass reads the kept fields while the first one writes: this is rare, and keeps the formats simple. */
 export async function withKeptColumns<T>(
   rowFile: RowFile,
   request: WriteRequest,
@@ -79,11 +77,9 @@ function keptField(row: Row | undefined, index: number, { type }: AddedColumn): 
 /** Perilbook's first columns, which are always all present; each may have a prefix. */
 const [FIRST_COLUMN, ...NEXT_COLUMNS] = ['hazard_status', 'hazard_note', 'hazard_as_of'] as const;
 
-/**
- * The index from which on all columns were written by Perilbook, or null when there is none. `own` holds every name that
- * Perilbook can write, with the prefix of the job. Null if a foreign column follows `hazard_status`, or if its next
- * columns are missing: dropping columns would then lose a column of the user.
- */
+/** The index from which on all columns were written by Perilbook, or null when there is none. `own` holds every name that Perilbook can
+ * write, with the prefix of the job. Null if a foreign column follows `hazard_status`, or if its next columns are missing: dropping
+ * columns would then lose a column of the user. */
 export function findPerilbookColumns(names: readonly string[], own: { has(name: string): boolean }): number | null {
   let from = names.length;
   while (from > 0 && own.has(names[from - 1]!)) from--;

@@ -66,9 +66,8 @@ export function findLocationColumns(
   throw columnsError(`No ${missing} column was found`, names, undefined, hint);
 }
 
-/**
- * Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, it is unclear which is meant.
- */
+/** Of two complete pairs with the same names the first is taken. If only one of the two columns exists twice, it is unclear which is
+ * meant. */
 function refuseTwins(
   names: readonly string[],
   plain: readonly string[],

@@ -6,10 +6,8 @@ import { assertFieldCount, isWritten, type PlacedFields, type PlaceSink, type Wr
 /** Most encoded fields of places in a writer's memory: at most 8 bytes each, so 128 MB. */
 const MOST_FIELDS = 2 ** 24;
 
-/**
- * Places held at once, if not all are held: a Map of them takes 5 MB. A full Map is cleared: keeping all places took 5 s of garbage
- * collection for a million rows at different places.
- */
+/** Places held at once, if not all are held: a Map of them takes 5 MB. A full Map is cleared: keeping all places took 5 s of garbage
+ * collection for a million rows at different places. */
 const MOST_HELD = 131_072;
 
 /** Whether a writer may encode the fields of all places before it writes the first row. */
@@ -115,10 +113,8 @@ export function rowFields(
   };
 }
 
-/**
- * Fields with the control characters of texts as escapes: they come from a service, and a terminal that shows the file would obey them.
- * Kept columns and points stay unchanged.
- */
+/** Fields with the control characters of texts as escapes: they come from a service, and a terminal that shows the file would obey them.
+ * Kept columns and points stay unchanged. */
 function writtenFields({ added }: Pick<WriteRequest, 'added'>, fields: readonly Field[]): readonly Field[] {
   return fields.map((field, index) =>
     typeof field === 'string' && isWritten(added[index]!) ? printable(field) : field,

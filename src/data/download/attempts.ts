@@ -16,11 +16,9 @@ const LONGEST_WAIT_MS = 60_000;
 /** Longer waits end the download. */
 const LONGEST_ASKED_MS = 10 * 60_000;
 
-/**
- * Repeats `work` after transient failures, with growing waits or the wait that the server asks for. An attempt after which `progress` is
- * higher resets the count of attempts. undici's RetryAgent was rejected: it resumes only within one request, but here a partial file
- * outlives the process; it also takes no clock, and does not report why it waits.
- */
+/** Repeats `work` after transient failures, with growing waits or the wait that the server asks for. An attempt after which `progress`
+ * is higher resets the count of attempts. undici's RetryAgent was rejected: it resumes only within one request, but here a partial file
+ * outlives the process; it also takes no clock, and does not report why it waits. */
 export async function withAttempts<T>(
   { clock, random, signal, onWait = () => {} }: AttemptOptions,
   work: () => Promise<T>,

@@ -28,9 +28,8 @@ type PagesState = z.infer<typeof pagesState>;
 const LEAST_PAGE_ROWS = 50;
 /** How long reading may be resumed in a layer without an edit date. */
 const PAGES_LAST_MS = 60 * 60_000;
-/**
- * How often a layer is read again when it changes meanwhile. Then it is accepted if the count fits, because fires change every few minutes.
- */
+/** How often a layer is read again when it changes meanwhile. Then it is accepted if the count fits, because fires change every few
+ * minutes. */
 const MOST_READINGS = 3;
 
 /**

@@ -30,10 +30,8 @@ export interface SpanOutcome {
   readonly isNew: boolean;
 }
 
-/**
- * Downloads the events of all boxes, one file per span of time. A span has at most as many events as a query returns. Spans with the same
- * count and no updated event are not downloaded again.
- */
+/** Downloads the events of all boxes, one file per span of time. A span has at most as many events as a query returns. Spans with the
+ * same count and no updated event are not downloaded again. */
 export async function downloadSpans(
   download: SpanDownload,
   name: string,

@@ -43,10 +43,8 @@ export interface CheckedSource {
   readonly warnings: readonly string[];
 }
 
-/**
- * Checks sources concurrently: whether they exist, have the expected format, are as new as their cadence promises, and are newer than the
- * downloads.
- */
+/** Checks sources concurrently: whether they exist, have the expected format, are as new as their cadence promises, and are newer than
+ * the downloads. */
 export async function checkSources(
   sources: readonly Source[],
   downloads: string,

@@ -96,10 +96,8 @@ export function keyOf(name: string): string {
 /** Finds the name of a property; null when it is missing. */
 export type PropertyFinder = (properties: Readonly<Record<string, unknown>>) => string | null;
 
-/**
- * Makes the function that finds the first of these names that exists, in any case and with any leading number. It caches the last match and
- * the normalized names, because a million rows have a hundred columns each.
- */
+/** Makes the function that finds the first of these names that exists, in any case and with any leading number. It caches the last match
+ * and the normalized names, because a million rows have a hundred columns each. */
 export function propertyFinder(names: readonly string[]): PropertyFinder {
   const wanted = names.map(keyOf);
   const keys = new Map<string, string>();

@@ -30,10 +30,8 @@ const PUBLICATION = {
 
 type YearFigures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
 
-/**
- * The yearly summary of the counties with monitors, about a third of all. Of several years the newest of each county is loaded; an
- * incomplete year is rejected.
- */
+/** The yearly summary of the counties with monitors, about a third of all. Of several years the newest of each county is loaded; an
+ * incomplete year is rejected. */
 export const airQuality: Loader = {
   describe: 'EPA annual AQI by county (annual_aqi_by_county_YYYY.csv)',
   loads: { name: 'airQuality', level: '' },

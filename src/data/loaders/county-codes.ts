@@ -14,11 +14,9 @@ export interface StatedArea {
 
 const LENGTHS = { county: 5, tract: 11 } as const;
 
-/**
- * Reads the code of a county or tract. A spreadsheet turns `06001400100` into the number 6001400100 (or 6001400100.0),
- * so codes of states 01 to 09 are one digit short. The zero is put back if the code is then in a state and the row
- * names no other; anything else is refused, because a wrong code would give a place another's risk.
- */
+/** Reads the code of a county or tract. A spreadsheet turns `06001400100` into the number 6001400100 (or 6001400100.0), so codes of
+ * states 01 to 09 are one digit short. The zero is put back if the code is then in a state and the row names no other; anything else is
+ * refused, because a wrong code would give a place another's risk. */
 export function readGeoid(text: string, level: 'county' | 'tract', stated: StatedArea): CodeFinding {
   const digits = text.trim().replace(/\.0+$/, '');
   const length = LENGTHS[level];
@@ -116,11 +114,9 @@ function plain(name: string): string {
     .replace(/[^a-z0-9]/g, '');
 }
 
-/**
- * Connecticut replaced its counties with nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA still publishes by
+/** Connecticut replaced its counties with nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA still publishes by
  * county. A region is answered from the county where most of its people live, by the towns of each (Connecticut Office of Policy and
- * Management, Councils of Governments).
- */
+ * Management, Councils of Governments). */
 const COUNTY_OF_REGION: readonly (readonly [region: string, county: string])[] = [
   ['09110', '09003'], // Capitol: Hartford, and half of Tolland
   ['09120', '09001'], // Greater Bridgeport: Fairfield

@@ -12,10 +12,8 @@ import type { LoadReporter } from './load-report.ts';
 export interface Reading {
   readonly dataset: StreamedDataset;
   readonly files: readonly SourceFile[];
-  /**
-   * One state, or `US`: all records are in this part. Several states: a record is in the parts of the states in which it lies, and is
-   * dropped if it lies in none. Null: the records determine the states.
-   */
+  /** One state, or `US`: all records are in this part. Several states: a record is in the parts of the states in which it lies, and is
+   * dropped if it lies in none. Null: the records determine the states. */
   readonly of: string | readonly string[] | null;
 }
 

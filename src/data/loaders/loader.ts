@@ -45,9 +45,7 @@ export interface Publication {
   readonly licence: string;
 }
 
-/**
- * Works of US agencies are in the public domain (17 USC 105) and need no attribution, so this only names the source.
- */
+/** Works of US agencies are in the public domain (17 USC 105) and need no attribution, so this only names the source. */
 export function publicDomain(agency: string): string {
   return `${agency}: a work of the US government, in the public domain.`;
 }

@@ -86,10 +86,8 @@ function siteOf(rows: readonly Record<string, unknown>[], lists: readonly Proper
   return Object.fromEntries([...agreed, ...listed]);
 }
 
-/**
- * Rows of text, in groups, that wait until a load has read all of them. They go to a temporary file that SQLite removes, with 8 MB in
- * memory: 300 MB of the Toxics Release Inventory took 2 GB as objects.
- */
+/** Rows of text, in groups, that wait until a load has read all of them. They go to a temporary file that SQLite removes, with 8 MB in
+ * memory: 300 MB of the Toxics Release Inventory took 2 GB as objects. */
 class RowBuffer implements Disposable {
   #database: Database.Database | null = null;
   #insert: Database.Statement<[number, string]> | null = null;

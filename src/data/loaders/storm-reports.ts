@@ -7,11 +7,8 @@ import type { LoadReporter } from './load-report.ts';
 import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
 import { yearSpan } from './vintages.ts';
 
-/**
- * The fields of the Storm Prediction Center's files in order (SPC, "Severe Weather Database files"). The oldest files
- * have no header, some have one with other or fewer names. A header that begins with `om` is used: from 2026 on, hail
- * has `edat` in place of `fc`.
- */
+/** The fields of the Storm Prediction Center's files in order (SPC, "Severe Weather Database files"). The oldest files have no header,
+ * some have one with other or fewer names. A header that begins with `om` is used: from 2026 on, hail has `edat` in place of `fc`. */
 const FIELDS =
   'om yr mo dy date time tz st stf stn mag inj fat loss closs slat slon elat elon len wid ns sn sg f1 f2 f3 f4 fc'.split(
     ' ',
@@ -161,11 +158,9 @@ interface TornadoPart {
  * bend. */
 const MARGIN_DEGREES = 0.1;
 
-/**
- * A tornado has a row for the whole track (sg 1) and more for the parts in each state (sg 2) and further counties (-9).
- * Parts have the number of the whole or their own. A part outside every whole track of its day is a tornado without
- * another row (number 291657 of 2011 is the only one in 6,198 rows of five years).
- */
+/** A tornado has a row for the whole track (sg 1) and more for the parts in each state (sg 2) and further counties (-9). Parts have the
+ * number of the whole or their own. A part outside every whole track of its day is a tornado without another row (number 291657 of 2011
+ * is the only one in 6,198 rows of five years). */
 function createTornadoParts() {
   const wholes: TornadoRow[] = [];
   const parts: TornadoPart[] = [];

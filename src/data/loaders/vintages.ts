@@ -68,9 +68,7 @@ function newestDay(): Vintage {
 const EARLIEST = Date.UTC(1900);
 const LATEST = Date.UTC(2200);
 
-/**
- * Milliseconds of a date in the agencies' formats: epoch milliseconds, 2024-10-03…, 2024/10/03 …; null when it is none.
- */
+/** Milliseconds of a date in the agencies' formats: epoch milliseconds, 2024-10-03…, 2024/10/03 …; null when it is none. */
 function timeIn(value: unknown): number | null {
   const text = typeof value === 'string' ? value.trim() : '';
   const [, year, month, day] = /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/.exec(text) ?? [];

@@ -5,10 +5,8 @@ import { type Area, COAST_METERS } from '../tables/area-finder.ts';
 import { type CountyRated, countyRatedAreas } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
 
-/**
- * Makes the function that finds the hazards for which a location gets the rating of its county. It searches areas only near county-rated
- * ones; elsewhere the answer takes a microsecond. Call it within a transaction.
- */
+/** Makes the function that finds the hazards for which a location gets the rating of its county. It searches areas only near
+ * county-rated ones; elsewhere the answer takes a microsecond. Call it within a transaction. */
 export function createCountyRatedCheck(
   database: DataDatabase,
   areaAt: (location: Location) => Area | null,

@@ -1,10 +1,8 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
 
-/*
- * Descriptions of the agencies' publications. Placeholders in addresses: {year}, {hour} (YYYYMMDDHH, UTC), {fips} (51),
- * {state} (VA), {st} (va), {name} (Virginia), {postalState} (US-VA), {slice} (US or VA).
- */
+/* Descriptions of the agencies' publications. Placeholders in addresses: {year}, {hour} (YYYYMMDDHH, UTC), {fips} (51), {state} (VA),
+ * {st} (va), {name} (Virginia), {postalState} (US-VA), {slice} (US or VA). */
 
 /** A file at a known address. */
 interface FileAddress {
@@ -83,10 +81,8 @@ export interface Source {
   /** The topics that it answers; empty for boundaries, which every topic needs. */
   readonly topics: readonly TopicSlug[];
   readonly download: SourceDownload;
-  /**
-   * The states of a file at the user's own address: as set, or null if the records determine them. Absent for the publisher's address,
-   * whose file has the requested states.
-   */
+  /** The states of a file at the user's own address: as set, or null if the records determine them. Absent for the publisher's address,
+   * whose file has the requested states. */
   readonly covers?: readonly string[] | null;
   /** The download size for the whole US, in bytes. */
   readonly bytes: number;
@@ -100,10 +96,8 @@ export interface Source {
   readonly mostBytes?: number;
   /** The age in days at which a file is downloaded again from a server without validators. */
   readonly staleAfterDays: number;
-  /**
-   * The age in days at which a new publication is overdue, with a margin; left out if no cadence is promised. Counted from the last change,
-   * or from the end of the year in the address.
-   */
+  /** The age in days at which a new publication is overdue, with a margin; left out if no cadence is promised. Counted from the last
+   * change, or from the end of the year in the address. */
   readonly oldAfterDays?: number;
   /** How often the agency publishes, in words. */
   readonly cadence: string;

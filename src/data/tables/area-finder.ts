@@ -7,9 +7,7 @@ import { type Area, LoadedAreas } from './loaded-areas.ts';
 
 export type { Area } from './loaded-areas.ts';
 
-/**
- * Simplified coastlines cut off piers, beaches and small islands: a location this near to an area still belongs to it.
- */
+/** Simplified coastlines cut off piers, beaches and small islands: a location this near to an area still belongs to it. */
 export const COAST_METERS = 5_000;
 /** At a land border 5 km would include Ciudad Juárez, Tijuana and Windsor; the same margin as geo/us-coverage.ts. */
 const BORDER_METERS = 500;

@@ -8,15 +8,11 @@ import { stateOf } from './states.ts';
 
 /** Checks of the boundaries in the data file. */
 export interface BoundaryCheck {
-  /**
-   * Whether boundaries of a location's state are loaded; for a location outside all states, whether any are. Without them it is unknown
-   * whether the location is outside the US, and whether the nearest area is its own.
-   */
+  /** Whether boundaries of a location's state are loaded; for a location outside all states, whether any are. Without them it is unknown
+   * whether the location is outside the US, and whether the nearest area is its own. */
   hasState(location: Location): boolean;
-  /**
-   * Why no loaded area contains a location: it is outside the US (`outside_coverage`), its state has no boundaries (`no_areas`), or the
-   * boundaries lack a part of the state (`incomplete_areas`).
-   */
+  /** Why no loaded area contains a location: it is outside the US (`outside_coverage`), its state has no boundaries (`no_areas`), or the
+   * boundaries lack a part of the state (`incomplete_areas`). */
   withoutArea(location: Location): 'outside_coverage' | 'no_areas' | 'incomplete_areas';
   /** Whether a tract of a county has ratings but no outline: a location outside all outlines may be in it. */
   lacksTract(county: string): boolean;
@@ -59,10 +55,8 @@ export function boundaryStates(database: DataDatabase): string[] {
   return [...new Set(['tract', 'county'].flatMap((level) => statesOfAreas(database, level)))].sort();
 }
 
-/**
- * The counties with boundaries in which some or all places get no natural topic: counties without ratings, and unrated counties whose rated
- * tracts have no outlines. Empty if no index is loaded.
- */
+/** The counties with boundaries in which some or all places get no natural topic: counties without ratings, and unrated counties whose
+ * rated tracts have no outlines. Empty if no index is loaded. */
 export function countiesWithoutRatings(database: DataDatabase): ReadonlySet<string> {
   const countiesIn = (table: string): Set<string> =>
     // One step of the index for each county: `DISTINCT` would read 1.5 million rows.

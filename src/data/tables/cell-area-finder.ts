@@ -8,10 +8,8 @@ import { LoadedAreas } from './loaded-areas.ts';
 export interface CellAreas {
   readonly tract: string | null;
   readonly county: string | null;
-  /**
-   * Why the cell has no area of the requested level: a boundary crosses it, it is outside all outlines (off the coast), or its state has no
-   * outlines. Null if it has one.
-   */
+  /** Why the cell has no area of the requested level: a boundary crosses it, it is outside all outlines (off the coast), or its state
+   * has no outlines. Null if it has one. */
   readonly lacks: 'near_border' | 'in_no_area' | 'no_boundaries' | null;
 }
 

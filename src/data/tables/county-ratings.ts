@@ -2,11 +2,9 @@ import { counted, grouped } from '../../base/format-numbers.ts';
 import { NATURAL_SLUGS, type NaturalSlug, type TopicSlug, topicOf } from '../../contract/topics.ts';
 import type { SqliteDatabase } from '../../sql/open-sqlite.ts';
 
-/*
- * A place gets the rating of its tract. It gets its county's rating if the tract has an outline but no rating (outlines and ratings of
- * different years), for hazards that the table of tracts lacks, and outside all outlines of tracts. Each load of areas or ratings records
- * the areas of such places, because comparing 85,000 outlines with 1.5 million ratings takes a second.
- */
+/* A place gets the rating of its tract. It gets its county's rating if the tract has an outline but no rating (outlines and ratings of
+ * different years), for hazards that the table of tracts lacks, and outside all outlines of tracts. Each load of areas or ratings
+ * records the areas of such places, because comparing 85,000 outlines with 1.5 million ratings takes a second. */
 
 /** The hazards for which an area's places get the rating of their county, separated by spaces; `*` is every hazard, '' none. */
 export type CountyRated = string;

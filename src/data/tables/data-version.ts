@@ -3,10 +3,8 @@ import type { DataDatabase } from './data-database.ts';
 /** A number that changes when a dataset is replaced. Cached values are valid as long as it stays the same. */
 export type DataVersion = () => number;
 
-/**
- * Makes the function that returns a number which changes whenever a dataset is replaced, by this process or another: each load creates and
- * renames tables, and SQLite counts that. Call it in the transaction that reads the data.
- */
+/** Makes the function that returns a number which changes whenever a dataset is replaced, by this process or another: each load creates
+ * and renames tables, and SQLite counts that. Call it in the transaction that reads the data. */
 export function createDataVersion(database: DataDatabase): DataVersion {
   const read = database.prepare<[], number>('PRAGMA schema_version').pluck();
   return () => read.get()!;

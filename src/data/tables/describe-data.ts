@@ -7,10 +7,8 @@ import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from '
 import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
 import { STATES, TERRITORIES } from './states.ts';
 
-/**
- * Names the sample data in stores. Raise it when the generator (`sample/`) changes its records. It is here because a plan needs it without
- * loading the generator.
- */
+/** Names the sample data in stores. Raise it when the generator (`sample/`) changes its records. It is here because a plan needs it
+ * without loading the generator. */
 export const SAMPLE_VINTAGE = 'sample-2';
 
 /** A loaded dataset, or one level of it. */
@@ -146,10 +144,8 @@ const EVENTS: Readonly<Partial<Record<NaturalSlug, readonly EventKind[]>>> = {
   wildfire: ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'],
 };
 
-/**
- * The datasets that a topic needs: always `areas`, which define what is in the US. A natural topic does not need its events: a rating
- * without records is an answer.
- */
+/** The datasets that a topic needs: always `areas`, which define what is in the US. A natural topic does not need its events: a rating
+ * without records is an answer. */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
   return ['areas', ...ownNeedsOf(topic)];
 }

@@ -52,10 +52,8 @@ interface StoredFeature {
 
 type MemberRow = { readonly id: number; readonly identity: Buffer; readonly parts: string };
 
-/**
- * The records of a layer, in the order of their ids. One by one, because an R*Tree is fast by id but reads all rows for a range of ids, and
- * because the same connection writes in between.
- */
+/** The records of a layer, in the order of their ids. One by one, because an R*Tree is fast by id but reads all rows for a range of ids,
+ * and because the same connection writes in between. */
 export function* storedFeatures(database: DataDatabase, layer: Layer): Generator<StoredFeature> {
   const table = tableOf(layer);
   if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined) return;

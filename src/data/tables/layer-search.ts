@@ -31,10 +31,8 @@ export interface NearFeature {
   readonly meters: number;
 }
 
-/**
- * Searches a loaded layer around a location. The distance of a feature is that to its point, to the nearest point of its lines, or 0 inside
- * its outlines.
- */
+/** Searches a loaded layer around a location. The distance of a feature is that to its point, to the nearest point of its lines, or 0
+ * inside its outlines. */
 export interface LayerSearch {
   /** The features within a radius, the nearest first; equally near ones in the order of the file. */
   readonly find: (layer: Layer, location: Location, meters: number) => readonly NearFeature[];
@@ -112,16 +110,12 @@ export function createLayerSearch(
   return { find, count, measure };
 }
 
-/**
- * The tiles along a radius: beyond 10 km layers are sparse, and a dozen tiles are faster than forty. One if features are only counted:
- * finding a tile takes longer than skipping features.
- */
+/** The tiles along a radius: beyond 10 km layers are sparse, and a dozen tiles are faster than forty. One if features are only counted:
+ * finding a tile takes longer than skipping features. */
 const tilesOfSearch = (meters: number) => (meters <= 10_000 ? 2 : 1);
 
-/**
- * Whether a whole box is within the radius: then its lines and outlines need not be measured. The farthest point of a box is a corner, if
- * the box spans at most half the earth.
- */
+/** Whether a whole box is within the radius: then its lines and outlines need not be measured. The farthest point of a box is a corner,
+ * if the box spans at most half the earth. */
 function isBoxWithin({ minLng, maxLng, minLat, maxLat }: Box, location: Location, meters: number): boolean {
   if (maxLng - minLng > 180) return false;
   return [minLng, maxLng].every((lng) =>

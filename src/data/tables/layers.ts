@@ -14,10 +14,8 @@ export function tableOf(layer: Layer): string {
   return layer.replace(/[:.]/g, '_');
 }
 
-/**
- * The tables of a layer. The JSON is a column of the R*Tree itself, so that a search reads no other table. The identity of each record
- * (record-rows.ts) and the states of its parts, with commas between, are only for loads.
- */
+/** The tables of a layer. The JSON is a column of the R*Tree itself, so that a search reads no other table. The identity of each record
+ * (record-rows.ts) and the states of its parts, with commas between, are only for loads. */
 export function layerTables(layer: Layer): readonly LoadTable[] {
   return [
     {
@@ -45,10 +43,8 @@ const METERS_PER_DEGREE = 111_195;
  * and outlines whose boxes touch it. */
 export type VisitNear<F> = (layer: Layer, location: Location, meters: number, visit: (feature: F) => void) => void;
 
-/**
- * Makes the function that visits features, over tiles that stay cached until a dataset is replaced. `tilesPerRadius`: about how many tiles
- * lie along the radius of a search.
- */
+/** Makes the function that visits features, over tiles that stay cached until a dataset is replaced. `tilesPerRadius`: about how many
+ * tiles lie along the radius of a search. */
 export function createVisitNear<F extends TileFeature>(
   tiles: FeatureTiles<F>,
   versionOf: DataVersion,

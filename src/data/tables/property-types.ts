@@ -17,11 +17,9 @@ const MOST_DIGITS = 15;
 const CODE_NAME = /zip|postal|postcode|fips|geoid|phone|fax/;
 const ZIP_NAME = /zip|postal|postcode/;
 
-/**
- * Makes the types for one load. Formats differ: CSV has only text, and a shapefile turns a ZIP into a number without its zeros. So a
+/** Makes the types for one load. Formats differ: CSV has only text, and a shapefile turns a ZIP into a number without its zeros. So a
  * property is a number if every value in the dataset is a number or written as one, else text. Codes are always text, and ZIP codes get
- * their zeros back. Blank texts are left out, like the blank cells of a CSV.
- */
+ * their zeros back. Blank texts are left out, like the blank cells of a CSV. */
 export function createPropertyTypes(): PropertyTypes {
   const texts = new Set<string>();
   const codes = new Map<string, 'zip' | 'code' | null>();

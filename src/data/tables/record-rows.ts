@@ -202,11 +202,9 @@ const ROW_NUMBERS = /^(objectid(_\d+)?|fid|oid|esri_oid|globalid)$/i;
 
 const IDENTITY_BYTES = 16;
 
-/**
- * Identifies a record in its dataset: the agency's id if the loader knows one, else a digest of geometry and properties. Equal for the same
- * record in two files, even if one is a CSV with texts instead of numbers. 128 bits: two of a million records agree by chance once in
- * 10^26.
- */
+/** Identifies a record in its dataset: the agency's id if the loader knows one, else a digest of geometry and properties. Equal for the
+ * same record in two files, even if one is a CSV with texts instead of numbers. 128 bits: two of a million records agree by chance once
+ * in 10^26. */
 function identityOf({ key, geometry, properties }: SiteRecord): Buffer {
   const text = key === undefined ? JSON.stringify([geometry, plainValues(properties)]) : `key ${key}`;
   return hash('sha1', text, 'buffer').subarray(0, IDENTITY_BYTES);

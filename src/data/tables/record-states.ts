@@ -13,11 +13,9 @@ const STATE_COLUMNS = new Set(
   ),
 );
 
-/**
- * Makes the function that finds the states of a dataset's records: from their census codes, from the agency's state column, or else from
- * the place (outlines of 1:10m: within some hundred metres of a border it may be the neighbour). A line or outline belongs to the state
- * that the agency names and to those that it touches.
- */
+/** Makes the function that finds the states of a dataset's records: from their census codes, from the agency's state column, or else
+ * from the place (outlines of 1:10m: within some hundred metres of a border it may be the neighbour). A line or outline belongs to the
+ * state that the agency names and to those that it touches. */
 export function statesOfRecords(target: LoadTarget): StatesOf {
   switch (target.kind) {
     case 'areas':

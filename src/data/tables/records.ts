@@ -2,10 +2,9 @@ import type { Geometry, MultiPolygon, Polygon } from 'geojson';
 import type { AIR_QUALITY_DAYS, Rating } from '../../contract/topic-values.ts';
 import type { NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
 
-/*
- * The stored records. A load replaces a dataset as a whole; an area is a census tract or a county; an event is an earthquake, a hail report
- * and the like; a reading is a monitor's measurement. The kind `records` and the names `records:…` of events are stored in databases.
- */
+/* The stored records. A load replaces a dataset as a whole; an area is a census tract or a county; an event is an earthquake, a hail
+ * report and the like; a reading is a monitor's measurement. The kind `records` and the names `records:…` of events are stored in
+ * databases. */
 
 /** All datasets, each replaced as a whole. */
 export type DatasetName =

@@ -18,11 +18,9 @@ type AreaRatings = ReadonlyMap<NaturalSlug, TopicValue>;
 /** The most areas with cached ratings: about 30 MB. */
 const CACHED_AREAS = 10_000;
 
-/**
- * Makes the rule of the natural topics: the rating of the tract, else of its county. Without a rating there is no data if the index has
- * other rows of the county; otherwise the operator's file is incomplete (`incomplete`). If the location's tract is unknown because outlines
- * of rated tracts are missing, its rating is unknown too (`no_tracts`). The index must be loaded.
- */
+/** Makes the rule of the natural topics: the rating of the tract, else of its county. Without a rating there is no data if the index has
+ * other rows of the county; otherwise the operator's file is incomplete (`incomplete`). If the location's tract is unknown because
+ * outlines of rated tracts are missing, its rating is unknown too (`no_tracts`). The index must be loaded. */
 export function createNaturalRule(
   database: DataDatabase,
   versionOf: DataVersion,
@@ -42,10 +40,8 @@ export function createNaturalRule(
   };
 }
 
-/**
- * Reads all ratings of an area in one query and caches them until a dataset is replaced: a bundle needs 18, and a file has many locations
- * in the same areas.
- */
+/** Reads all ratings of an area in one query and caches them until a dataset is replaced: a bundle needs 18, and a file has many
+ * locations in the same areas. */
 function areaRatings(
   database: DataDatabase,
   level: 'tract' | 'county',

@@ -1,18 +1,14 @@
 import type { NearFeature } from '../tables/layer-search.ts';
 
-/**
- * A topic's result as the JSON of its two members, in parts: texts, and features as ready bytes. They are joined once, in the body: parsing
- * and serializing the features of a 6 MB bundle takes longer than finding them.
- */
+/** A topic's result as the JSON of its two members, in parts: texts, and features as ready bytes. They are joined once, in the body:
+ * parsing and serializing the features of a 6 MB bundle takes longer than finding them. */
 export interface ResultText {
   readonly value: string;
   readonly details: readonly TextPart[];
 }
 
-/**
- * Why a topic has no result. `unavailable`: its data is not loaded, not for this state, or too old; the operator can fix that. `no_data`:
- * the data is loaded, and the publisher has nothing on this place.
- */
+/** Why a topic has no result. `unavailable`: its data is not loaded, not for this state, or too old; the operator can fix that.
+ * `no_data`: the data is loaded, and the publisher has nothing on this place. */
 export type MissingReason = 'unavailable' | 'no_data';
 
 export function isMissing(result: ResultText | MissingReason): result is MissingReason {
@@ -92,9 +88,7 @@ function digitsOf(whole: number): number {
   return digits;
 }
 
-/**
- * Writes a whole number in digits and returns where it ends: a string for each of 12,000 features would take longer.
- */
+/** Writes a whole number in digits and returns where it ends: a string for each of 12,000 features would take longer. */
 function writeWhole(body: Buffer, whole: number, start: number): number {
   const end = start + digitsOf(whole);
   let rest = whole;

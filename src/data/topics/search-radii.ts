@@ -9,12 +9,9 @@ export type Radii = Readonly<Record<Searched, number>>;
 
 const KM = 1_000;
 
-/**
- * The radius in metres within which a feature counts. The contract shows none; these are the service's own. 5 km is the
- * neighbourhood that a site's soil, water or air can reach; large plants, landfills and Superfund sites reach farther,
- * a reactor farthest. Earthquakes and hurricanes are felt at 100 km; tornadoes and fires matter within 50 km, hail
- * within 25.
- */
+/** The radius in metres within which a feature counts. The contract shows none; these are the service's own. 5 km is the neighbourhood
+ * that a site's soil, water or air can reach; large plants, landfills and Superfund sites reach farther, a reactor farthest. Earthquakes
+ * and hurricanes are felt at 100 km; tornadoes and fires matter within 50 km, hail within 25. */
 export const DEFAULT_RADII: Radii = {
   brownfield: 5 * KM,
   superfund: 10 * KM,

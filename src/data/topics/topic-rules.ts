@@ -43,10 +43,8 @@ interface UnavailableTopic {
   readonly states: readonly string[];
 }
 
-/**
- * What a topic's result consists of at a location with a known area, or why there is none. Call it within a transaction, so that all topics
- * of a location come from the same data.
- */
+/** What a topic's result consists of at a location with a known area, or why there is none. Call it within a transaction, so that all
+ * topics of a location come from the same data. */
 export type TopicRules = (
   topic: TopicSlug,
   location: Location,

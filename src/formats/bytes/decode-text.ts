@@ -8,10 +8,8 @@ const NON_ASCII = /[^\0-\x7f]/;
 const windows1252 = new TextDecoder('windows-1252');
 let windows1252Bytes: ReadonlyMap<string, number> | undefined;
 
-/**
- * Guesses the encoding from the first bytes. A character cut off at the end is no evidence against UTF-8. In a mixed file the more frequent
- * encoding wins: windows-1252 text almost never contains a UTF-8 character by chance.
- */
+/** Guesses the encoding from the first bytes. A character cut off at the end is no evidence against UTF-8. In a mixed file the more
+ * frequent encoding wins: windows-1252 text almost never contains a UTF-8 character by chance. */
 export function guessEncoding(sample: Buffer): TextEncoding {
   for (let cut = 0; cut < 4; cut++) if (isUtf8(sample.subarray(0, sample.length - cut))) return 'utf-8';
   const text = sample.toString('utf8');
@@ -19,10 +17,8 @@ export function guessEncoding(sample: Buffer): TextEncoding {
   return good > bad ? 'utf-8' : 'windows-1252';
 }
 
-/**
- * The text of some bytes. A field of a UTF-8 file that is not UTF-8 is read as windows-1252: the usual cause is text pasted from an old
- * program, and a wrong accent is better than a lost row.
- */
+/** The text of some bytes. A field of a UTF-8 file that is not UTF-8 is read as windows-1252: the usual cause is text pasted from an old
+ * program, and a wrong accent is better than a lost row. */
 export function decodeText(bytes: Buffer, from: number, to: number, encoding: TextEncoding): string {
   if (encoding === 'utf-8') {
     const text = bytes.toString('utf8', from, to);
@@ -32,10 +28,8 @@ export function decodeText(bytes: Buffer, from: number, to: number, encoding: Te
   return windows1252.decode(bytes.subarray(from, to));
 }
 
-/**
- * The bytes of a text as a string of one character a byte ("latin1"), which joins with raw file content at no cost. A character that
- * windows-1252 lacks becomes a question mark.
- */
+/** The bytes of a text as a string of one character a byte ("latin1"), which joins with raw file content at no cost. A character that
+ * windows-1252 lacks becomes a question mark. */
 export function encodeText(text: string, encoding: TextEncoding): string {
   if (!NON_ASCII.test(text)) return text;
   if (encoding === 'utf-8') return Buffer.from(text, 'utf8').toString('latin1');

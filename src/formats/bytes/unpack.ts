@@ -20,10 +20,8 @@ export function isZip(head: Buffer): boolean {
 
 const BYTES_A_CHUNK = 256 * 1024;
 
-/**
- * Unpacks member by member. Node's zstd stream ends silently after the first frame, a skippable one included, when more
- * of them come in one chunk, and both ignore unknown bytes after a member: rows would be lost silently.
- */
+/** Unpacks member by member. Node's zstd stream ends silently after the first frame, a skippable one included, when more of them come in
+ * one chunk, and both ignore unknown bytes after a member: rows would be lost silently. */
 export async function* unpackedBytes(
   pass: BytePass,
   source: ByteSource,

@@ -42,10 +42,8 @@ export function elementsIn(bytes: Buffer, start: number, most = Number.POSITIVE_
   return { found, to, isClosed: false };
 }
 
-/**
- * Streams the elements of a JSON array as batches of "lines", numbered like the elements. The batches include the bytes between elements,
- * so a copy keeps them. Memory is bounded by the window, which grows only for a longer element.
- */
+/** Streams the elements of a JSON array as batches of "lines", numbered like the elements. The batches include the bytes between
+ * elements, so a copy keeps them. Memory is bounded by the window, which grows only for a longer element. */
 export async function* elementBatches(source: ByteSource, signal?: AbortSignal): AsyncGenerator<LineBatch> {
   await using pass = await source.startPass();
   const window = readWindow(pass, Buffer.allocUnsafe(WINDOW_BYTES));

@@ -1,9 +1,7 @@
 import type { Value } from '../typed-value.ts';
 
-/**
- * Finds the members and elements of JSON in its bytes, so that members can be added and all other bytes stay. It looks only for the ends of
- * values; the bytes are parsed elsewhere.
- */
+/** Finds the members and elements of JSON in its bytes, so that members can be added and all other bytes stay. It looks only for the
+ * ends of values; the bytes are parsed elsewhere. */
 
 interface Member {
   readonly name: string;
@@ -139,10 +137,8 @@ function jsonOf(value: Value): string {
 /** A piece of a new text: a range of the old bytes, or inserted text. */
 export type Piece = { readonly from: number; readonly to: number } | string;
 
-/**
- * The object that begins at `at`, with some members taken away and others added before its closing brace; every other byte
- * stays. @throws NotJson
- */
+/** The object that begins at `at`, with some members taken away and others added before its closing brace; every other byte stays.
+ * @throws NotJson */
 export function withMembers(
   bytes: Buffer,
   at: number,

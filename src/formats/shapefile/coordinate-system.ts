@@ -8,10 +8,8 @@ export type ToDegrees = (position: readonly number[]) => number[];
 const LIKE_WGS84 = /^(d_)?(wgs_?(19)?84|north_american_(datum_)?1983|nad_?(19)?83)/;
 const NAD27 = /^(d_)?(north_american_(datum_)?1927|nad_?(19)?27)$/;
 
-/**
- * From NAD27 to WGS84 without grids, in metres: the lower 48 (EPSG:1173) and Alaska (EPSG:1176). Accurate to about 10 m; without the shift,
- * positions are off by 10 to 100 m. proj4 knows the grids of NAD27 only by name, and shifts nothing.
- */
+/** From NAD27 to WGS84 without grids, in metres: the lower 48 (EPSG:1173) and Alaska (EPSG:1176). Accurate to about 10 m; without the
+ * shift, positions are off by 10 to 100 m. proj4 knows the grids of NAD27 only by name, and shifts nothing. */
 const NAD27_LOWER_48 = [-8, 160, 176, 0, 0, 0, 0];
 const NAD27_ALASKA = [-5, 135, 172, 0, 0, 0, 0];
 

@@ -4,10 +4,8 @@ import { cellText, sheetCellReader } from './cell-values.ts';
 import { sheetPieces } from './sheet-parser.ts';
 import { openWorkbook } from './workbook.ts';
 
-/**
- * The rows of a sheet that are not empty, as records of a CSV file. Shared texts are in memory, the sheet is not. @param wanted a pattern
- * of the sheet's name; by default the first visible sheet
- */
+/** The rows of a sheet that are not empty, as records of a CSV file. Shared texts are in memory, the sheet is not. @param wanted a
+ * pattern of the sheet's name; by default the first visible sheet */
 export async function* sheetRecords(
   source: ByteSource,
   wanted: RegExp,

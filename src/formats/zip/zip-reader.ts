@@ -13,20 +13,16 @@ export interface Zip {
   readonly entries: readonly Entry[];
   /** Ignores case, as workbooks do (ECMA-376 part 2, 6.2.2.3). */
   find(name: string): Entry | undefined;
-  /**
-   * The unpacked bytes of an entry, checked against the size and the checksum of the directory. Longer content is refused, so that a small
-   * file cannot fill the disk.
-   */
+  /** The unpacked bytes of an entry, checked against the size and the checksum of the directory. Longer content is refused, so that a
+   * small file cannot fill the disk. */
   unpacked(entry: Entry): AsyncGenerator<Buffer, void, void>;
   /** The packed bytes of an entry. */
   packed(entry: Entry): AsyncGenerator<Buffer, void, void>;
   readonly damaged: Damaged;
 }
 
-/**
- * Makes the error for a damaged zip. @param what a clause, such as `its part a.xml is cut off`; null if its directory cannot be read: it
- * may be no zip at all
- */
+/** Makes the error for a damaged zip. @param what a clause, such as `its part a.xml is cut off`; null if its directory cannot be read:
+ * it may be no zip at all */
 export type Damaged = (what: string | null, cause?: unknown) => PerilbookError;
 
 /** More files than any real workbook or download has. A directory of millions would fill the memory. */

@@ -12,10 +12,8 @@ export interface ZipWriter {
   finish(): Promise<void>;
 }
 
-/**
- * A part as the directory lists it, with yauzl's names. Extra fields are left out: they may hold sizes and offsets of the other zip
- * (zip64).
- */
+/** A part as the directory lists it, with yauzl's names. Extra fields are left out: they may hold sizes and offsets of the other zip
+ * (zip64). */
 type ZipPart = typeof NEW_PART & { readonly offset: number };
 
 const DEFLATED = 8;

@@ -94,11 +94,9 @@ const LARGE_BYTES = 32 * 1024 * 1024;
 /** With the fields of 18 topics, a piece has 2.5 MB of output. */
 const PIECE_BYTES = 512 * 1024;
 
-/**
- * The file in pieces of half a mebibyte. Only the earlier bytes show whether a byte is inside a quoted field, so each piece begins with a
- * guess: its first line. The guess is right if the previous piece ends there; otherwise the caller reads the piece again from the right
- * byte. Counting quotes first would be an extra pass, and wrong for stray quotes.
- */
+/** The file in pieces of half a mebibyte. Only the earlier bytes show whether a byte is inside a quoted field, so each piece begins with
+ * a guess: its first line. The guess is right if the previous piece ends there; otherwise the caller reads the piece again from the
+ * right byte. Counting quotes first would be an extra pass, and wrong for stray quotes. */
 export function csvPieces(
   input: InputFile,
   dialect: Dialect,

@@ -46,10 +46,8 @@ const [MINUS, POINT, ZERO] = [45, 46, 48];
 const [MOST_WHOLE, LONGEST] = [3, 15];
 const POWERS = Float64Array.from({ length: 17 }, (_, power) => 10 ** power);
 
-/**
- * The number in a field: NaN unless it is a plain decimal of at most 16 digits. Digits below 2^53 and a power of ten are both exact, so
- * their quotient is the double that `Number` reads.
- */
+/** The number in a field: NaN unless it is a plain decimal of at most 16 digits. Digits below 2^53 and a power of ten are both exact, so
+ * their quotient is the double that `Number` reads. */
 function numberIn(bytes: Buffer, span: RecordSpan, column: number): number {
   if (column >= span.fields) return Number.NaN;
   const to = fieldEnd(span, column);

@@ -54,10 +54,8 @@ const LONGEST_RECORD = 64 * 1024 * 1024;
 /** The window of the last pass, for reuse: a thread reads hundreds of pieces, and new memory for each was freed late. */
 let spareWindow: Buffer | null = null;
 
-/**
- * Streams the records after the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows only for a
- * longer record. Returns the piece that it read.
- */
+/** Streams the records after the header in batches, or those that begin in a piece. Memory is bounded by the window, which grows only
+ * for a longer record. Returns the piece that it read. */
 export async function* csvBatches(
   input: InputFile,
   dialect: Dialect,

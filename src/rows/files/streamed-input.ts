@@ -6,10 +6,8 @@ import { HEAD_BYTES, type InputFile } from './input-file.ts';
 /** Converts the bytes of a pass, in order. */
 export type ChangeBytes = (pass: BytePass) => AsyncGenerator<Buffer, void, void>;
 
-/**
- * The file decompressed while it is read; the file itself if it is not compressed. It is never decompressed as a whole: a small file with
- * an enormous text takes time, but no space.
- */
+/** The file decompressed while it is read; the file itself if it is not compressed. It is never decompressed as a whole: a small file
+ * with an enormous text takes time, but no space. */
 export async function unpackedInput(input: InputFile): Promise<InputFile> {
   const compression = compressionOf(input.head);
   if (!compression) return input;

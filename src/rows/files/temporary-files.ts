@@ -12,10 +12,8 @@ const RANDOM_DIGITS = 8;
 /** The temporary files and folders of this thread that are not renamed yet. */
 const unfinished = new Set<string>();
 
-/**
- * The name of a temporary file or folder beside the target. It contains machine and process, so that files of killed processes can be removed.
- * Call `endTemporary` after it was renamed or removed.
- */
+/** The name of a temporary file or folder beside the target. It contains machine and process, so that files of killed processes can be
+ * removed. Call `endTemporary` after it was renamed or removed. */
 export function temporaryName(target: string): string {
   const pid = process.pid.toString(16).padStart(PID_DIGITS, '0');
   const random = randomBytes(RANDOM_DIGITS / 2).toString('hex');
@@ -34,10 +32,8 @@ export function removeUnfinished(): void {
   unfinished.clear();
 }
 
-/**
- * Removes the temporary files and folders that killed processes of this machine left beside this output. Errors are ignored: a remaining
- * file is harmless.
- */
+/** Removes the temporary files and folders that killed processes of this machine left beside this output. Errors are ignored: a
+ * remaining file is harmless. */
 export async function removeAbandoned(target: string): Promise<void> {
   const folder = dirname(target);
   const begin = `.${basename(target)}.${machineDigits()}`;

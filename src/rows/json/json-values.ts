@@ -14,10 +14,8 @@ interface JsonShape {
 
 const DEEPEST = 6;
 
-/**
- * Collects the columns of objects; a member that is an object is followed by the values inside it. A late name goes before the name that
- * follows it in its object, so that columns of an earlier run at the end of each object stay last.
- */
+/** Collects the columns of objects; a member that is an object is followed by the values inside it. A late name goes before the name
+ * that follows it in its object, so that columns of an earlier run at the end of each object stay last. */
 export function jsonColumns(objects: Iterable<Readonly<Record<string, unknown>>>): JsonColumn[] {
   const shape = newShape();
   for (const object of objects) addShape(shape, object, 0);

@@ -21,10 +21,8 @@ export function isNdjson({ head, isWhole }: InputFile): boolean {
   return !(object.type === 'Feature' && 'geometry' in object);
 }
 
-/**
- * Opens newline-delimited JSON: an object a line. Its columns are the members of the objects in the first mebibyte, each followed by the
- * values inside it (`location.lat`). Members that come only later stay in their lines, and become columns only in another format.
- */
+/** Opens newline-delimited JSON: an object a line. Its columns are the members of the objects in the first mebibyte, each followed by
+ * the values inside it (`location.lat`). Members that come only later stay in their lines, and become columns only in another format. */
 export function ndjsonRowFile(input: InputFile): RowFile {
   return objectsFile(input, LINES, linesOfHead(input.head, input.isWhole));
 }

@@ -157,11 +157,9 @@ interface DefinitionLevels {
   }[];
 }
 
-/**
- * Makes a function that returns the definition levels of the columns of a row group. Most columns have nulls in the same rows (those that
- * were not looked up). A column with the same nulls as the previous one shares its levels, which saves a quarter of the time of a write.
- * Valid until the next different column.
- */
+/** Makes a function that returns the definition levels of the columns of a row group. Most columns have nulls in the same rows (those
+ * that were not looked up). A column with the same nulls as the previous one shares its levels, which saves a quarter of the time of a
+ * write. Valid until the next different column. */
 function definitionLevels(store: BuiltColumns, arrays: ReusableArrays): (column: StoredColumn) => DefinitionLevels {
   const full = levelsOf(store, null, arrays);
   let last: { readonly present: Uint8Array; readonly presence: DefinitionLevels } | null = null;

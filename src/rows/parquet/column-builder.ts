@@ -52,10 +52,8 @@ interface ValueSink extends PlaceSink {
   put(value: Value): void;
 }
 
-/**
- * Takes the fields of at most `room` entries. Its arrays are allocated once for all row groups, because enlarging them took a third of the
- * time. Unwritten pages take no memory.
- */
+/** Takes the fields of at most `room` entries. Its arrays are allocated once for all row groups, because enlarging them took a third of
+ * the time. Unwritten pages take no memory. */
 export function columnBuilder(added: readonly TableColumn[], room: number) {
   const columns = orTooLarge(room, () => added.map((column) => newColumn(column, room)));
   let entries = 0;
@@ -88,10 +86,8 @@ export function forThreads(built: BuiltColumns): BuiltColumns {
   return { ...built, entryOf: new Uint32Array(), columns };
 }
 
-/**
- * The columns of all places, with small codes for their values: the codes fit the processor's cache, and a row group need not search the
- * distinct values again.
- */
+/** The columns of all places, with small codes for their values: the codes fit the processor's cache, and a row group need not search
+ * the distinct values again. */
 export function codedColumns(built: BuiltColumns, codesOf: (values: Float64Array) => NumberCodes | null): BuiltColumns {
   const columns = built.columns.map((column): StoredColumn => {
     if (column.kind !== 'text') {

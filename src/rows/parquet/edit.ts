@@ -26,10 +26,8 @@ export interface AddedChunks {
   readonly unpackedSize: number;
 }
 
-/**
- * The footer of the output: all fields of the input's footer, known or not, with columns at the end dropped and others added. The body of
- * the input is copied unchanged, so page indexes, bloom filters and all other offsets stay valid.
- */
+/** The footer of the output: all fields of the input's footer, known or not, with columns at the end dropped and others added. The body
+ * of the input is copied unchanged, so page indexes, bloom filters and all other offsets stay valid. */
 export function editFooter(
   file: ParquetFile,
   fieldsKept: number,
@@ -93,10 +91,8 @@ export function schemaElement({ name, type }: TableColumn): ThriftStruct {
 
 type ExtendSchema = (value: string, kept: readonly string[], added: readonly AddedColumn[]) => string | null;
 
-/**
- * The keys under which programs store the schema in their own form. If the added columns are missing there, they do not see them or refuse
- * the file (fastparquet). GeoParquet describes only points.
- */
+/** The keys under which programs store the schema in their own form. If the added columns are missing there, they do not see them or
+ * refuse the file (fastparquet). GeoParquet describes only points. */
 const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
   'ARROW:schema': extendArrowSchema,
   'org.apache.spark.sql.parquet.row.metadata': extendRecord((name, type) => {
@@ -125,10 +121,8 @@ function extendRecord(describe: (name: string, type: AddedColumn['type']) => obj
   };
 }
 
-/**
- * How pandas names the types of the added columns (pandas developer guide, "Storing pandas DataFrame objects in Apache Parquet format").
- * Pandas' own integers (`Int32`) may be null; NumPy's may not.
- */
+/** How pandas names the types of the added columns (pandas developer guide, "Storing pandas DataFrame objects in Apache Parquet
+ * format"). Pandas' own integers (`Int32`) may be null; NumPy's may not. */
 const PANDAS_TYPES: Readonly<Record<AddedColumn['type'], readonly [pandas: string, numpy: string]>> = {
   text: ['unicode', 'object'],
   point: ['bytes', 'object'],
@@ -208,11 +202,9 @@ function editOrders(field: ThriftField, leavesKept: number, added: number): Thri
   return list(7, THRIFT.STRUCT, [...items.slice(0, leavesKept), ...orders]);
 }
 
-/**
- * The end of the part of the body that is copied. Chunks of dropped columns are left out at the end of the body, as in every file that
- * Perilbook wrote. Elsewhere they stay as unreferenced bytes, because moving the bytes after them would make page indexes and other offsets
- * wrong.
- */
+/** The end of the part of the body that is copied. Chunks of dropped columns are left out at the end of the body, as in every file that
+ * Perilbook wrote. Elsewhere they stay as unreferenced bytes, because moving the bytes after them would make page indexes and other
+ * offsets wrong. */
 export function keptBody(file: ParquetFile, fieldsKept: number): number {
   const leavesKept = keptLeaves(file, file.root.children.slice(0, fieldsKept));
   const dropped = file.rowGroups

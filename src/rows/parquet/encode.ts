@@ -246,10 +246,8 @@ function distinctNumbers(values: Float64Array, most: number, arrays: ReusableArr
 
 export type ReusableArrays = ReturnType<typeof reusableArrays>;
 
-/**
- * Makes arrays that a writer reuses for each column. They grow with its largest row group and contain old values. Allocating them each time
- * took twice the memory of everything else.
- */
+/** Makes arrays that a writer reuses for each column. They grow with its largest row group and contain old values. Allocating them each
+ * time took twice the memory of everything else. */
 export function reusableArrays() {
   return {
     ids: growing((length) => new Uint32Array(length)),

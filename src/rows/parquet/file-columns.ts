@@ -3,11 +3,9 @@ import type { ParquetFile } from './footer.ts';
 import type { SchemaNode, StoredValue } from './schema.ts';
 import { structsAt, type ThriftStruct, textAt } from './thrift.ts';
 
-/**
- * A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come right after
- * the field that they are a part of. `member` is a value inside a struct (`address.zip`), `place` a coordinate of a point
- * (`geometry.latitude`).
- */
+/** A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come right
+ * after the field that they are a part of. `member` is a value inside a struct (`address.zip`), `place` a coordinate of a point
+ * (`geometry.latitude`). */
 export type FileColumn =
   | { readonly kind: 'whole'; readonly name: string; readonly field: SchemaNode }
   | { readonly kind: 'member'; readonly name: string; readonly field: SchemaNode; readonly leaf: SchemaNode }
@@ -73,10 +71,8 @@ export const NO_POINT: PointText = { latitude: '', longitude: '' };
 
 const USUAL_NAMES = ['geometry', 'geom', 'wkb_geometry', 'geo_point'];
 
-/**
- * Finds the columns of points: those in GeoParquet's metadata, those that the schema calls a geometry, or else a binary column with a usual
- * name.
- */
+/** Finds the columns of points: those in GeoParquet's metadata, those that the schema calls a geometry, or else a binary column with a
+ * usual name. */
 function findGeometries(fields: readonly SchemaNode[], footer: ThriftStruct): Map<SchemaNode, GeometryColumn> {
   const declared = declaredGeometries(footer);
   const geometries = new Map<SchemaNode, GeometryColumn>();

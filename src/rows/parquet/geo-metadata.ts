@@ -34,10 +34,8 @@ interface GeoMetadata {
   readonly columns: Readonly<Record<string, object>>;
 }
 
-/**
- * Puts the metadata of the point columns into a footer (GeoParquet 1.1.0). Columns of the input keep theirs, and its primary column stays
- * the primary one. Metadata of dropped columns is removed: it would make the file invalid.
- */
+/** Puts the metadata of the point columns into a footer (GeoParquet 1.1.0). Columns of the input keep theirs, and its primary column
+ * stays the primary one. Metadata of dropped columns is removed: it would make the file invalid. */
 export function setGeoMetadata(footer: ThriftStruct, bounds: PointBounds): void {
   const entries = structsAt(footer, KEY_VALUES) ?? [];
   const before = entries.find((entry) => textAt(entry, 1) === GEO);

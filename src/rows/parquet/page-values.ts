@@ -9,15 +9,11 @@ interface DecodedPage<T> {
   readonly values: number;
   readonly repetitions: Uint32Array | null;
   readonly definitions: Uint32Array | null;
-  /**
-   * The value at an index among the values present, in the requested form. Made on demand: keeping the texts of a whole page took most of
-   * the memory of a scan and a fifth of its time.
-   */
+  /** The value at an index among the values present, in the requested form. Made on demand: keeping the texts of a whole page took most
+   * of the memory of a scan and a fifth of its time. */
   readonly valueAt: (index: number) => T;
-  /**
-   * Frees the memory of a page of numbers, which must not be used afterwards. V8 frees it late: a scan held 60 MB of such pages in each
-   * thread.
-   */
+  /** Frees the memory of a page of numbers, which must not be used afterwards. V8 frees it late: a scan held 60 MB of such pages in each
+   * thread. */
   readonly release: () => void;
 }
 
@@ -34,10 +30,8 @@ interface Dictionary<T> {
   readonly entryAt: (index: number) => T;
 }
 
-/**
- * The entries of a small dictionary are converted once. Those of a large one serve only a row or two each, and would stay in memory for the
- * whole row group.
- */
+/** The entries of a small dictionary are converted once. Those of a large one serve only a row or two each, and would stay in memory for
+ * the whole row group. */
 const LARGE_DICTIONARY = 8192;
 
 function entriesOf<T>(stored: ArrayLike<StoredValue>, form: (value: StoredValue) => T): (index: number) => T {

@@ -25,10 +25,8 @@ const ROWS_A_BATCH = 256;
 /** A nested column is assembled a row group at a time. */
 const MOST_NESTED = 16 * 1024 * 1024;
 
-/**
- * Opens a Parquet file. Its columns are the fields of the schema by name, lists and structs as JSON; after
- * a struct come its values (`address.zip`), after a column of points `<name>.latitude` and `<name>.longitude`.
- */
+/** Opens a Parquet file. Its columns are the fields of the schema by name, lists and structs as JSON; after a struct come its values
+ * (`address.zip`), after a column of points `<name>.latitude` and `<name>.longitude`. */
 export async function parquetRowFile(input: InputFile): Promise<RowFile> {
   const file = await openParquet(input);
   const columns = fileColumns(file);
@@ -135,10 +133,8 @@ async function* readRows(file: ParquetFile, wanted: readonly FileColumn[]): Asyn
   await pass.assertSame();
 }
 
-/**
- * Streams the rows of one row group in batches, decoding only the requested columns. Memory: the dictionary and one page of each flat
- * column; all of a nested one.
- */
+/** Streams the rows of one row group in batches, decoding only the requested columns. Memory: the dictionary and one page of each flat
+ * column; all of a nested one. */
 async function* rowsOfGroup(
   file: ParquetFile,
   pass: BytePass,

@@ -1,7 +1,5 @@
-/**
- * Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that unknown fields are kept. Maps are not
- * supported: no version of Parquet has one in footer or pages.
- */
+/** Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that unknown fields are kept. Maps are not
+ * supported: no version of Parquet has one in footer or pages. */
 
 export const THRIFT = {
   TRUE: 1,
@@ -240,10 +238,8 @@ export function fieldAt(struct: ThriftStruct, id: number): ThriftField | undefin
   return struct.fields.find((field) => field.id === id);
 }
 
-/**
- * A whole number of two bytes or more, or undefined when the field is missing. The format has single bytes only in fields that are not
- * read, so here a byte is damage. @throws Damage when it is something else
- */
+/** A whole number of two bytes or more, or undefined when the field is missing. The format has single bytes only in fields that are not
+ * read, so here a byte is damage. @throws Damage when it is something else */
 export const numberAt = (struct: ThriftStruct, id: number): number | undefined =>
   valueAt(struct, id, 'a number', ({ type, value }) => {
     if (typeof value === 'number') return type === THRIFT.BYTE ? null : value;

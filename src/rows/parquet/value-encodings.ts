@@ -112,11 +112,9 @@ const MOST_MINIBLOCKS = 65_536;
 
 const DAMAGED_HEADER = 'a page has a damaged header of differences';
 
-/**
- * DELTA_BINARY_PACKED: a header (block size, miniblocks a block, count, first value), then blocks: the smallest difference, a width for
- * each miniblock, and the differences minus the smallest in that many bits. Arithmetic wraps in two's complement, as the format requires:
- * numbers of 32 bits are the low half of the result.
- */
+/** DELTA_BINARY_PACKED: a header (block size, miniblocks a block, count, first value), then blocks: the smallest difference, a width for
+ * each miniblock, and the differences minus the smallest in that many bits. Arithmetic wraps in two's complement, as the format
+ * requires: numbers of 32 bits are the low half of the result. */
 function deltaNumbers(
   body: Buffer,
   from: number,

@@ -15,11 +15,9 @@ import { type ThriftStruct, writeThrift } from './thrift.ts';
 const BYTES_A_COPY = 1024 * 1024;
 const ROWS_A_BATCH = 4096;
 
-/**
- * Writes a Parquet file with the added columns: the body of the input byte for byte, the added chunks of each row group, then the edited
- * footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for each row (350 MB for a million rows of
- * 57 columns), and less where rows share their fields.
- */
+/** Writes a Parquet file with the added columns: the body of the input byte for byte, the added chunks of each row group, then the
+ * edited footer. Memory is bounded by the added fields of one row group: 8 bytes a number and 4 a text for each row (350 MB for a
+ * million rows of 57 columns), and less where rows share their fields. */
 export async function writeParquet(
   file: ParquetFile,
   columns: readonly FileColumn[],

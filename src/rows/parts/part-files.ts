@@ -81,10 +81,8 @@ function piecesOfParts(
   };
 }
 
-/**
- * The columns of all parts. A column that earlier parts lack is inserted before the next common one, so that the columns that Perilbook
- * added stay together at the end.
- */
+/** The columns of all parts. A column that earlier parts lack is inserted before the next common one, so that the columns that Perilbook
+ * added stay together at the end. */
 function mergedColumns(parts: readonly PartFile[]): string[] {
   const merged: string[] = [];
   for (const { columns } of parts) {

@@ -31,10 +31,8 @@ export interface OpenSheet {
   isRecord(row: SheetRow): boolean;
 }
 
-/**
- * Writes the workbook with the added cells in the XML of one sheet; all other parts and cells are copied unchanged. Libraries (exceljs,
- * SheetJS) drop what they do not know (charts, slicers, newer conditional formats), and hold all cells in memory.
- */
+/** Writes the workbook with the added cells in the XML of one sheet; all other parts and cells are copied unchanged. Libraries (exceljs,
+ * SheetJS) drop what they do not know (charts, slicers, newer conditional formats), and hold all cells in memory. */
 export async function writeSheet(sheet: OpenSheet, widest: number, request: WriteRequest): Promise<WriteResult> {
   const { input, workbook } = sheet;
   const region = regionOf(sheet, widest, request);
@@ -59,10 +57,8 @@ export async function writeSheet(sheet: OpenSheet, widest: number, request: Writ
 /** The format that Excel shows as a date and a time (ECMA-376 part 1, 18.8.30). */
 const TIME_FORMAT = 22;
 
-/**
- * The styles of the workbook with one more for times at the end of its cell formats, unless an earlier run has added it; all other bytes
- * stay. Null if the workbook has no cell formats: times are then texts.
- */
+/** The styles of the workbook with one more for times at the end of its cell formats, unless an earlier run has added it; all other
+ * bytes stay. Null if the workbook has no cell formats: times are then texts. */
 async function stylesWithTimes({
   workbook: { zip, styles },
 }: OpenSheet): Promise<{ xml: Buffer; time: number } | null> {
