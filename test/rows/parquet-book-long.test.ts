@@ -190,7 +190,7 @@ test('files that are cut off, damaged or packed once more are refused', async ()
   const longFooter = Buffer.from(whole);
   longFooter.writeUInt32LE(0xffffffff, whole.length - 8);
   await refused(longFooter, /more than the file/);
-  await refused(Buffer.concat([whole.subarray(0, 4), whole.subarray(500)]), /outside of the file/);
+  await refused(Buffer.concat([whole.subarray(0, 4), whole.subarray(500)]), /outside the file/);
   await refused(gzipSync(whole), /compressed again/);
 });
 
