@@ -11,7 +11,6 @@ import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
 import { type Choice, confirmation, jobFileOf, keptChoice } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
-import { type PointMap, pointMap } from './files/point-map.ts';
 import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { listRuns } from './runs/run-list.ts';
@@ -114,12 +113,6 @@ export class UiApi {
   async reach(file: ChosenFile, choice: Choice, budget: number): Promise<BudgetReach> {
     const job = this.#jobOf(file, await this.#settingsOf(file, choice));
     return await this.#pricing.reach(job, await this.dependencies.connectionOf(job), budget);
-  }
-
-  /** The locations of a file on a map. */
-  async points(file: ChosenFile, { lat, lng, header = true }: Choice): Promise<PointMap> {
-    await this.#columnsOf(file, { lat, lng, header });
-    return await pointMap(file, lat, lng, header);
   }
 
   /** Starts a run. @throws RefusedRequest unless the confirmation names this budget */

@@ -39,7 +39,7 @@ test('a run from local data speaks of no credits, asks nothing, and shows its re
   await title(page, 'Complete');
   assert.ok(await page.locator('#confirm').isHidden(), 'nothing to confirm');
   await page.locator('#report-step').waitFor();
-  for (const part of ['#overview', '#budget-step', '#run-step', '#runs-step', 'header']) {
+  for (const part of ['#overview', '#budget-step', '#run-step', 'header']) {
     assert.doesNotMatch(await page.locator(part).innerText(), /credit|budget|bought|price/i, part);
   }
   assert.match(await page.locator('#result-story').innerText(), /of the/);
@@ -175,13 +175,12 @@ test(
     const { page } = await openPage(t, scene, { viewport: { width: 1440, height: 900 } });
     await openBook(page, scene.harness.folder);
     await price(page, String(CELLS));
-    await page.locator('#map path.good').waitFor({ state: 'attached' });
     await page.fill('#budget', '5');
     await page.locator('#budget-meaning', { hasText: 'places' }).waitFor();
     await page.evaluate('scrollTo({ top: 0, behavior: "instant" })');
     const box = async (selector: string) => (await page.locator(selector).boundingBox())!;
     const fold = (await box('#budget-step')).y;
-    for (const part of ['#map', '#price', '#price-verdict', '#ways']) {
+    for (const part of ['#budget-curve', '#price', '#price-verdict', '#ways']) {
       const { y, height } = await box(part);
       assert.ok(y >= 0 && y + height <= fold, `${part} ends at ${y + height}, the budget begins at ${fold}`);
     }

@@ -68,7 +68,7 @@ test('the whole way with the mouse: drop, choose, price, budget, run, result, re
   await page.locator('#confirm-title', { hasText: /^Spend at most 33 credits\?$/ }).waitFor();
   await page.click('#confirm-yes');
   await title(page, 'Complete');
-  assert.deepEqual([harness.charged(), await page.locator('#runs tr').count()], [CELLS, 2]);
+  assert.equal(harness.charged(), CELLS);
   const [report] = await Promise.all([context.waitForEvent('page'), page.click('#report')]);
   await report.getByText('Shown:').waitFor();
   assert.equal(await page.locator('#report-root img, #report-root script:not([type])').count(), 0);
@@ -112,7 +112,7 @@ test('the whole way by keyboard alone: name a file, choose, start, stop, go on',
   await tabTo(page, '#confirm-yes');
   await keyboard.press('Enter');
   await title(page, 'Running');
-  await page.locator('#run-facts dd').first().waitFor();
+  await page.locator('#run-bar').waitFor();
   await tabTo(page, '#stop');
   await keyboard.press('Enter');
   await title(page, 'Stopped');
@@ -133,58 +133,52 @@ test('the whole way by keyboard alone: name a file, choose, start, stop, go on',
   assert.deepEqual([complaints, scene.bugs], [[], []]);
 });
 
-test(
-  'on a phone nothing is wider than the page; a page that is loaded again finds its run; runs lead back',
-  options,
-  async (t) => {
-    const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
-    writeFileSync(
-      join(scene.harness.folder, 'wide.csv'),
-      `${Array.from({ length: 80 }, (_, i) => `column_${i}`).join()},lat,lng\n${places(15)
-        .map(([lat, lng]) => `${'value,'.repeat(80)}${lat},${lng}\n`)
-        .join('')}`,
-    );
-    const { page, complaints } = await openPage(t, scene, { viewport: { width: 360, height: 740 } });
-    const fits = async (view: string) =>
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, view);
-    await fits('empty');
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.click('label[for="file"]')]);
-    await chooser.setFiles(join(scene.harness.folder, 'wide.csv'));
-    await price(page, '[0-9,]{3,}');
-    await fits('price');
-    await nothingFound(page, 'phone');
-    await page.click('[data-topics="none"]');
-    await page.getByLabel('Hail').click();
-    await price(page, '15');
-    await page.click('#budget-plan');
-    await page.click('#start');
-    await page.click('#confirm-yes');
-    await title(page, 'Running');
-    await fits('running');
-    await page.reload();
-    await title(page, 'Running|Complete');
-    await title(page, 'Complete');
-    await fits('complete');
-    assert.equal(scene.harness.charged(), 15);
-    await page.goto('about:blank');
-    await page.goto(`http://127.0.0.1:${scene.ui.port}/`);
-    await page.locator('[data-ready]').waitFor();
-    await page.getByRole('button', { name: 'Open: wide.csv' }).click();
-    await title(page, 'Complete');
-    await price(page, '0');
-    await fits('runs');
-    await page.click('#budget-plan');
-    await page.click('#start');
-    await page.locator('#confirm-title', { hasText: /^Spend nothing\?$/ }).waitFor();
-    await page.click('#confirm-yes');
-    // So short that it may end between two looks at it.
-    await page.locator('#runs tr').nth(1).waitFor();
-    await page.locator('#budget-words', { hasText: 'Nothing is bought until' }).waitFor();
-    await title(page, 'Complete');
-    assert.equal(scene.harness.charged(), 15);
-    assert.deepEqual([complaints, scene.bugs], [[], []]);
-  },
-);
+test('on a phone nothing is wider than the page; a page that is loaded again finds its run', options, async (t) => {
+  const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
+  writeFileSync(
+    join(scene.harness.folder, 'wide.csv'),
+    `${Array.from({ length: 80 }, (_, i) => `column_${i}`).join()},lat,lng\n${places(15)
+      .map(([lat, lng]) => `${'value,'.repeat(80)}${lat},${lng}\n`)
+      .join('')}`,
+  );
+  const { page, complaints } = await openPage(t, scene, { viewport: { width: 360, height: 740 } });
+  const fits = async (view: string) =>
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, view);
+  await fits('empty');
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.click('label[for="file"]')]);
+  await chooser.setFiles(join(scene.harness.folder, 'wide.csv'));
+  await price(page, '[0-9,]{3,}');
+  await fits('price');
+  await nothingFound(page, 'phone');
+  await page.click('[data-topics="none"]');
+  await page.getByLabel('Hail').click();
+  await price(page, '15');
+  await page.click('#budget-plan');
+  await page.click('#start');
+  await page.click('#confirm-yes');
+  await title(page, 'Running');
+  await fits('running');
+  await page.reload();
+  await title(page, 'Running|Complete');
+  await title(page, 'Complete');
+  await fits('complete');
+  assert.equal(scene.harness.charged(), 15);
+  const address = page.url();
+  await page.goto('about:blank');
+  await page.goto(address);
+  await page.locator('[data-ready]').waitFor();
+  await title(page, 'Complete');
+  await price(page, '0');
+  await fits('the last run');
+  await page.click('#budget-plan');
+  await page.click('#start');
+  await page.locator('#confirm-title', { hasText: /^Spend nothing\?$/ }).waitFor();
+  await page.click('#confirm-yes');
+  await page.locator('#budget-words', { hasText: 'Nothing is bought until' }).waitFor();
+  await title(page, 'Complete');
+  assert.equal(scene.harness.charged(), 15);
+  assert.deepEqual([complaints, scene.bugs], [[], []]);
+});
 
 test('a file without a header line, by the box that says so', options, async (t) => {
   const scene = await openUi(t);

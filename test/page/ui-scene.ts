@@ -102,7 +102,7 @@ async function begin(
       credits_per_month: subscription.creditsPerMonth,
       credits_per_minute: subscription.creditsPerMinute,
     },
-    ...(sample ? {} : { service: { base_url: harness.url }, account: 'tester' }),
+    ...(sample ? { service: 'sample' as const } : { service: { base_url: harness.url }, account: 'tester' }),
   };
   const connectionOf: UiDependencies['connectionOf'] =
     dependencies.connectionOf ??

@@ -6,12 +6,10 @@ import { ColumnsStep } from './columns-step.js';
 import { connectionWords, goneError, isLost, watchConnection } from './connection.js';
 import { FileStep, openAgain } from './file-step.js';
 import { ErrorBox, html } from './html.js';
-import { PointMap } from './point-map.js';
 import { PriceStep } from './price-step.js';
 import { Report } from './report-view.js';
 import { closeRun, focusOn, openRun, run, watchAgain } from './run.js';
 import { RunStep } from './run-step.js';
-import { RunsList } from './runs-list.js';
 import { SourceStep, sourceWords } from './source-step.js';
 import { about, book, keepDraft, loadRuns, priceAgain, source, takeBook } from './state.js';
 import { TopicsStep } from './topics-step.js';
@@ -38,10 +36,9 @@ function Page() {
           <${FileStep} whenOpened=${openBook} whenFailed=${closeBook} />
           ${isOpen && html`<${ColumnsStep} /><${TopicsStep} /><${SourceStep} />`}
         </div>
-        <div id="overview">${isOpen && html`<${PointMap} /><${PriceStep} />`}</div>
+        <div id="overview">${isOpen && html`<${PriceStep} />`}</div>
       </div>
       ${isOpen && html`<${BudgetStep} />`}
-      <${RunsList} onOpen=${resume} />
       <${Report} />
     </main>
     <${Confirmation} />`
@@ -66,13 +63,6 @@ function closeBook() {
   book.value = null;
   source.value = about.value.source;
   history.replaceState(null, '', '#');
-}
-
-/** Opens the file of an earlier run, with the button that resumes it in view and focused. */
-async function resume(id) {
-  await openAgain(id, true);
-  if (book.value?.id === id && run.value?.earlier && run.value.earlier.state !== 'complete')
-    focusOn('#go-on', 'center');
 }
 
 /** The server is there again, or another one. */

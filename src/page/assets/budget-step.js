@@ -41,7 +41,9 @@ function setBudget(credits) {
 const isAboveLimit = () => about.value.most_budget !== null && (budget.value ?? 0) > about.value.most_budget;
 const isWrong = () => (budgetText.value.trim() !== '' && budget.value === null) || isAboveLimit();
 const canStart = () =>
-  !isWorking.value && priced.value !== null && (isLocal.value || (budget.value !== null && !isWrong()));
+  !isWorking.value &&
+  (priced.value?.summary.cells ?? 0) > 0 &&
+  (isLocal.value || (budget.value !== null && !isWrong()));
 
 /** Asks for the confirmation of what is priced; a look-up in local data costs nothing and starts at once. */
 async function ask() {
@@ -114,7 +116,7 @@ function Form() {
           document.getElementById('budget').focus();
         }}>Use the price: ${grouped(planned)}</button>`
       }
-      <button type="submit" id="start" class="button primary" disabled=${!canStart()} ...${needsServer()}>${isLocal.value ? 'Start' : 'Start…'}</button></div>
+      <button type="submit" id="start" class="button primary" aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isLocal.value ? 'Start' : 'Start…'}</button></div>
     <p class="small"><strong id="budget-meaning" class=${stale} role="status">${meaningOf()}</strong> <span id="budget-words" class="soft" role="status">${budgetWords(planned)}</span></p>
   </form>`;
 }
@@ -128,25 +130,29 @@ function meaningOf() {
   return `${counted(budget.value, 'credit')}: ${parts.join(', ')}.`;
 }
 
+/** What is wrong with the budget, why Start is grey, or what the budget leaves. */
 function budgetWords(planned) {
   if (isAboveLimit()) {
     return `At most ${grouped(about.value.most_budget)}, the limit with which perilbook ui was started.`;
   }
   if (isWrong()) return 'Enter a whole number of credits.';
+  const summary = priced.value?.summary;
+  if (summary === undefined) return 'Start is possible once the price is known.';
+  if (summary.cells === 0) return 'No row of this file can be looked up: there is nothing to start.';
   const start = 'Nothing is bought until you press Start and confirm.';
-  if (budget.value === null || budget.value >= planned) return start;
+  const left = summary.credits_available;
+  if (budget.value === null) return `Enter a budget to start. ${start}`;
+  if (budget.value === 0 && planned > 0)
+    return 'A budget of 0 buys nothing: the output is written from the answers in the store.';
+  if (left !== null && planned > left && budget.value > left)
+    return `This period has ${counted(left, 'credit')} left: no more is spent before it resets. ${start}`;
+  if (budget.value >= planned) return start;
   return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
 }
 
-/** The budget among all that are useful; its background is the share of value, or of places, that each of them buys. */
+/** The budget among all that are useful. */
 function Slider() {
   const most = mostUseful.value;
-  const { points, marks } = priced.value?.curve ?? { points: [], marks: [] };
-  const at = (credits) => (100 * credits) / most;
-  const path = points
-    .filter(([credits]) => credits <= most)
-    .map(([credits, share]) => `L${at(credits)} ${100 - 100 * share}`);
-  const isShown = most > 0 && path.length > 2;
   const says = budget.value === null ? 'No budget' : meaningOf() || counted(budget.value, 'credit');
   const move = (event) => {
     const steps = STEPS[event.key];
@@ -155,12 +161,7 @@ function Slider() {
     const to = Math.min(budget.value ?? 0, most) + steps * Math.max(1, Math.round(most / 100));
     setBudget(Math.min(most, Math.max(0, to)));
   };
-  return html`<span class="curve"><svg id="budget-curve" viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true"><path d=${isShown ? `M0 100${path.join('')}V100z` : ''} /></svg><span id="budget-marks" aria-hidden="true">${marks
-    .filter(({ credits }) => isShown && credits <= most)
-    .map(
-      ({ share, credits }) =>
-        html`<span key=${share} class=${at(credits) > 80 ? 'late' : ''} style=${{ left: `${at(credits)}%` }}>${percent(share)}</span>`,
-    )}</span><input id="budget-slider" type="range" min="0" max=${most} value=${Math.min(budget.value ?? 0, most)} aria-label="Budget" aria-valuetext=${says} disabled=${most === 0} onKeyDown=${move} onInput=${({ currentTarget }) => setBudget(Number(currentTarget.value))} /></span>`;
+  return html`<input id="budget-slider" type="range" min="0" max=${most} value=${Math.min(budget.value ?? 0, most)} aria-label="Budget" aria-valuetext=${says} disabled=${most === 0} onKeyDown=${move} onInput=${({ currentTarget }) => setBudget(Number(currentTarget.value))} />`;
 }
 
 export function Confirmation() {

@@ -1,6 +1,6 @@
-import { byteSize, counted, day, grouped, timeSpan } from './format.js';
+import { byteSize, counted, day, grouped, percent, timeSpan } from './format.js';
 import { ErrorBox, Fold, html } from './html.js';
-import { about, folds, isLocal, optimize, price } from './state.js';
+import { about, budget, folds, isLocal, optimize, price } from './state.js';
 
 /** The first two are choices of a run; the others are for comparison. */
 const WAYS = [
@@ -23,18 +23,47 @@ export function PriceStep() {
       <p class="figure" aria-live="polite"><strong id="price">${summary && grouped(isHere ? left : summary.credits)}</strong> <span id="price-words">${summary && (isHere ? localWords(summary, left) : wordsOf(summary))}</span></p>
       <p id="price-verdict">${summary ? verdictOf(summary, value.account) : error === null && question === null ? 'Choose the location columns and at least one topic.' : ''}</p>
       <${ErrorBox} id="price-error" error=${shownError} />
-      ${summary !== null && !isHere && html`<${Ways} ways=${summary.ways} />`}
+      ${summary !== null && !isHere && html`<${Curve} curve=${value.curve} summary=${summary} /><${Ways} ways=${summary.ways} />`}
       <p id="price-notes" class="soft small">${summary && (isHere ? sourceNotes(summary.source) : notesOf(summary))}</p>
     <//>
   </section>`;
 }
 
+const [CURVE_WIDTH, CURVE_HEIGHT] = [400, 120];
+
+/** What each budget buys: the share of the value, or of the places, with the limit of the period and the budget as lines. */
+function Curve({ curve, summary: { credits, credits_available: left } }) {
+  const { points, marks, of } = curve;
+  if (credits === 0 || points.length < 3) return null;
+  const x = (at) => (CURVE_WIDTH * at) / credits;
+  const y = (share) => CURVE_HEIGHT * (1 - share);
+  const path = points.map(([at, share]) => `L${x(at)} ${y(share)}`).join('');
+  const line = (id, at) => html`<line id=${id} x1=${x(at)} x2=${x(at)} y1="0" y2=${CURVE_HEIGHT} />`;
+  const isLimited = left !== null && left < credits;
+  const words = marks.map(({ share, credits: at }) => `${percent(share)}: ${grouped(at)}`);
+  return html`<figure id="budget-curve">
+    <svg viewBox=${`0 0 ${CURVE_WIDTH} ${CURVE_HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${`Share of the ${of} that each budget buys. ${words.join(', ')}`}>
+      <path d=${`M0 ${CURVE_HEIGHT}${path}V${CURVE_HEIGHT}z`} />
+      ${[0.5, 1].map((share) => html`<line key=${share} class="grid" x1="0" x2=${CURVE_WIDTH} y1=${y(share)} y2=${y(share)} />`)}
+      ${isLimited && line('curve-limit', left)}
+      ${budget.value !== null && budget.value <= credits && line('curve-budget', budget.value)}
+    </svg>
+    <figcaption class="soft small"><span>0</span><span id="budget-marks">${words.join(' · ')} credits for the ${of}${isLimited ? `; dashed: ${grouped(left)} left in this period` : ''}</span><span>${grouped(credits)}</span></figcaption>
+  </figure>`;
+}
+
+/** A way that is shown for comparison alone, and costs so many times the cheapest one, is only named. */
+const TOO_DEAR = 5;
+
 function Ways({ ways }) {
+  const isShown = ([way, , value]) =>
+    value !== null || ways[way].credits < TOO_DEAR * Math.max(1, ways.cheapest.credits);
+  const dear = WAYS.filter((way) => !isShown(way)).map(([, title]) => title);
   return html`<div id="ways-box" class="scroll" role="region" aria-label="Ways to buy" tabindex="0"><table id="ways">
     <caption>Ways to buy</caption>
     <thead><tr><th scope="col">Way</th><th scope="col" class="number">Credits</th><th scope="col" class="number calls">Calls</th><th scope="col" class="number wide">Download</th><th scope="col" class="number">Time</th><th scope="col">Complete in</th></tr></thead>
-    <tbody id="ways-rows">${WAYS.map(([way, title, value]) => html`<${Way} key=${way} way=${way} title=${title} value=${value} ...${ways[way]} />`)}</tbody>
-  </table></div>`;
+    <tbody id="ways-rows">${WAYS.filter(isShown).map(([way, title, value]) => html`<${Way} key=${way} way=${way} title=${title} value=${value} ...${ways[way]} />`)}</tbody>
+  </table>${dear.length > 0 && html`<p id="ways-dear" class="soft small">${dear.join(', ')}: ${TOO_DEAR} times as many credits, or more.</p>`}</div>`;
 }
 
 function Way({ way, title, value, credits, calls, bytes, minutes, fits, periods, finish_by, lacks }) {

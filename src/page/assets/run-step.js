@@ -18,7 +18,7 @@ const STATES = {
 };
 
 /** @param status the rows of each status, or null */
-export const stateWords = (state, status) => (state === 'incomplete' ? incompleteWords(status) : STATES[state]);
+const stateWords = (state, status) => (state === 'incomplete' ? incompleteWords(status) : STATES[state]);
 
 const STATUS_WORDS = { outside_us: 'outside the US' };
 
@@ -50,7 +50,7 @@ export function RunStep({ onGoOn }) {
   return html`<section id="run-step" aria-labelledby="run-title">
     <h2 id="run-title" tabindex="-1">${title}</h2>
     <${Spoken} title=${title} live=${live} />
-    ${live && !isOver(live) && !isUnknown.value && html`<${Facts} id="run-facts" pairs=${liveFacts(live)} />`}
+    ${live && !isOver(live) && !isUnknown.value && html`<details><summary>Details</summary><${Facts} id="run-facts" pairs=${liveFacts(live)} /></details>`}
     <ul id="run-notices" class="notices" aria-label="Notices">${(live?.notices ?? []).map((text) => html`<li>${text}</li>`)}</ul>
     <${ErrorBox} id="run-error" error=${live?.error ?? runError.value} />
     ${end && html`<${Result} ...${end} onGoOn=${onGoOn} />`}
@@ -69,7 +69,7 @@ function Spoken({ title, live }) {
 
 function spokenProgress({ cells, cells_done, credits_spent, source }) {
   const places = `${grouped(cells_done)} of ${counted(cells, 'place')}`;
-  return source === 'local' ? `${places} looked up` : `${places}, ${grouped(credits_spent)} credits spent`;
+  return source === 'local' ? `${places} looked up` : `${grouped(credits_spent)} credits spent, ${places} complete`;
 }
 
 function Result({ words, reason, state, facts, hasOutput, onGoOn }) {
@@ -113,7 +113,7 @@ function earlierEnd(earlier) {
   const { state, charged, unknown, budget, complete, complete_value, rows, resume_after, is_local, stopped } = earlier;
   return {
     words: rows === null ? 'The latest run wrote no output.' : `The latest run wrote ${counted(rows, 'row')}.`,
-    reason: state === 'cut off' ? 'Perilbook ended during the run. Bought answers are kept.' : stopped,
+    reason: earlierReason(state, stopped, is_local),
     state,
     hasOutput: earlier.has_output,
     facts: resultFacts({
@@ -126,6 +126,16 @@ function earlierEnd(earlier) {
       resumeAfter: resume_after,
     }),
   };
+}
+
+function earlierReason(state, stopped, isLocal) {
+  if (state === 'cut off') return 'Perilbook ended during the run. Bought answers are kept.';
+  return state === 'interrupted' ? interruptedWords(isLocal) : stopped;
+}
+
+function interruptedWords(isLocal) {
+  const kept = isLocal ? 'What was looked up is kept' : 'Bought answers are kept';
+  return `You stopped the run. ${kept}; the other rows are deferred.`;
 }
 
 function resultFacts({ spent, unknown, budget, isLocal, complete, value, resumeAfter }) {
@@ -143,10 +153,7 @@ function resultFacts({ spent, unknown, budget, isLocal, complete, value, resumeA
 }
 
 function stopWords({ reason, message, resumeAfter }, isLocal) {
-  if (reason === 'interrupted') {
-    const kept = isLocal ? 'What was looked up is kept' : 'Bought answers are kept';
-    return `You stopped the run. ${kept}; the other rows are deferred.`;
-  }
+  if (reason === 'interrupted') return interruptedWords(isLocal);
   const when = resumeAfter === null ? '' : ` Resume after ${day(resumeAfter)}.`;
   return `${message} The other rows are deferred.${when}`;
 }
@@ -188,7 +195,7 @@ function purchaseFacts(live) {
   ];
 }
 
-/** The bars of a run, and what the stop button would do. */
+/** The bar of a run, and what the stop button would do. */
 export function RunLive() {
   const { live } = run.value;
   const { cells = 0, cells_done = 0, credits_spent = 0, credits_planned = 0, phase = 'starting', source } = live ?? {};
@@ -200,11 +207,15 @@ export function RunLive() {
     : phase === 'stopping'
       ? `${finishing}, then writing the output.`
       : `Time left: ${live ? leftOf(live) : 'not known yet'}. You can close this page; the run goes on.`;
+  const places = `${grouped(cells_done)} of ${counted(cells, 'place')}`;
+  const bar = isLocal
+    ? { words: `${places} looked up`, done: cells === 0 ? 0 : cells_done / cells }
+    : {
+        words: `${grouped(credits_spent)} of ${grouped(credits_planned)} spent; ${places} complete`,
+        done: credits_planned === 0 ? 0 : Math.min(1, credits_spent / credits_planned),
+      };
   return html`<div id="run-live" class=${`${isLocal ? 'free' : ''} ${isUnknown.value ? 'stale' : ''}`.trim()}>
-    <div class="bars">
-      <p class="bar"><label for="run-cells">Places</label> <span id="run-cells-words">${grouped(cells_done)} of ${grouped(cells)} ${isLocal ? 'looked up' : 'done'}</span><progress id="run-cells" max="1" value=${cells === 0 ? 0 : cells_done / cells}></progress></p>
-      ${!isLocal && html`<p id="run-credits-bar" class="bar"><label for="run-credits">Credits</label> <span id="run-credits-words">${grouped(credits_spent)} of ${grouped(credits_planned)} spent</span><progress id="run-credits" max="1" value=${credits_planned === 0 ? 0 : Math.min(1, credits_spent / credits_planned)}></progress></p>`}
-      <p class="row"><button type="button" id="stop" class="button" aria-disabled=${isOff || isUnknown.value ? 'true' : undefined} onClick=${() => isOff || void stop()}>Stop</button> <span id="stop-words" class="soft small">${words}</span></p>
-    </div>
+    <p class="bar"><label for="run-bar">${isLocal ? 'Places' : 'Credits'}</label> <span id="run-bar-words">${bar.words}</span><progress id="run-bar" max="1" value=${bar.done}></progress></p>
+    <p class="row"><button type="button" id="stop" class="button" aria-disabled=${isOff || isUnknown.value ? 'true' : undefined} onClick=${() => isOff || void stop()}>Stop</button> <span id="stop-words" class="soft small">${words}</span></p>
   </div>`;
 }

@@ -6,7 +6,7 @@ import { asked } from './asked.js';
 
 export const about = signal(null);
 export const book = signal(null);
-export const runs = signal([]);
+const runs = signal([]);
 
 /** The columns by their index: `lat` and `lng` may be null; `order` may also be `tiv` or `file`. */
 export const columns = signal(null);
@@ -111,18 +111,6 @@ export const reach = asked(
   }),
   askOf('reach'),
   200,
-);
-
-/** The locations on a map; topics do not matter to it. */
-export const points = asked(
-  computed(() => {
-    if (book.value === null || columns.value?.lat == null || columns.value.lng === null) return null;
-    const { lat, lng } = columns.value;
-    const chosen = { lat, lng, header: book.value.header, topics: [about.value.topics[0].slug], optimize: 'credits' };
-    return JSON.stringify({ id: book.value.id, choice: chosen });
-  }),
-  askOf('points'),
-  0,
 );
 
 /** Prices again: answers were bought since. */

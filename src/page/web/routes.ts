@@ -59,9 +59,6 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
     const { budget, ...choice } = read(reachSchema, body);
     return api.reach(api.file(params.id), choice, budget);
   });
-  app.post<OfFile>('/api/books/:id/points', ({ params, body }) =>
-    api.points(api.file(params.id), read(choiceSchema, body)),
-  );
   for (const [path, isApproved] of [
     ['offer', false],
     ['download', true],
