@@ -103,13 +103,14 @@ test('the column that is likely the value: the surest name, then the newest year
     [['BuildingValue'], 'BuildingValue'],
     [['price', 'Total Insured Value'], 'Total Insured Value'],
     [['tiv_2023', 'TIV 2024', 'tiv_2022'], 'TIV 2024'],
+    [['tiv2022', 'TIV 2024'], 'TIV 2024'],
+    [['tiv_98', 'tiv_2019', 'tiv_21'], 'tiv_21'],
     [['sum insured', 'tiv_2020'], 'tiv_2020'],
     [['Replacement.Cost USD', 'market value'], 'Replacement.Cost USD'],
     [['price', 'tiv_amount'], 'tiv_amount'],
     [['assessed_value_2019', 'Assessed - Value 2021'], 'Assessed - Value 2021'],
     [['List Price', 'id'], 'List Price'],
     [['salesprice2020'], 'salesprice2020'],
-
     [['priceless', 'unit_price', 'my_assessed_value', 'value', 'subtotal_value'], null],
   ] as const) {
     assert.equal(likelyOrder(columns), found, columns.join());

@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { effect, signal, useSignal } from '@preact/signals';
 import { post } from './api.js';
 import { needsServer } from './connection.js';
 import { ErrorBox, Fold, html } from './html.js';
@@ -102,9 +102,22 @@ function Choices({ id, name, legend, values, chosen, whyNot, onChoose }) {
       return html`<p key=${value}>
         <label><input type="radio" name=${name} value=${value} checked=${value === chosen} disabled=${reason !== null && value !== chosen} aria-describedby=${words} onChange=${() => onChoose(value)} /><span id=${`${name}-${value}-name`}>${title}</span></label>
         <span id=${words} class="soft small">${reason ?? what}</span>
+        <${CopyCommand} text=${reason} />
       </p>`;
     })}
   </fieldset>`;
+}
+
+/** Copies the command that a text names; nothing where it names none. */
+function CopyCommand({ text }) {
+  const isCopied = useSignal(false);
+  const command = /perilbook (?!ui\b).*?(?=\.(?:\s|$)|$)/.exec(text ?? '')?.[0];
+  if (command === undefined) return null;
+  const copy = async () => {
+    await navigator.clipboard.writeText(command);
+    isCopied.value = true;
+  };
+  return html`<button type="button" class="button small" aria-label=${`Copy: ${command}`} onClick=${() => void copy()}>${isCopied.value ? 'Copied' : 'Copy'}</button>`;
 }
 
 /** Says where answers come from. */

@@ -6,6 +6,7 @@ import type { Job } from '../../job/settings.ts';
 import type { UiDependencies } from '../dependencies.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
 import type { ChosenSource } from './choice.ts';
+import { withoutDataFile } from './page-words.ts';
 
 /** The values of a setting on the page. A value that is unavailable now has the reason and what to do; an available one has null. */
 type OfferedValues<Value extends string> = Readonly<Record<Value, string | null>>;
@@ -76,6 +77,6 @@ async function refusalOf(step: () => Promise<unknown>, code: ErrorCode): Promise
   } catch (error) {
     if (!(error instanceof PerilbookError && error.code === code)) throw error;
     // Settings of a job that the page does not have.
-    return `${error.message}. ${error.hint.replace(/, or set areas: \w+/, '')}`;
+    return `${withoutDataFile(error.message, error.context.file)}. ${error.hint.replace(/, or set areas: \w+/, '')}`;
   }
 }

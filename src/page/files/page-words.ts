@@ -22,13 +22,23 @@ function withoutFolders(text: string): string {
   return text.replace(WORKSPACE_FOLDER, '');
 }
 
+/** The page does not name the file of the public data: nobody there opens it. */
+export function withoutDataFile(message: string, file: string | undefined): string {
+  return file === undefined ? message : message.replace(` in ${file}`, ' on this machine');
+}
+
 /** An error's message and hint for the page. */
-export function pageMessage({ code, message, hint }: Pick<PerilbookError, 'code' | 'message' | 'hint'>): {
+export function pageMessage({
+  code,
+  message,
+  hint,
+  context = {},
+}: Pick<PerilbookError, 'code' | 'message' | 'hint'> & Partial<Pick<PerilbookError, 'context'>>): {
   readonly message: string;
   readonly hint: string;
 } {
   return {
-    message: withoutFolders(message),
+    message: code === 'LOCAL_DATA' ? withoutDataFile(message, context.file) : withoutFolders(message),
     hint: TERMINAL_WORDS.test(hint) ? (PAGE_HINTS[code] ?? withoutTerminal(hint)) : withoutFolders(hint),
   };
 }
