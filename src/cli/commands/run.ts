@@ -1,6 +1,5 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRun } from '../../library/run-host.ts';
@@ -8,25 +7,22 @@ import { runFacts } from '../../run/estimate.ts';
 import { outputFiles } from '../../run/parts/part-outputs.ts';
 import { type Prepared, prepareAgain } from '../../run/prepare.ts';
 import { type ProtectedFile, rowsOutput, topicsOnlyBefore, writtenOutputs } from '../../run/protected-files.ts';
-import { type RunResult, runJob } from '../../run/run-job.ts';
+import { runJob } from '../../run/run-job.ts';
 import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { askToSpend, canAsk } from '../ask-approval.ts';
 import type { RunFlags } from '../command-options.ts';
-import { type CliContext, lineWidth, runHost, say, sayJson } from '../context.ts';
-import { EXIT, exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
+import { type CliContext, runHost, say, sayJson } from '../context.ts';
+import { exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
 import { openFinish } from '../finish/finish.ts';
 import type { RunOutcome } from '../finish/finished-run.ts';
 import { jobOf } from '../job-of-options.ts';
-import { type Color, colorFor } from '../messages/color.ts';
-import { commandLine } from '../messages/command-line.ts';
 import { firstRowMessages } from '../messages/first-rows.ts';
 import { readingMessage, shownPath } from '../messages/format.ts';
-import { costOfRest, reportCommand, resumeCommand } from '../messages/next-commands.ts';
-import { fittingLines, runPlanMessages, sampleCreditsMessage } from '../messages/plan-messages.ts';
-import { findingMessages, runMessages } from '../messages/run-messages.ts';
+import { runPlanMessages } from '../messages/plan-messages.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
+import { styleOf, tellResult } from '../tell-result.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: RunFlags, words: readonly string[]): Promise<number> {
@@ -54,6 +50,28 @@ async function outcomeOf(
 ): Promise<Extract<RunOutcome, { readonly kind: 'ended' }>> {
   const messages = { ...context, isQuiet: flags.quiet === true };
   if (context.log === undefined) say(messages, readingMessage(words));
+  const report = reportOfRun(context, flags, job);
+  // Imported here: its sources and the YAML reader are 80 modules, which a run without a terminal does not need.
+  if (canAsk(messages)) await (await import('../offer-data.ts')).offerData(messages, flags, job);
+  // Read before the run replaces it, and only where it is printed.
+  const lost = flags.quiet || context.log !== undefined ? [] : await topicsOnlyBefore(job);
+  await using owned = new AsyncDisposableStack();
+  const { prepared, result, progress } = await planAndRun(context, flags, job, report, owned);
+  if (report !== null) {
+    const { gatherFacts } = await import('../../report/figures/gather-facts.ts');
+    const { reportPage } = await import('../../report/html/page.ts');
+    const { facts, map } = await gatherFacts(await prepareAgain(prepared), context.clock.now());
+    await writeReport(context, report, reportPage(facts, map));
+    say(messages, `Wrote the report to ${shownPath(report, context.workingFolder)}`);
+  }
+  // After the report, because an error of the report is JSON too and `--json` prints one value.
+  if (flags.json) sayJson(context, result.summary);
+  await tellResult(context, { words, flags }, { prepared, result }, lost);
+  return { kind: 'ended', result, progress, exitCode: exitCodeOfRun(result) };
+}
+
+/** The file of `--report`; null: none. @throws USAGE where two outputs would be one */
+function reportOfRun(context: CliContext, flags: RunFlags, job: Job): string | null {
   if (flags.json && job.output === '-') {
     throw new PerilbookError(
       'USAGE',
@@ -62,133 +80,63 @@ async function outcomeOf(
     );
   }
   const report = reportFile(context, flags.report);
-  if (report === '-') {
-    throw new PerilbookError(
-      'USAGE',
-      'run --report needs a file of its own',
-      'Name another file, or run perilbook report afterwards.',
-    );
-  }
+  if (report !== '-') return report;
+  throw new PerilbookError(
+    'USAGE',
+    'run --report needs a file of its own',
+    'Name another file, or run perilbook report afterwards.',
+  );
+}
+
+/** Prices, asks, buys and writes, with the progress shown. `owned` closes the store and the connection. */
+async function planAndRun(
+  context: CliContext,
+  flags: RunFlags,
+  job: Job,
+  report: string | null,
+  owned: AsyncDisposableStack,
+) {
+  const messages = { ...context, isQuiet: flags.quiet === true };
+  using show = showProgress(context, flags.quiet === true);
+  const { progress, say: notice } = show;
   const check = async (store: Store) => {
     const rows = rowsOutput(job.output, job, () => writtenOutputs(store, job));
     const outputs = [...(job.parts === null ? [rows] : []), ...(report === null ? [] : [reportOutput(report)])];
     await checkFiles(flags, job, outputs, job.parts === null ? [] : await outputsOf(job));
   };
-  // Imported here: its sources and the YAML reader are 80 modules, which a run without a terminal does not need.
-  if (canAsk(messages)) await (await import('../offer-data.ts')).offerData(messages, flags, job);
-  // Read before the run replaces it, and only where it is printed.
-  const lost = flags.quiet || context.log !== undefined ? [] : await topicsOnlyBefore(job);
-  const style = { width: lineWidth(context.stderr), color: messageColor(context) };
-  await using owned = new AsyncDisposableStack();
-  const { prepared, result, progress } = await planAndRun();
-  if (report !== null) {
-    const { gatherFacts } = await import('../../report/figures/gather-facts.ts');
-    const { reportPage } = await import('../../report/html/page.ts');
-    const { facts: all, map } = await gatherFacts(await prepareAgain(prepared), context.clock.now());
-    await writeReport(context, report, reportPage(all, map));
-    say(messages, `Wrote the report to ${shownPath(report, context.workingFolder)}`);
-  }
-  // After the report, because an error of the report is JSON too and `--json` prints one value.
-  if (flags.json) sayJson(context, result.summary);
-  const exitCode = exitCodeOfRun(result);
-  const outcome = { kind: 'ended', result, progress, exitCode } as const;
-  const isWrong = WRONG.has(exitCode);
-  // --quiet prints errors only. The exit code and `status` tell of a pause.
-  if (flags.quiet && !isWrong) return outcome;
-  const { headline, facts, next } = runMessages(
-    result,
-    resumeCommand(words, flags, job, result, await restOf(prepared, result)),
-    context.workingFolder,
-    style,
-    context.log === undefined && !flags.quiet,
+  const opened = owned.use(
+    await openRun(runHost(context, notice), job, {
+      progress,
+      check,
+      interrupt: context.interrupt,
+      announce: flags.quiet ? () => {} : notice,
+      trace: flags.debug ? notice : undefined,
+    }),
   );
-  if (context.log !== undefined) {
-    const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
-    const fields = {
-      exit_code: exitCode,
-      state: result.state,
-      message: [headline, ...next].join(' '),
-      summary: result.summary,
-    };
-    context.log(level, 'finished', fields);
-  } else if (flags.quiet) {
-    say(context, [headline, ...next].map((line) => `perilbook: ${line}`).join('\n'));
-  } else {
-    const { findingsOfRun } = await import('../../report/figures/story.ts');
-    const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
-    const findings = findingMessages(rowFindings, currency);
-    const reported = report === null && findings.length > 0 ? reportCommand(words, flags, job) : null;
-    const ofReport = reported === null ? [] : [`Report: ${reported}`];
-    const sample = result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : [];
-    const ofLost = result.summary.output_kept ? [] : lostMessage(words, flags, job, lost);
-    const lines = [headline, ...facts, ...ofLost, ...findings, ...ofReport, ...next, ...sample];
-    say(context, fittingLines(lines, style.width).join('\n'));
-  }
-  return outcome;
-
-  async function planAndRun() {
-    using show = showProgress(context, flags.quiet === true);
-    const { progress, say: notice } = show;
-    const opened = owned.use(
-      await openRun(runHost(context, notice), job, {
-        progress,
-        check,
-        interrupt: context.interrupt,
-        announce: flags.quiet ? () => {} : notice,
-        trace: flags.debug ? notice : undefined,
-      }),
-    );
-    const done = await runJob(opened.context, {
-      force: flags.force === true,
-      approve: async (prepared) => {
-        show.pause();
-        if (context.log === undefined) {
-          const lines = runPlanMessages(prepared, context.workingFolder, style);
-          say(messages, [...lines, ...(await firstRowMessages(prepared, style.width))].join('\n'));
-        } else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
-        await approve(context, flags, prepared);
-        show.resume(runFacts(prepared));
-      },
-    }).catch((error: unknown) => {
-      const { creditsSpent } = progress;
-      if (creditsSpent > 0) say(messages, `spent  ${counted(creditsSpent, 'credit')}`, 'error');
-      throw error;
-    });
-    return { ...owned.use(done), progress };
-  }
-}
-
-/** Says what an earlier version of the output had besides, and how to write both: the answers are still in the store. */
-function lostMessage(words: readonly string[], flags: RunFlags, job: Job, lost: readonly TopicSlug[]): string[] {
-  if (lost.length === 0) return [];
-  const both = commandLine('run', words, { ...flags, topics: [...job.topics, ...lost].join(',') });
-  return [`The output was replaced: it had ${lost.join(', ')} too. To write both: ${both}`];
+  const done = await runJob(opened.context, {
+    force: flags.force === true,
+    approve: async (prepared) => {
+      show.pause();
+      if (context.log === undefined) {
+        const style = styleOf(context);
+        const lines = runPlanMessages(prepared, context.workingFolder, style);
+        say(messages, [...lines, ...(await firstRowMessages(prepared, style.width))].join('\n'));
+      } else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
+      await approve(context, flags, prepared);
+      show.resume(runFacts(prepared));
+    },
+  }).catch((error: unknown) => {
+    const { creditsSpent } = progress;
+    if (creditsSpent > 0) say(messages, `spent  ${counted(creditsSpent, 'credit')}`, 'error');
+    throw error;
+  });
+  return { ...owned.use(done), progress };
 }
 
 /** The rows' outputs, which no other output of the run may replace. */
 async function outputsOf(job: Job): Promise<ProtectedFile[]> {
   return (await outputFiles(job)).map((path) => ({ path, what: 'is an output of the run' }));
 }
-
-/** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
-async function restOf(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
-  const { job, connection } = prepared;
-  if (
-    job.budget === null ||
-    job.limit !== null ||
-    connection.kind === 'local' ||
-    state === 'complete' ||
-    stop?.reason === 'store_moved'
-  )
-    return 0;
-  return costOfRest((await prepareAgain(prepared, { onComplete: null })).plan, stop);
-}
-
-function messageColor(context: CliContext): Color {
-  return context.log === undefined ? colorFor(context, context.stderr) : (_, text) => text;
-}
-
-const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
 
 /** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. The sample charges nothing, unless the job names a
  * subscription to show what one does. */

@@ -1,0 +1,88 @@
+import type { TopicSlug } from '../contract/topics.ts';
+import type { Job } from '../job/settings.ts';
+import { type Prepared, prepareAgain } from '../run/prepare.ts';
+import type { RunResult } from '../run/run-job.ts';
+import type { RunFlags } from './command-options.ts';
+import { type CliContext, lineWidth, say } from './context.ts';
+import { EXIT, exitCodeOfRun } from './exit-codes.ts';
+import { colorFor, noColor } from './messages/color.ts';
+import { commandLine } from './messages/command-line.ts';
+import { costOfRest, reportCommand, resumeCommand } from './messages/next-commands.ts';
+import { fittingLines, type OutputStyle, sampleCreditsMessage } from './messages/plan-messages.ts';
+import { findingMessages, runMessages } from './messages/run-messages.ts';
+
+/** The command line of a run: its words and its options. */
+export interface RunLine {
+  readonly words: readonly string[];
+  readonly flags: RunFlags;
+}
+
+/** Prints the result of a run: as lines, as an event of `--log json`, or with --quiet what went wrong alone.
+ * @param lost topics of the earlier output that the new one lacks */
+export async function tellResult(
+  context: CliContext,
+  line: RunLine,
+  { prepared, result }: { readonly prepared: Prepared; readonly result: RunResult },
+  lost: readonly TopicSlug[],
+): Promise<void> {
+  const { words, flags } = line;
+  const { job } = prepared;
+  const exitCode = exitCodeOfRun(result);
+  const isWrong = WRONG.has(exitCode);
+  // The exit code and `status` tell of a pause.
+  if (flags.quiet && !isWrong) return;
+  const style = styleOf(context);
+  const again = resumeCommand(words, flags, job, result, await restOf(prepared, result));
+  const isPlanShown = context.log === undefined && !flags.quiet;
+  const { headline, facts, next } = runMessages(result, again, context.workingFolder, style, isPlanShown);
+  if (context.log !== undefined) {
+    const level = exitCode === EXIT.complete ? 'info' : isWrong ? 'error' : 'warning';
+    const message = [headline, ...next].join(' ');
+    context.log(level, 'finished', { exit_code: exitCode, state: result.state, message, summary: result.summary });
+    return;
+  }
+  if (flags.quiet) return say(context, [headline, ...next].map((text) => `perilbook: ${text}`).join('\n'));
+  const { findingsOfRun } = await import('../report/figures/story.ts');
+  const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
+  const findings = findingMessages(rowFindings, currency);
+  const reported = flags.report === undefined && findings.length > 0 ? reportCommand(words, flags, job) : null;
+  const lines = [
+    headline,
+    ...facts,
+    ...(result.summary.output_kept ? [] : lostMessage(line, job, lost)),
+    ...findings,
+    ...(reported === null ? [] : [`Report: ${reported}`]),
+    ...next,
+    ...(result.stop?.reason === 'quota' ? sampleCreditsMessage(prepared) : []),
+  ];
+  say(context, fittingLines(lines, style.width).join('\n'));
+}
+
+/** How messages on stderr are printed. */
+export function styleOf(context: CliContext): OutputStyle {
+  const color = context.log === undefined ? colorFor(context, context.stderr) : noColor;
+  return { width: lineWidth(context.stderr), color };
+}
+
+/** Says what an earlier version of the output had besides, and how to write both: the answers are still in the store. */
+function lostMessage({ words, flags }: RunLine, job: Job, lost: readonly TopicSlug[]): string[] {
+  if (lost.length === 0) return [];
+  const both = commandLine('run', words, { ...flags, topics: [...job.topics, ...lost].join(',') });
+  return [`The output was replaced: it had ${lost.join(', ')} too. To write both: ${both}`];
+}
+
+/** The cost of the missing answers after the run; 0 where no budget is to be named for them. */
+async function restOf(prepared: Prepared, { state, stop }: RunResult): Promise<number> {
+  const { job, connection } = prepared;
+  if (
+    job.budget === null ||
+    job.limit !== null ||
+    connection.kind === 'local' ||
+    state === 'complete' ||
+    stop?.reason === 'store_moved'
+  )
+    return 0;
+  return costOfRest((await prepareAgain(prepared, { onComplete: null })).plan, stop);
+}
+
+const WRONG: ReadonlySet<number> = new Set([EXIT.someFailed, EXIT.keyRefused, EXIT.serviceDown, EXIT.usage]);
