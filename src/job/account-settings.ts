@@ -58,8 +58,9 @@ function scopesOf(names: readonly string[]): string[] {
 /** The sample's subscription where the job names none: nothing is charged, so neither a month nor a minute ends a run. */
 export const UNLIMITED: Subscription = customSubscription(1_000_000_000_000, 1_000_000_000);
 
-export function isUnlimited({ subscription }: Pick<JobAccount, 'subscription'>): boolean {
-  return subscription.creditsPerMonth >= UNLIMITED.creditsPerMonth;
+/** Whether a job asks the sample without a subscription. Never decided by the figures alone: a paid account may have any. */
+export function isUnlimited({ service, account }: { service: ServiceSettings; account: JobAccount }): boolean {
+  return service.kind === 'sample' && account.subscription === UNLIMITED;
 }
 
 function subscriptionOf(subscription: NonNullable<JobFile['subscription']>): Subscription {
@@ -87,11 +88,20 @@ type AccountSettings = Pick<JobFile, 'account' | 'overages'> & {
   readonly [K in 'subscription' | 'anniversary_day' | 'reserve']: NonNullable<JobFile[K]>;
 };
 
-/** The embedded service has one account per subscription, so that a job with another one does not change the quota of a
- * run in progress. */
-function embeddedAccount({ name, creditsPerMonth, creditsPerMinute }: Subscription): string {
+/** The embedded service has one account per subscription, so that a job with another one does not change the quota of a run in
+ * progress. Its names begin alike: made-up answers never count in a paid account, whatever a job calls it. */
+function embeddedAccount(given: string | undefined, subscription: Subscription): string {
+  if (given !== undefined) return isSampleAccount(given) ? given : `embedded-${given}`;
+  const { name, creditsPerMonth, creditsPerMinute } = subscription;
   if (name === 'starter') return 'embedded';
   return name === 'professional' ? `embedded-${name}` : `embedded-${creditsPerMonth}-${creditsPerMinute}`;
+}
+
+function accountName(given: string | undefined, service: ServiceSettings, subscription: Subscription): string {
+  if (service.kind === 'remote') return given ?? new URL(sourceName(service.baseUrl)).host;
+  // A job of local data spends no account; `quota --account` names a paid one.
+  if (service.kind === 'local' && given !== undefined) return given;
+  return embeddedAccount(given, subscription);
 }
 
 /** Whether an account belongs to the embedded service. Messages call it the sample account, because its name means nothing to users. */
@@ -107,9 +117,7 @@ export function isSampleAccount(name: string): boolean {
 export function accountOf(given: AccountSettings, service: ServiceSettings, namesSubscription: boolean): JobAccount {
   const subscription = service.kind === 'sample' && !namesSubscription ? UNLIMITED : subscriptionOf(given.subscription);
   return {
-    name:
-      given.account ??
-      (service.kind === 'remote' ? new URL(sourceName(service.baseUrl)).host : embeddedAccount(subscription)),
+    name: accountName(given.account, service, subscription),
     subscription,
     anniversaryDay: given.anniversary_day,
     reserve: given.reserve,

@@ -1,10 +1,11 @@
 import { PerilbookError } from '../base/errors.ts';
 import { createClient, requireSendable } from '../client/client.ts';
 import { Throttle } from '../client/throttle.ts';
+import { isSampleAccount, isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Store } from '../store/port.ts';
-import type { FinalState } from '../store/runs/port.ts';
+import type { FinalState, NewRun } from '../store/runs/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
 import { lookUp } from './look-up/look-up.ts';
@@ -111,12 +112,17 @@ export async function startRun(
     job: job.name,
     input: job.input,
     output: job.output,
-    ...(connection.kind === 'local'
-      ? { account: '' }
-      : { account: job.account.name, terms: { ...job.account, isAssumed: job.assumed.includes('subscription') } }),
+    ...(connection.kind === 'local' ? { account: '' } : { account: job.account.name, ...termsOf(job) }),
     plannedCredits,
     budget: plan.limit,
   });
+}
+
+/** The terms to remember. Made-up answers say nothing of a paid account, also where a job gives them its name: its next run would have no
+ * quota. */
+function termsOf(job: Job): Pick<NewRun, 'terms'> {
+  const isOwn = job.service.kind === 'remote' || (isSampleAccount(job.account.name) && !isUnlimited(job));
+  return isOwn ? { terms: { ...job.account, isAssumed: job.assumed.includes('subscription') } } : {};
 }
 
 /** Buys or looks up the missing answers, in a started run. @returns why it ended early; null if it did not */

@@ -68,7 +68,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       Math.max(0, Math.min(plan.limit, plan.available) - plan.reach.credits),
     ),
     /** Null for the sample, whose answers are not charged: it has no quota where the job names no subscription. */
-    credits_available: isUnlimited(job.account) ? null : plan.available,
+    credits_available: isUnlimited(job) ? null : plan.available,
     /** Most credits that the run may spend. */
     credits_limit: plan.limit,
     fits: forecast.fits && price.credits <= Math.min(plan.limit, plan.window),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import { isSampleAccount, isUnlimited } from '../../job/account-settings.ts';
+import { isSampleAccount } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { readLocalData } from '../../run/look-up/local-data.ts';
 import { accountState } from '../../run/plan/account-state.ts';
@@ -87,7 +87,7 @@ async function lastRunAndQuota(context: CliContext, job: Job): Promise<readonly 
 const NO_ACCOUNT: StateLine = ['quota', 'no account was used yet'];
 
 async function quotas(store: Store, now: number): Promise<readonly StateLine[]> {
-  const accounts = (await store.ledgerAccounts()).filter((account) => !isUnlimited(account));
+  const accounts = await store.ledgerAccounts();
   if (accounts.length === 0) return [NO_ACCOUNT];
   const pairs: StateLine[] = [];
   for (const account of accounts.slice(0, MOST_ACCOUNTS)) {

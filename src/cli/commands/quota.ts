@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import { isUnlimited, type JobAccount } from '../../job/account-settings.ts';
+import type { JobAccount } from '../../job/account-settings.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { accountState } from '../../run/plan/account-state.ts';
 import { withLastTerms } from '../../run/plan/account-terms.ts';
@@ -78,7 +78,7 @@ async function chosenAccounts(
 ): Promise<readonly ChosenAccount[]> {
   const settings = settingsWithoutJobFile(context, words, flags);
   const job = anyJobOf(context, words, flags);
-  const ledgerAccounts = (await store.ledgerAccounts()).filter((account) => !isUnlimited(account));
+  const ledgerAccounts = await store.ledgerAccounts();
   if (settings === null) {
     const { account, assumed } = withLastTerms(job, ledgerAccounts).job;
     return [{ ...account, isAssumed: assumed.includes('subscription'), hasSubscription: true }];

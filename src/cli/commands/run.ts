@@ -141,7 +141,7 @@ async function outputsOf(job: Job): Promise<ProtectedFile[]> {
 /** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. The sample charges nothing, unless the job names a
  * subscription to show what one does. */
 async function approve(context: CliContext, flags: RunFlags, { job, summary }: Prepared): Promise<void> {
-  if (summary.credits === 0 || flags.yes || job.budget !== null || isUnlimited(job.account)) return;
+  if (summary.credits === 0 || flags.yes || job.budget !== null || isUnlimited(job)) return;
   const now = creditsNow(summary);
   const words = {
     what: 'run',

@@ -222,7 +222,7 @@ function missingBoundariesMessage({ job, plan }: Prepared, folder: string): stri
 
 function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [string, string])[] {
   const words: (readonly [string, string])[] = [];
-  if (plan.account !== null && !isUnlimited(job.account)) {
+  if (plan.account !== null && !isUnlimited(job)) {
     const { account, available, period } = plan.account;
     const { name, creditsPerMonth } = account.subscription;
     const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
@@ -244,7 +244,7 @@ function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [
   }
   if (job.maxMinutes !== null) words.push(['time limit', timeLimit(job.maxMinutes)]);
   if (job.budget !== null) words.push(['budget', counted(job.budget, 'credit')]);
-  if (summary.credits_retries_at_most > 0 && !isUnlimited(job.account)) {
+  if (summary.credits_retries_at_most > 0 && !isUnlimited(job)) {
     words.push([
       'retries',
       `up to ${counted(summary.credits_retries_at_most, 'credit')} more${job.budget === null ? '' : ', inside the budget'}, if the service reports topics as unavailable`,
@@ -253,7 +253,7 @@ function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [
   const isWhole = summary.this_run.credits >= summary.credits;
   const what = isWhole ? '' : ` for ${counted(summary.this_run.credits, 'credit')}`;
   const time = `${timeSpan(summary.this_run.minutes)}${what}`;
-  if (isUnlimited(job.account)) return [...words, ['time', time]];
+  if (isUnlimited(job)) return [...words, ['time', time]];
   const isSample = connection.kind === 'service' && connection.sample && summary.this_run.minutes >= 1;
   const ofSample = isSample ? ', for a paid account; the sample has no minute limit' : '';
   words.push(['time', `${time} at ${paceMessage({ job, plan })}${ofSample}`]);
@@ -301,7 +301,7 @@ function verdict({ job, plan, summary }: Prepared): string {
     const bought = boughtMessage(summary, `${limit}, which`, `${limit}, which cannot buy anything`);
     return `${counted(credits, 'credit')} needed. ${bought}; the rest is deferred.`;
   }
-  if (isUnlimited(job.account)) return `${counted(credits, 'credit')} at a paid service; the sample charges none.`;
+  if (isUnlimited(job)) return `${counted(credits, 'credit')} at a paid service; the sample charges none.`;
   const dollars = summary.overage_dollars > 0 ? `, $${summary.overage_dollars.toFixed(2)} of it as overage` : '';
   if (summary.fits) return `${counted(credits, 'credit')}${dollars}: fits this period.`;
   const left = `The ${counted(credits_available, 'credit')} left`;

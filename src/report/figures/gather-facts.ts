@@ -295,7 +295,7 @@ async function creditsOf({ job, store, summary }: Prepared, run: RunRecord | nul
 
 /** The next run's purchases and the available credits. */
 async function leftOver(
-  { plan, store }: Prepared,
+  { job, plan, store }: Prepared,
   run: RunRecord | null,
   now: number,
 ): Promise<Omit<Missing, 'status' | 'reasons'>> {
@@ -309,7 +309,7 @@ async function leftOver(
     stopped: storedSummary.parse(run?.summary ?? null)?.stopped ?? null,
     resumeAfter: resumeAfter === null ? null : timeOf(resumeAfter),
     account:
-      state !== null && !isUnlimited(state.account)
+      state !== null && !isUnlimited(job)
         ? {
             name: isSampleAccount(state.account.name) ? 'Sample account' : state.account.name,
             allowance: state.account.subscription.creditsPerMonth,

@@ -12,8 +12,10 @@ export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): st
   // Windows has no such bits.
   if (platform() === 'win32') return [];
   return keys.flatMap(({ file }) => {
-    const mode = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mode;
-    if (mode === undefined || (mode & FOR_OTHERS) === 0) return [];
+    const stats = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+    // A device is for others, and must stay so.
+    if (!stats?.isFile() || (stats.mode & FOR_OTHERS) === 0) return [];
+    const { mode } = stats;
     const octal = (mode & 0o777).toString(8).padStart(3, '0');
     return [`Others on this machine can read the key file (mode ${octal}). To protect it: chmod 600 ${quoted(file!)}`];
   });
