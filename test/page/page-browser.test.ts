@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { makeJob } from '../../src/job/settings.ts';
 import { places } from '../run/harness.ts';
 import { isFocused, nothingFound, openPage, options, price, title } from './page-scene.ts';
 import { openUi } from './ui-scene.ts';
@@ -229,6 +230,30 @@ test(
     await page.reload();
     await page.locator('[data-ready]').waitFor();
     await page.locator('#go-on').waitFor();
+    assert.deepEqual([complaints, scene.bugs], [[], []]);
+  },
+);
+
+test(
+  'the sample starts without a budget and without a question, and says that it charges nothing',
+  options,
+  async (t) => {
+    const scene = await openUi(t, (harness) => ({
+      sample: true,
+      jobOf: (said) =>
+        makeJob([said, { service: 'sample' }], { dataFolder: harness.folder, workingFolder: harness.folder }),
+    }));
+    const { page, complaints } = await openPage(t, scene);
+    const file = join(scene.harness.folder, 'book.csv');
+    writeFileSync(file, portfolio(4));
+    await page.setInputFiles('#file', file);
+    await onlyWildfire(page);
+    await price(page, '4');
+    assert.match((await page.locator('#price-verdict').textContent())!, /the sample charges none/);
+    await page.locator('#budget-words', { hasText: 'The sample charges nothing' }).waitFor();
+    await page.click('#start');
+    await title(page, 'Complete');
+    assert.equal(scene.harness.charged(), 4);
     assert.deepEqual([complaints, scene.bugs], [[], []]);
   },
 );

@@ -40,19 +40,20 @@ function setBudget(credits) {
 
 const isAboveLimit = () => about.value.most_budget !== null && (budget.value ?? 0) > about.value.most_budget;
 const isWrong = () => (budgetText.value.trim() !== '' && budget.value === null) || isAboveLimit();
+/** Local data costs nothing, and the sample charges nothing where no subscription is named: a run needs no budget and no confirmation. */
+const isUncharged = () => isLocal.value || priced.value?.summary.credits_available === null;
 const canStart = () =>
-  !isWorking.value &&
-  (priced.value?.summary.cells ?? 0) > 0 &&
-  (isLocal.value || (budget.value !== null && !isWrong()));
+  !isWorking.value && (priced.value?.summary.cells ?? 0) > 0 && !isWrong() && (isUncharged() || budget.value !== null);
 
-/** Asks for the confirmation of what is priced; a look-up in local data costs nothing and starts at once. */
+/** Asks for the confirmation of what is priced; what charges nothing starts at once. */
 async function ask() {
   if (!canStart()) return;
   // The choice has changed since it was priced.
   if (price.isStale.value) await untilPriced();
   if (!canStart()) return;
-  const asked = { credits: isLocal.value ? 0 : budget.value, choice: pricedChoice.value };
-  if (isLocal.value) await begin(asked);
+  const { credits, credits_retries_at_most: retries } = priced.value.summary;
+  const asked = { credits: isLocal.value ? 0 : (budget.value ?? credits + retries), choice: pricedChoice.value };
+  if (isUncharged()) await begin(asked);
   else confirmed.value = asked;
 }
 
@@ -116,7 +117,7 @@ function Form() {
           document.getElementById('budget').focus();
         }}>Use the price: ${grouped(planned)}</button>`
       }
-      <button type="submit" id="start" class="button primary" aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isLocal.value ? 'Start' : 'Start…'}</button></div>
+      <button type="submit" id="start" class="button primary" aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isUncharged() ? 'Start' : 'Start…'}</button></div>
     <p class="small"><strong id="budget-meaning" class=${stale} role="status">${meaningOf()}</strong> <span id="budget-words" class="soft" role="status">${budgetWords(planned)}</span></p>
   </form>`;
 }
@@ -141,10 +142,11 @@ function budgetWords(planned) {
   if (summary.cells === 0) return 'No row of this file can be looked up: there is nothing to start.';
   const start = 'Nothing is bought until you press Start and confirm.';
   const left = summary.credits_available;
+  if (left === null) return 'The sample charges nothing: Start looks up all places, or as many as a budget would buy.';
   if (budget.value === null) return `Enter a budget to start. ${start}`;
   if (budget.value === 0 && planned > 0)
     return 'A budget of 0 buys nothing: the output is written from the answers in the store.';
-  if (left !== null && planned > left && budget.value > left)
+  if (planned > left && budget.value > left)
     return `This period has ${counted(left, 'credit')} left: no more is spent before it resets. ${start}`;
   if (budget.value >= planned) return start;
   return `The rest of the price (${grouped(planned)}) is deferred and can be bought later. ${start}`;
