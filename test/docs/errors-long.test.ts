@@ -57,5 +57,5 @@ test('the errors in docs/reference/errors.md are what the program says', async (
   const later = new Database(join(folder, 'later.db'));
   later.pragma('user_version = 99');
   later.close();
-  assert.ok((await checkSessions(FILE, folder, { timeFactor: 200 })) >= 17);
+  assert.ok((await checkSessions(FILE, folder, { timeFactor: 50 })) >= 17);
 });
