@@ -198,11 +198,7 @@ function askWords(credits) {
   // A budget may be larger than the price, for example one that was typed for other topics.
   const rest =
     credits === cost ? '' : ` The price is ${grouped(cost)}${credits < cost ? '; the rest is deferred' : ''}.`;
-  const from =
-    left === null
-      ? 'the sample, which charges nothing'
-      : `${source.kind === 'sample' ? 'the sample account' : `the account ${account.name}`}, which has ${grouped(left)} left in this period`;
-  return `That is ${inWords(credits)} ${credits === 1 ? 'credit' : 'credits'} of ${from}.${rest}`;
+  return `That is ${inWords(credits)} ${credits === 1 ? 'credit' : 'credits'} of ${source.kind === 'sample' ? 'the sample account' : `the account ${account.name}`}, which has ${grouped(left)} left in this period.${rest}`;
 }
 
 function moreWords() {

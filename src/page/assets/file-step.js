@@ -33,9 +33,9 @@ async function open(work, isOwn) {
 }
 
 /** Opens a known file, with or without a header line as it was chosen. */
-export function openAgain(id, isOwn = false) {
+export function openAgain(id) {
   const { header } = readDraft(id);
-  return open(() => get(`/api/books/${id}${header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`}`), isOwn);
+  return open(() => get(`/api/books/${id}${header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`}`), false);
 }
 
 const send = (file) =>

@@ -29,9 +29,6 @@ export function timeSpan(minutes) {
 export const day = (time) =>
   new Date(time).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
 
-/** `21 Nov 2026, 14:05`, in local time. */
-export const localTime = (time) => new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-
 /** `38 %`; never `100 %` for less than all. */
 export function percent(share) {
   const rounded = Math.round(share * 100);

@@ -214,7 +214,7 @@ export function RunLive() {
         words: `${grouped(credits_spent)} of ${grouped(credits_planned)} spent; ${places} complete`,
         done: credits_planned === 0 ? 0 : Math.min(1, credits_spent / credits_planned),
       };
-  return html`<div id="run-live" class=${`${isLocal ? 'free' : ''} ${isUnknown.value ? 'stale' : ''}`.trim()}>
+  return html`<div id="run-live" class=${isUnknown.value ? 'stale' : ''}>
     <p class="bar"><label for="run-bar">${isLocal ? 'Places' : 'Credits'}</label> <span id="run-bar-words">${bar.words}</span><progress id="run-bar" max="1" value=${bar.done}></progress></p>
     <p class="row"><button type="button" id="stop" class="button" aria-disabled=${isOff || isUnknown.value ? 'true' : undefined} onClick=${() => isOff || void stop()}>Stop</button> <span id="stop-words" class="soft small">${words}</span></p>
   </div>`;

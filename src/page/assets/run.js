@@ -29,11 +29,11 @@ export function leftOfStopped() {
 }
 
 /** With the heading of its step in view. What is shown was not there before the next drawing. */
-export function focusOn(selector, block = 'start') {
+export function focusOn(selector) {
   setTimeout(() => {
     const target = document.querySelector(selector);
     target.focus({ preventScroll: true });
-    (block === 'start' ? target.closest('section') : target).scrollIntoView({ block, behavior: 'instant' });
+    target.closest('section').scrollIntoView({ block: 'start', behavior: 'instant' });
   });
 }
 

@@ -22,13 +22,9 @@ export function listRuns(
     const isCutOff = run.state === 'running' && file !== null && !(isLatest && isWorking(file.id));
     const summary = run.summary as Partial<RunSummary> | null;
     return {
-      run: run.run,
-      job: file?.name ?? run.job,
       /** The id of its file on the page; null for a run of the command line. */
       book: file?.id ?? null,
       state: isCutOff ? 'cut off' : run.state,
-      started_at: run.startedAt,
-      planned: run.plannedCredits,
       budget: run.budget,
       /** Unknown credits count as spent, here as in the ledger. */
       budget_left: run.budget - run.charged - run.unknown - run.open,
@@ -45,7 +41,6 @@ export function listRuns(
       /** Why it ended early. */
       stopped: summary?.stopped == null ? null : withoutTerminal(summary.stopped),
       resume_after: run.resumeAfter,
-      output: run.output,
       has_output: existsSync(run.output),
       /** The latest run of its file: it can be resumed. */
       is_latest: isLatest,
