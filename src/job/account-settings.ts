@@ -79,8 +79,12 @@ function overageCreditsOf(overages: JobFile['overages'], subscription: Subscript
       'Add it, for example subscription: {…, overage_rate: 0.03}.',
     );
   }
-  // A ceiling of $7 at $0.07 is 100 credits, though 7 / 0.07 falls just short of it in binary.
-  return Math.floor(overages.ceiling / subscription.overageRate + 1e-9);
+  return creditsFor(overages.ceiling, subscription.overageRate);
+}
+
+/** The whole credits that so many dollars buy at a rate. $7 at $0.07 are 100 credits, though 7 / 0.07 falls just short of it in binary. */
+export function creditsFor(dollars: number, rate: number): number {
+  return Math.floor(dollars / rate + 1e-9);
 }
 
 /** The account's settings, with defaults. */
@@ -122,5 +126,6 @@ export function accountOf(given: AccountSettings, service: ServiceSettings, name
     anniversaryDay: given.anniversary_day,
     reserve: given.reserve,
     overageCredits: overageCreditsOf(given.overages, subscription),
+    isAssumed: service.kind === 'remote' && !namesSubscription,
   };
 }

@@ -70,8 +70,8 @@ export interface Job extends PlainSettings {
   readonly onFinish: readonly string[] | null;
   /** The file for the figures of a run; null: none. */
   readonly metrics: string | null;
-  /** Settings with a large effect on the price that come from a default. */
-  readonly assumed: readonly ('topics' | 'subscription' | 'anniversary_day')[];
+  /** Settings with a large effect on the price that come from a default; of the subscription the account says it. */
+  readonly assumed: readonly ('topics' | 'anniversary_day')[];
   /** The account whose credits the keys spend. */
   readonly account: JobAccount;
 }
@@ -141,7 +141,6 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),
     assumed: [
       ...(layers.some(({ topics }) => topics) ? [] : (['topics'] as const)),
-      ...(namesSubscription || service.kind !== 'remote' ? [] : (['subscription'] as const)),
       ...(layers.some((layer) => layer.anniversary_day !== undefined) ? [] : (['anniversary_day'] as const)),
     ],
   };

@@ -44,12 +44,12 @@ export class UiApi {
 
   /** Service, account and limits for the start of the page, without the key and its file. */
   async about(): Promise<unknown> {
-    const { job } = withLastTerms(this.#anyJob(), await this.dependencies.store.ledgerAccounts());
+    const { job } = await withLastTerms(this.#anyJob(), this.dependencies.store);
     return {
       source: job.service.kind === 'remote' ? 'service' : job.service.kind,
       service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : null,
       account: job.account.name,
-      subscription: `${job.assumed.includes('subscription') ? 'assumed: ' : ''}${job.account.subscription.name}`,
+      subscription: `${job.account.isAssumed ? 'assumed: ' : ''}${job.account.subscription.name}`,
       most_upload: this.dependencies.mostUpload,
       most_budget: this.dependencies.mostBudget,
       first: this.#first,

@@ -75,7 +75,7 @@ export interface RunOptions extends Pick<RunContext, 'connection' | 'store' | 'e
 export async function openContext(given: Job, options: RunOptions): Promise<RunContext> {
   const { connection, store, effects, progress = newProgress(), interrupt = new AbortController().signal } = options;
   const { isContinued = false } = options;
-  const { job, last: lastTerms } = withLastTerms(given, await store.ledgerAccounts());
+  const { job, last: lastTerms } = await withLastTerms(given, store);
   const source = await store.source(connection.source);
   const deadline = deadlineOf(job, effects.clock);
   const own = {

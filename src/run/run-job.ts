@@ -1,7 +1,7 @@
 import { PerilbookError } from '../base/errors.ts';
 import { createClient, requireSendable } from '../client/client.ts';
 import { Throttle } from '../client/throttle.ts';
-import { isSampleAccount, isUnlimited } from '../job/account-settings.ts';
+import { isUnlimited } from '../job/account-settings.ts';
 import type { Job } from '../job/settings.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
 import type { Store } from '../store/port.ts';
@@ -121,8 +121,7 @@ export async function startRun(
 /** The terms to remember. Made-up answers say nothing of a paid account, also where a job gives them its name: its next run would have no
  * quota. */
 function termsOf(job: Job): Pick<NewRun, 'terms'> {
-  const isOwn = job.service.kind === 'remote' || (isSampleAccount(job.account.name) && !isUnlimited(job));
-  return isOwn ? { terms: { ...job.account, isAssumed: job.assumed.includes('subscription') } } : {};
+  return isUnlimited(job) ? {} : { terms: job.account };
 }
 
 /** Buys or looks up the missing answers, in a started run. @returns why it ended early; null if it did not */

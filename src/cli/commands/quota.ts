@@ -78,11 +78,8 @@ async function chosenAccounts(
 ): Promise<readonly ChosenAccount[]> {
   const settings = settingsWithoutJobFile(context, words, flags);
   const job = anyJobOf(context, words, flags);
+  if (settings === null) return [{ ...(await withLastTerms(job, store)).job.account, hasSubscription: true }];
   const ledgerAccounts = await store.ledgerAccounts();
-  if (settings === null) {
-    const { account, assumed } = withLastTerms(job, ledgerAccounts).job;
-    return [{ ...account, isAssumed: assumed.includes('subscription'), hasSubscription: true }];
-  }
   const own = job.account;
   const isChosen =
     settings.account !== undefined || settings.service !== undefined || settings.subscription !== undefined;
@@ -97,7 +94,7 @@ async function chosenAccounts(
 function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): JobAccount {
   return {
     ...account,
-    isAssumed: settings.subscription === undefined && account.isAssumed === true,
+    isAssumed: (settings.subscription === undefined ? account : own).isAssumed,
     subscription: (settings.subscription === undefined ? account : own).subscription,
     anniversaryDay: (settings.anniversary_day === undefined ? account : own).anniversaryDay,
     reserve: (settings.reserve === undefined ? account : own).reserve,

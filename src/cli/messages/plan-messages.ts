@@ -16,6 +16,7 @@ import type { PlanSummary } from '../../run/summary.ts';
 import type { Color } from './color.ts';
 import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
+import { subscriptionText } from './quota-messages.ts';
 import { otherWay, overdrawn } from './ways-to-buy.ts';
 
 /** How lines are printed. */
@@ -224,12 +225,9 @@ function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [
   const words: (readonly [string, string])[] = [];
   if (plan.account !== null && !isUnlimited(job)) {
     const { account, available, period } = plan.account;
-    const { name, creditsPerMonth } = account.subscription;
+    const { creditsPerMonth } = account.subscription;
     const overage = account.overageCredits > 0 ? ` and ${grouped(account.overageCredits)} of overage` : '';
-    // Nobody has asked the service for it.
-    const assumed = job.assumed.includes('subscription') ? 'assumed: ' : '';
-    const hint = assumed === '' ? '' : ', --subscription';
-    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${assumed}${name}${hint})`;
+    const left = `${counted(available, 'credit')} left of ${grouped(creditsPerMonth)}${overage} (${subscriptionText(account)})`;
     words.push(['quota', `${left}, resets on ${dateTime(period.end)}`]);
   }
   if (job.account.reserve > 0) words.push(['reserve', `${counted(job.account.reserve, 'credit')} kept back`]);

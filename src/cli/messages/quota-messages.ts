@@ -5,6 +5,7 @@ import { type AccountState, IN_LATER_PERIODS } from '../../run/plan/account-stat
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/ledger/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/ledger/port.ts';
+import type { AccountTerms } from '../../store/runs/port.ts';
 import { listed, table } from './format.ts';
 
 /** An account's billing period, printed above a statement. */
@@ -24,7 +25,7 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
   return {
     account: name,
     subscription: hasSubscription ? subscription.name : null,
-    subscription_assumed: isAssumed,
+    subscription_assumed: hasSubscription && isAssumed,
     period_start: isoTime(period.start),
     resets_on: isoTime(period.end),
     allowance: hasSubscription ? subscription.creditsPerMonth : null,
@@ -42,18 +43,18 @@ export function quotaJson({ state, hasSubscription, freeCalls }: Quota): Record<
   };
 }
 
+/** The name of a subscription, and the option that names it where it is a default. */
+export function subscriptionText({ subscription, isAssumed }: AccountTerms): string {
+  return isAssumed ? `assumed: ${subscription.name}, --subscription` : subscription.name;
+}
+
 /** The period as text; reasons that prevent buying come last. */
 export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): string[] {
-  const { subscription, reserve, name, isAssumed = false } = state.account;
+  const { subscription, reserve, name } = state.account;
   const { period, spending, available } = state;
   const overage = hasSubscription ? overageOf(state) : 0;
   const pairs: (readonly [string, string])[] = [
-    [
-      'account',
-      hasSubscription
-        ? `${name} (${isAssumed ? 'assumed: ' : ''}${subscription.name}${isAssumed ? ', --subscription' : ''})`
-        : name,
-    ],
+    ['account', hasSubscription ? `${name} (${subscriptionText(state.account)})` : name],
     ['period', `${dateTime(period.start)} to ${dateTime(period.end)}`],
     ['allowance', hasSubscription ? counted(subscription.creditsPerMonth, 'credit') : UNKNOWN_ALLOWANCE],
     ['charged', grouped(spending.charged)],

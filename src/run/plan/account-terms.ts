@@ -1,5 +1,6 @@
-import type { JobAccount } from '../../job/account-settings.ts';
+import { creditsFor, type JobAccount } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
+import type { Store } from '../../store/port.ts';
 import type { LedgerAccount } from '../../store/runs/port.ts';
 
 /** What the last run of an account used: its subscription, and the day on which its periods begin. */
@@ -12,19 +13,16 @@ export interface JobOfAccount {
   readonly last: LastTerms | null;
 }
 
-/**
- * Takes over what the last run of the account used, so that plan, quota and run speak of one subscription. Nobody asked the service for
- * it, but a user has named it.
- *
- * @param accounts of the store's runs
- */
-export function withLastTerms(job: Job, accounts: readonly LedgerAccount[]): JobOfAccount {
-  const last = accounts.find(({ name }) => name === job.account.name);
-  if (job.service.kind !== 'remote' || last === undefined || last.isAssumed) return { job, last: null };
-  const isAssumed = (name: Job['assumed'][number]) => job.assumed.includes(name);
+/** Takes over what the last run of the account used, so that plan, quota and run speak of one subscription. Nobody asked the service for
+ * it, but a user has named it. */
+export async function withLastTerms(job: Job, store: Pick<Store, 'ledgerAccounts'>): Promise<JobOfAccount> {
+  // Local data and the sample have no terms to remember.
+  if (job.service.kind !== 'remote') return { job, last: null };
+  const last = (await store.ledgerAccounts()).find(({ name }) => name === job.account.name);
+  if (last === undefined || last.isAssumed) return { job, last: null };
   const account = {
-    ...(isAssumed('subscription') ? subscribed(job.account, last) : job.account),
-    ...(isAssumed('anniversary_day') ? { anniversaryDay: last.anniversaryDay } : {}),
+    ...(job.account.isAssumed ? subscribed(job.account, last) : job.account),
+    ...(job.assumed.includes('anniversary_day') ? { anniversaryDay: last.anniversaryDay } : {}),
   };
   return { job: { ...job, account, assumed: job.assumed.filter((name) => name === 'topics') }, last };
 }
@@ -33,8 +31,8 @@ export function withLastTerms(job: Job, accounts: readonly LedgerAccount[]): Job
 function subscribed(account: JobAccount, { subscription }: LastTerms): JobAccount {
   const dollars = account.overageCredits * (account.subscription.overageRate ?? 0);
   const { overageRate } = subscription;
-  const overageCredits = dollars === 0 || !overageRate ? 0 : Math.floor(dollars / overageRate + 1e-9);
-  return { ...account, subscription, overageCredits };
+  const overageCredits = dollars === 0 || !overageRate ? 0 : creditsFor(dollars, overageRate);
+  return { ...account, subscription, overageCredits, isAssumed: false };
 }
 
 /** Whether a job says otherwise than its account's last run. */

@@ -32,7 +32,7 @@ export interface AccountTerms {
   /** Credits beyond the allowance of a period that the job lets the provider bill. */
   readonly overageCredits: number;
   /** The subscription is a default: no job and no option named it. */
-  readonly isAssumed?: boolean;
+  readonly isAssumed?: boolean | undefined;
 }
 
 /** An account under the terms of the last run that could spend it. */
