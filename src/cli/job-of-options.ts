@@ -17,9 +17,14 @@ import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
  * @param words a job file, an input, or several input files
  * @throws USAGE, JOB_FILE
  */
-export function jobOf(context: CliContext, words: readonly string[], flags: JobFlags): Job {
+export function jobOf(
+  context: CliContext,
+  words: readonly string[],
+  flags: JobFlags & { limit?: number | undefined },
+): Job {
   const jobFile = words.length === 1 ? words.find(isJobFile) : undefined;
-  return makeJob(settingsOf(context, words, flags), { ...foldersOf(context), jobFile });
+  const job = makeJob(settingsOf(context, words, flags), { ...foldersOf(context), jobFile });
+  return { ...job, limit: flags.limit ?? null };
 }
 
 /** The settings of the command line and the environment; null if the command line names a job file. */

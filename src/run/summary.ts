@@ -195,7 +195,7 @@ function savedByAreas(areas: Plan['areas'], cells: number, isComplete: Written['
 }
 
 /** The sum over the statuses of located rows. */
-function locatedIn({ ok, partial, deferred, failed, rejected }: Written['status']): number {
+export function locatedIn({ ok, partial, deferred, failed, rejected }: Written['status']): number {
   return ok + partial + deferred + failed + rejected;
 }
 

@@ -12,7 +12,7 @@ import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
 export async function planCommand(context: CliContext, flags: PlanFlags, words: readonly string[]): Promise<number> {
-  const job = { ...jobOf(context, words, flags), limit: flags.limit ?? null };
+  const job = jobOf(context, words, flags);
   if (context.stderr.isTTY) say(context, readingMessage(words));
   using prepared = await price();
   if (flags.json) sayJson(context, prepared.summary);

@@ -26,7 +26,7 @@ import { styleOf, tellResult } from '../tell-result.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: RunFlags, words: readonly string[]): Promise<number> {
-  const job = { ...jobOf(context, words, flags), limit: flags.limit ?? null };
+  const job = jobOf(context, words, flags);
   const report = reportFile(context, flags.report);
   const finish = await openFinish(context, flags, job, [
     ...(await outputsOf(job)),

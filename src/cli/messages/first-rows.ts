@@ -1,3 +1,4 @@
+import { firstRows } from '../../rows/first-rows.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { table } from './format.ts';
 
@@ -13,13 +14,10 @@ export async function firstRowMessages({ plan: { scan }, summary }: Prepared, wi
   const used = new Set([layout.used.lat, layout.used.lng].map((name) => rowFile.columns.indexOf(name)));
   const others = rowFile.columns.map((_, index) => index).filter((index) => !used.has(index));
   const shown = [...used, ...others].filter((index) => index >= 0).slice(0, COLUMNS_SHOWN);
-  const rows: string[][] = [];
-  for await (const batch of rowFile.read(shown, 0)) {
-    for (const { line, fields } of batch.slice(0, ROWS_SHOWN - rows.length)) {
-      rows.push([String(line), ...fields.map((text) => text.slice(0, LONGEST_FIELD) || '(empty)')]);
-    }
-    if (rows.length === ROWS_SHOWN) break;
-  }
+  const rows = (await firstRows(rowFile, shown, ROWS_SHOWN)).map(({ line, fields }) => [
+    String(line),
+    ...fields.map((text) => text.slice(0, LONGEST_FIELD) || '(empty)'),
+  ]);
   const head = [rowFile.unit ?? 'line', ...shown.map((index) => rowFile.columns[index]!.slice(0, LONGEST_FIELD))];
   return ['', 'The first rows:', ...table(head, rows, '  ', width)];
 }

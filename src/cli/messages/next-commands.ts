@@ -19,8 +19,7 @@ export function resumeCommand(
   rest: number,
 ): string {
   const budget = resumeBudget(job, result, rest);
-  const { json: _, limit, ...rows } = flags;
-  const others = result.stop?.reason === 'rows' || limit === undefined ? rows : { ...rows, limit };
+  const others = { ...flags, json: undefined, ...(result.stop?.reason === 'rows' && { limit: undefined }) };
   return commandLine('run', words, budget === null || budget === job.budget ? others : { ...others, budget });
 }
 

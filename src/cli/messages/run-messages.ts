@@ -4,6 +4,7 @@ import { NO_OUTPUT } from '../../job/settings.ts';
 import type { RatingFinding } from '../../report/figures/story.ts';
 import { verificationText } from '../../run/plan/area-verification.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
+import { locatedIn } from '../../run/summary.ts';
 import { percent, shownPath } from './format.ts';
 import { invalidRowsMessage, type OutputStyle, savingsMessage } from './plan-messages.ts';
 
@@ -88,13 +89,10 @@ export function findingMessages(findings: readonly RatingFinding[], currency: st
 }
 
 /** `3,333 of 36,540 locations are complete (9 %; 87 % of the value).` */
-function completeMessage({
-  status: { ok, partial, deferred, failed, rejected },
-  complete,
-}: RunResult['summary']): string {
-  const located = ok + partial + deferred + failed + rejected;
+function completeMessage({ status, complete }: RunResult['summary']): string {
+  const located = locatedIn(status);
   const value = complete.value === null ? '' : `; ${percent(complete.value)} of the value`;
-  return `${grouped(ok)} of ${counted(located, 'location')} ${located === 1 ? 'is' : 'are'} complete (${percent(complete.rows)}${value}).`;
+  return `${grouped(status.ok)} of ${counted(located, 'location')} ${located === 1 ? 'is' : 'are'} complete (${percent(complete.rows)}${value}).`;
 }
 
 /** How a run ended, and the next step; null for none. */
@@ -150,7 +148,7 @@ function finished(
   again: string,
 ): { readonly head: string; readonly next: string | null } {
   const lacking = status.partial + status.failed + status.deferred;
-  const located = lacking + status.ok + status.rejected;
+  const located = locatedIn(status);
   if (located === 0) return { head: 'Ended: no row can be looked up.', next: null };
   if (source.kind !== 'local' && allLocationsRejected(status)) {
     const rows = status.rejected === 1 ? 'the one location' : `all ${grouped(status.rejected)} locations`;
@@ -161,11 +159,9 @@ function finished(
   }
   if (lacking === 0) {
     const rejected = status.rejected > 0 ? `, ${grouped(status.rejected)} rejected by the service` : '';
-    const all =
-      status.ok === 1 && located === 1
-        ? 'the one location has'
-        : `${located === status.ok ? `all ${grouped(located)}` : `${grouped(status.ok)} of ${grouped(located)}`} locations have`;
-    return { head: `Complete: ${all} answers${rejected}.`, next: null };
+    const some = located === status.ok ? `all ${grouped(located)}` : `${grouped(status.ok)} of ${grouped(located)}`;
+    const who = located === 1 && status.ok === 1 ? 'the one location has' : `${some} locations have`;
+    return { head: `Complete: ${who} answers${rejected}.`, next: null };
   }
   if (source.kind === 'local') {
     const rows = lacking === 1 ? 'row lacks' : 'rows lack';

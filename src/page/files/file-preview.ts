@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { perilbookColumns } from '../../columns/row.ts';
+import { firstRows } from '../../rows/first-rows.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns } from '../../rows/location-columns.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
@@ -64,7 +65,7 @@ export async function previewFile({ path, name }: ChosenFile, header = true): Pr
     ...locationOf(columns, name, rowFile.shapes),
     order: orderOf(columns),
     unit: rowFile.unit ?? 'line',
-    first: await firstRows(rowFile, columns.length),
+    first: await previewRows(rowFile, columns.length),
   };
 }
 
@@ -95,19 +96,12 @@ function orderOf(columns: readonly string[]): FilePreview['order'] {
   return order === null || order === 'tiv' ? order : columns.indexOf(order);
 }
 
-async function firstRows(rowFile: RowFile, width: number): Promise<FilePreview['first']> {
-  const rows: FilePreview['first'][number][] = [];
+async function previewRows(rowFile: RowFile, width: number): Promise<FilePreview['first']> {
   const every = Array.from({ length: width }, (_, index) => index);
-  for await (const batch of rowFile.read(every, 0)) {
-    for (const { line, fields } of batch.slice(0, ROWS_SHOWN - rows.length)) {
-      rows.push({
-        line,
-        fields: fields.map((text) => (text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text)),
-      });
-    }
-    if (rows.length === ROWS_SHOWN) break;
-  }
-  return rows;
+  return (await firstRows(rowFile, every, ROWS_SHOWN)).map(({ line, fields }) => ({
+    line,
+    fields: fields.map((text) => (text.length > LONGEST_FIELD ? `${text.slice(0, LONGEST_FIELD)}…` : text)),
+  }));
 }
 
 /** A column as a job file names it: by name, or by number if the name is empty or not unique. */
