@@ -33,9 +33,9 @@ const TOPIC = 'drought';
 
 const CLIENT_PARTS: readonly Part[] = [
   ['store', /\/src\/(store|sql)\//],
-  ['throttle', /\/bottleneck\/|\/src\/fetch\/throttle/],
-  ['reading answers', /\/src\/fetch\/(envelope|verdict|content|answer|redact)/],
-  ['HTTP', /\/undici\/|\/src\/fetch\//],
+  ['throttle', /\/bottleneck\/|\/src\/client\/(throttle|minute-credits)/],
+  ['reading answers', /\/src\/client\/(envelope|verdict|content|answer|redact)/],
+  ['HTTP', /\/undici\/|\/src\/client\//],
   ['buying', /\/src\/run\/buy\//],
 ];
 const SERVICE_PARTS: readonly Part[] = [

@@ -20,8 +20,8 @@ export interface Permit {
 }
 
 /** The throttle of one process: in no window of 60 seconds are more credits spent than the limit. A call waits for a connection, then
- * for its credits, both first come, first served. Connections are counted here: a weight in Bottleneck counts against its
- * `maxConcurrent` too, and a limiter of their own took a millisecond a call. */
+ * for its credits, both first come, first served. Connections are counted here: a second Bottleneck for
+ * them took a millisecond a call. */
 export class Throttle implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #limit: number;

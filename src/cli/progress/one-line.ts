@@ -1,28 +1,27 @@
 import { steadyTime } from '../../base/clock.ts';
-import { type CliContext, say, shownOn } from '../context.ts';
+import { type CliContext, say } from '../context.ts';
+import { isDumb } from '../messages/color.ts';
+import { lineInPlace } from './line-in-place.ts';
 
 const SHOWN_EVERY_MS = 200;
 
-/** A line that is overwritten in place, on terminals only. */
+/** A line that is drawn again in its place, on terminals only. */
 export function showLine(context: CliContext) {
   const { stderr, clock } = context;
-  const isShown = !context.isQuiet && context.log === undefined && stderr.isTTY === true && context.env.TERM !== 'dumb';
-  let shownAt: number | null = null;
-  const end = () => {
-    if (shownAt !== null) stderr.write('\r\u001b[K');
-    shownAt = null;
-  };
+  const isShown = !context.isQuiet && context.log === undefined && stderr.isTTY === true && !isDumb(context);
+  const { draw, clear } = lineInPlace(context);
+  let shownAt = Number.NEGATIVE_INFINITY;
   return {
     line(text: () => string) {
       const now = steadyTime(clock);
-      if (!isShown || (shownAt !== null && now - shownAt < SHOWN_EVERY_MS)) return;
+      if (!isShown || now - shownAt < SHOWN_EVERY_MS) return;
       shownAt = now;
-      stderr.write(`\r\u001b[K${shownOn(context, stderr, text())}`);
+      draw(text);
     },
     say(text: string) {
-      end();
+      clear();
       say(context, text);
     },
-    end,
+    end: clear,
   };
 }

@@ -1,9 +1,9 @@
 import { steadyTime } from '../../base/clock.ts';
-import { textWidth } from '../../base/printable.ts';
 import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../run/estimate.ts';
 import { newProgress, type Phase } from '../../run/progress.ts';
-import { type CliContext, say, shownOn } from '../context.ts';
+import { type CliContext, say } from '../context.ts';
 import { isDumb } from '../messages/color.ts';
+import { lineInPlace } from './line-in-place.ts';
 import { logShow, type ProgressShow } from './log-show.ts';
 import { changeLine, progressLine } from './progress-line.ts';
 
@@ -87,24 +87,11 @@ function lineShow(context: CliContext): ProgressShow {
 
 /** One line, which is drawn again in its place. */
 function terminalShow(context: CliContext): ProgressShow {
-  const { stderr } = context;
   const { progress, learn, view } = viewer(context);
-  const columns = () => Math.max(20, stderr.columns || 80);
-  let shown = '';
+  const { draw, clear } = lineInPlace(context);
   let isPaused = false;
-  const clear = () => {
-    if (shown === '') return;
-    // A terminal that became narrower has wrapped the line.
-    const above = Math.ceil(textWidth(shown) / columns()) - 1;
-    stderr.write(`\r${above > 0 ? `\u001b[${above}A` : ''}\u001b[J`);
-    shown = '';
-  };
   const show = () => {
-    if (isPaused) return;
-    clear();
-    // Some terminals wrap a line that fills the last column.
-    shown = shownOn(context, stderr, progressLine(view(), columns() - 1));
-    stderr.write(shown);
+    if (!isPaused) draw((width) => progressLine(view(), width));
   };
   const pause = () => {
     isPaused = true;
