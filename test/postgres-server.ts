@@ -10,11 +10,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { Client, type QueryResultRow } from 'pg';
+import { freePort } from './free-port.ts';
 
 /** PostgreSQL refuses to run as root; nobody's number is the same on all Linux systems that we know. */
 const NOBODY = 65_534;
@@ -254,15 +254,4 @@ function reachableBinaries(bin: string, folder: string, forOthers: boolean): str
   const copy = join(folder, 'programs');
   if (!existsSync(copy)) cpSync(dirname(bin), copy, { recursive: true, verbatimSymlinks: true });
   return join(copy, 'bin');
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { socketOfSystemd } from '../../src/cli/systemd.ts';
+import { freePort } from '../free-port.ts';
 import { releaseLater } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { startBin } from './bin-process.ts';
@@ -35,14 +36,6 @@ test('systemd-analyze finds nothing wrong with the unit files', { timeout, skip:
   const about = (text: string) => text.split('\n').filter((line) => line.includes('perilbook'));
   assert.deepEqual([status, about(stdout + stderr)], [0, []]);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-}
 
 test('socket activation: systemd listens, the service answers on its socket', {
   timeout,
