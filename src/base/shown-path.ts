@@ -6,3 +6,8 @@ export function shownPath(path: string, folder: string): string {
   const inside = relative(folder, path);
   return inside.startsWith('..') ? path : inside;
 }
+
+/** A word as a shell reads it, quoted where it must be. */
+export function shellWord(text: string): string {
+  return /^[\w./:=,@+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,3 +1,5 @@
+import { shellWord } from '../../base/shown-path.ts';
+
 /** The values of options, as they are parsed. */
 export type OptionValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -12,13 +14,9 @@ export function commandLine(command: string, words: readonly string[], flags: Op
   const options = Object.entries(flags).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     if (value === true) return [`--${name}`];
-    const text = quoted(String(value));
+    const text = shellWord(String(value));
     return /^-|^$/.test(String(value)) ? [`--${name}=${text}`] : [`--${name}`, text];
   });
-  const files = words.map((word) => quoted(/^-./.test(word) ? `./${word}` : word));
+  const files = words.map((word) => shellWord(/^-./.test(word) ? `./${word}` : word));
   return ['perilbook', command, ...files, ...options].join(' ');
-}
-
-function quoted(text: string): string {
-  return /^[\w./:=,@+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -7,6 +7,7 @@ import { DEFAULTS } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
+import { quotaAdvice } from '../../run/plan/account-state.ts';
 import { differsFrom } from '../../run/plan/account-terms.ts';
 import { distrustText } from '../../run/plan/area-verification.ts';
 import type { Prepared } from '../../run/prepare.ts';
@@ -130,9 +131,7 @@ function fewCreditsMessage(prepared: Prepared): string[] {
   if (connection.sample) return sampleCreditsMessage(prepared);
   const { account } = plan;
   if (account === null || account.available > 0 || summary.credits === 0 || summary.finish_by === null) return [];
-  return [
-    `The quota resets on ${dateTime(account.period.end)}. If the provider's page shows credits left: perilbook quota set --account ${account.account.name} --left N, or give the account's larger subscription.`,
-  ];
+  return [`The quota resets on ${dateTime(account.period.end)}. ${quotaAdvice(account.account)}`];
 }
 
 /** Sample credits cost nothing: there is no need to wait for the next period. */

@@ -1,7 +1,7 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import type { JobAccount } from '../../job/account-settings.ts';
+import { type JobAccount, UNLIMITED } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
-import { type AccountState, IN_LATER_PERIODS } from '../../run/plan/account-state.ts';
+import { type AccountState, IN_LATER_PERIODS, quotaAdvice } from '../../run/plan/account-state.ts';
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/ledger/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/ledger/port.ts';
@@ -50,6 +50,8 @@ export function subscriptionText({ subscription, isAssumed }: AccountTerms): str
 
 /** The period as text; reasons that prevent buying come last. */
 export function quotaMessages({ state, hasSubscription, freeCalls }: Quota): string[] {
+  if (state.account.subscription === UNLIMITED)
+    return ['The sample charges nothing and has no quota. --subscription starter shows what one does.'];
   const { subscription, reserve, name } = state.account;
   const { period, spending, available } = state;
   const overage = hasSubscription ? overageOf(state) : 0;
@@ -93,13 +95,13 @@ function correctionMessage({ elsewhere, at }: Correction): string {
 }
 
 /** The service's refusal counts more than the ledger's sum, by which the calls fit. */
-function exhaustedMessage({ spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
+function exhaustedMessage({ account, spending: { exhaustedAt, exhaustedLeft }, period }: AccountState): string[] {
   if (exhaustedAt === null) return [];
   const when = `The service reported on ${dateTime(exhaustedAt)} that the quota is used up`;
-  if (exhaustedLeft === undefined) return [`${when}. Nothing is left until it resets.`];
+  if (exhaustedLeft === undefined) return [`${when}. Nothing is left until it resets. ${quotaAdvice(account)}`];
   return [
     `${when}, while this ledger had ${counted(exhaustedLeft, 'credit')} left. Other programs spend them too, or the subscription is smaller than the job says.`,
-    `Nothing is bought until ${dateTime(period.end)}. If the provider's page still shows credits: perilbook quota set JOB --left N.`,
+    `Nothing is bought until ${dateTime(period.end)}. ${quotaAdvice(account)}`,
     'If other programs spend in every period, set reserve in the job to the credits that they need.',
   ];
 }

@@ -3,7 +3,7 @@ import { counted } from '../../base/format-numbers.ts';
 import { difference, NO_TOPICS, type TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { total } from '../../store/ledger/admission.ts';
-import { accountState, IN_LATER_PERIODS } from '../plan/account-state.ts';
+import { accountState, IN_LATER_PERIODS, quotaAdvice } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
 import { distrustText, isTrusted, type StoredAreas, verifyAreas } from '../plan/area-verification.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
@@ -48,15 +48,13 @@ async function explained({ job, store, effects, progress }: BuyingContext, stop:
     const why = !later
       ? 'By the ledger, the quota of this billing period is used up.'
       : `By the ledger, the quota of this billing period is used up: ${counted(later, 'credit')} are counted ${IN_LATER_PERIODS}.`;
-    return { ...stop, message: `${why} ${CORRECT_QUOTA}` };
+    return { ...stop, message: `${why} ${quotaAdvice(job.account)}` };
   }
   return {
     ...stop,
-    message: `The service says that the quota of ${job.account.name} is used up, but by the ledger it had ${counted(exhaustedLeft, 'credit')} left: other programs use it, or the subscription is smaller than in the job. ${CORRECT_QUOTA} If other programs spend credits in every period, set reserve to what they need.`,
+    message: `The service says that the quota of ${job.account.name} is used up, but by the ledger it had ${counted(exhaustedLeft, 'credit')} left: other programs use it, or the subscription is smaller than in the job. ${quotaAdvice(job.account)} If other programs spend credits in every period, set reserve to what they need.`,
   };
 }
-
-const CORRECT_QUOTA = "If the provider's page shows credits left: perilbook quota set --left N.";
 
 async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promise<Stop | null> {
   const { job, plan, progress } = context;

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { platform } from 'node:os';
 import { PerilbookError } from '../../base/errors.ts';
+import { shellWord } from '../../base/shown-path.ts';
 import { redactorOf } from '../../client/redact.ts';
 import { isLoopback } from '../../contract/service-address.ts';
 
@@ -17,7 +18,9 @@ export function exposedKeyFiles(keys: readonly { readonly file?: string }[]): st
     if (!stats?.isFile() || (stats.mode & FOR_OTHERS) === 0) return [];
     const { mode } = stats;
     const octal = (mode & 0o777).toString(8).padStart(3, '0');
-    return [`Others on this machine can read the key file (mode ${octal}). To protect it: chmod 600 ${quoted(file!)}`];
+    return [
+      `Others on this machine can read the key file (mode ${octal}). To protect it: chmod 600 ${shellWord(file!)}`,
+    ];
   });
 }
 
@@ -37,8 +40,4 @@ export function unencryptedKeys(baseUrl: string): string[] {
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol !== 'http:' || isLoopback(hostname)) return [];
   return [`The key is sent to ${hostname} unencrypted: use https:// if the service supports it.`];
-}
-
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
