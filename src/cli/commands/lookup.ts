@@ -4,6 +4,7 @@ import type { RowStatus } from '../../columns/row-status.ts';
 import { columnStem, columnsOf } from '../../columns/topic-columns.ts';
 import type { Field } from '../../contract/answer.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
+import { isCovered } from '../../geo/us-coverage.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
 import { BatchRun } from '../../library/batch-run.ts';
 import { openRun } from '../../library/run-host.ts';
@@ -63,6 +64,8 @@ export async function lookupCommand(
     const shownNote = opened.context.connection.sample && status === 'ok' ? null : note;
     const text = [status === 'ok' ? null : status, shownNote].filter(Boolean).join(': ');
     if (text !== '') say(context, text);
+    if (status === 'outside_us' && isUsWithMinus(lat, lng))
+      say(context, `Longitudes in the US are negative: perilbook lookup ${lat} -${lng}`);
   }
   if (status === 'ok') return EXIT.complete;
   return status === 'deferred' ? EXIT.paused : EXIT.someFailed;
@@ -84,6 +87,12 @@ function locationIn(words: readonly string[]): readonly [lat: string, lng: strin
   const [lat, lng, ...others] = words.flatMap((word) => word.split(',')).filter((word) => word !== '');
   if (lat !== undefined && lng !== undefined && others.length === 0) return [lat, lng];
   throw new PerilbookError('USAGE', 'lookup needs a latitude and a longitude', EXAMPLE);
+}
+
+/** Whether the other sign of the longitude puts a place outside the US into it. */
+function isUsWithMinus(lat: string, lng: string): boolean {
+  const [latitude, longitude] = [Number(lat), Number(lng)];
+  return longitude > 0 && longitude <= 180 && isCovered({ lat: latitude, lng: -longitude });
 }
 
 /** Spending needs a yes on a terminal; elsewhere it needs --yes or a budget. */
