@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import { inputOf } from '../../job/input-setting.ts';
-import type { Job } from '../../job/settings.ts';
+import { type Job, NO_OUTPUT } from '../../job/settings.ts';
 import { unopenedConnection } from '../../library/connection.ts';
 import { effectsOf } from '../../library/run-host.ts';
 import { compareWithOutput, type EarlierOutput } from '../../report/compare/compare-outputs.ts';
@@ -83,9 +83,10 @@ async function outputOfRun(context: CliContext, named: string, store: Store): Pr
   const isNumber = /^\d+$/.test(named);
   const wanted = runs.find(({ run, job }) => (isNumber ? run === Number(named) : job === named));
   if (wanted === undefined && !isNumber) return named;
-  if (wanted === undefined || wanted.output === '-') {
-    const what =
-      wanted === undefined ? `There is no run ${named} in the store` : `Run ${named} wrote to standard output`;
+  const kept = wanted?.output;
+  if (wanted === undefined || kept === '-' || kept === NO_OUTPUT) {
+    const where = kept === '-' ? 'to standard output' : 'no file';
+    const what = wanted === undefined ? `There is no run ${named} in the store` : `Run ${named} wrote ${where}`;
     throw new PerilbookError('USAGE', what, 'See perilbook status for the runs, or name an earlier output file.');
   }
   const later = runs.find(({ run, output }) => run > wanted.run && output === wanted.output);
