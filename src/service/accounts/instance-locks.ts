@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { read, type SqlDatabase, statement, write } from '../../sql/sql-work.ts';
 import type { Crashed, Presence } from './port.ts';
@@ -78,6 +78,8 @@ function lockFile(databaseFile: string, token: string): string {
 
 /** Makes a lock file and holds its lock. Disposing releases and removes it. */
 function hold(file: string): Disposable {
+  // SQLite makes a file that others can read: other users could then see which instances run.
+  writeFileSync(file, '', { flag: 'a', mode: 0o600 });
   const lock = new Database(file, { timeout: 0 });
   lock.pragma(NO_JOURNAL_FILE);
   lock.exec('BEGIN EXCLUSIVE');
