@@ -1,5 +1,5 @@
 import type { TopicSlug } from '../contract/topics.ts';
-import type { Job } from '../job/settings.ts';
+import { type Job, NO_OUTPUT } from '../job/settings.ts';
 import { type Prepared, prepareAgain } from '../run/prepare.ts';
 import type { RunResult } from '../run/run-job.ts';
 import type { RunFlags } from './command-options.ts';
@@ -45,7 +45,8 @@ export async function tellResult(
   const { findingsOfRun } = await import('../report/figures/story.ts');
   const { findings: rowFindings, currency } = findingsOfRun(prepared, result.ratings);
   const findings = findingMessages(rowFindings, currency);
-  const reported = flags.report === undefined && findings.length > 0 ? reportCommand(words, flags, job) : null;
+  const hasReport = flags.report !== undefined || job.output === NO_OUTPUT || result.summary.status.ok === 0;
+  const reported = hasReport ? null : reportCommand(words, flags, job);
   const lines = [
     headline,
     ...facts,

@@ -132,7 +132,7 @@ function ending(
         next: `To resume: ${again}`,
       };
     case 'keys':
-      return stopped(stop.message, `Check the keys of the job, then: ${again}`);
+      return stopped(stop.message, `Check the API keys, then: ${again}`);
     case 'denied':
       return stopped(stop.message, `Then: ${again}`);
     case 'misdirected':
