@@ -171,3 +171,34 @@ test('a state of national data is compared with itself', async (t) => {
   await load('cell-towers', towers({ VA: 2 }), { states: ['VA'], replace: true });
   assert.equal(describeData(database).datasets[0]!.rows, 132);
 });
+
+test('older years do not take the place of newer ones in silence, of the whole US or of a state', async (t) => {
+  const { database, load } = loading(t);
+  const releases = (year: number, ...states: string[]) =>
+    fileOf(
+      t,
+      'tri.csv',
+      `YEAR,TRI_FACILITY_ID,ST,LATITUDE,LONGITUDE\n${states.map((of) => `${year},${of},${of},38,-78\n`).join('')}`,
+    );
+  const vintages = () => describeData(database).datasets[0]!.parts.map(({ state: of, vintage }) => `${of} ${vintage}`);
+  const older = (years: string) => ({
+    code: 'SERVICE_DATA',
+    message: `Cannot replace dataset "sites:toxicReleaseInventory": ${years}`,
+    hint: /the newer file.*--replace/,
+  });
+  await load('tri', releases(2024, 'VA', 'MD'), { states: 'US' });
+  const whole = load('tri', releases(2023, 'VA', 'MD'), { states: 'US' });
+  await assert.rejects(whole, older('US is of 2024 here and of 2023 in the load'));
+  const state = load('tri', releases(2023, 'VA'), { states: ['VA'] });
+  await assert.rejects(state, older('VA is of 2024 here and of 2023 in the load'));
+  await load('tri', releases(2024, 'VA', 'MD'), { states: 'US' });
+  await load('tri', releases(2025, 'VA'), { states: ['VA'] });
+  assert.deepEqual(vintages(), ['US 2024', 'VA 2025']);
+  // Each state is compared with its own years; a vintage without a year is not compared.
+  await load('tri', releases(2024, 'MD'), { states: ['MD'] });
+  await load('tri', releases(2023, 'MD'), { states: ['MD'], vintage: 'of June' });
+  const again = load('tri', releases(2024, 'VA', 'MD'), { states: 'US' });
+  await assert.rejects(again, older('VA is of 2025 here and of 2024 in the load'));
+  await load('tri', releases(2024, 'VA', 'MD'), { states: 'US', replace: true });
+  assert.deepEqual(vintages(), ['US 2024']);
+});

@@ -31,7 +31,8 @@ export function refuseLosses(
   if (MAY_SHRINK.includes(dataset)) return;
   const whole = loaded.get(WHOLE_US);
   if (whole !== undefined && isLoss(storedRows, whole)) {
-    throw refused(dataset, `it has ${counted(storedRows, 'record')}, and the load has ${grouped(whole)}`, []);
+    const problem = `it has ${counted(storedRows, 'record')}, and the load has ${grouped(whole)}`;
+    refuse(dataset, [{ state: WHOLE_US, problem }]);
   }
   const before = rowsByState(parts);
   const compared =
@@ -41,18 +42,43 @@ export function refuseLosses(
     const here = before.get(state) ?? 0;
     return here >= fewest && isLoss(here, rows);
   });
-  if (lost.length === 0) return;
-  const each = lost
-    .slice(0, SHOWN)
-    .map(
-      ([state, rows]) => `${state} has ${counted(before.get(state)!, 'record')} here and ${grouped(rows)} in the load`,
-    );
-  const rest = lost.length > SHOWN ? [`so have ${lost.length - SHOWN} more states`] : [];
-  throw refused(
+  refuse(
     dataset,
-    [...each, ...rest].join('; '),
-    lost.map(([state]) => state),
+    lost.map(([state, rows]) => ({
+      state,
+      problem: `${state} has ${counted(before.get(state)!, 'record')} here and ${grouped(rows)} in the load`,
+    })),
   );
+}
+
+/**
+ * Refuses a load of years before those of the stored parts: last year's file would silently replace this year's.
+ *
+ * @throws PerilbookError SERVICE_DATA; its context names the states
+ */
+export function refuseOlderYears(
+  dataset: DatasetName,
+  loaded: readonly Pick<DatasetPart, 'state' | 'vintage'>[],
+  stored: readonly DatasetPart[],
+): void {
+  const partOf = (state: string) => stored.find((part) => part.state === state);
+  const older = loaded.flatMap(({ state, vintage }) => {
+    const replaced =
+      state === WHOLE_US ? stored : [partOf(state) ?? partOf(WHOLE_US)].filter((part) => part !== undefined);
+    return replaced
+      .filter((part) => lastYear(vintage) < lastYear(part.vintage))
+      .map((part) => {
+        const of = state === WHOLE_US ? part.state : state;
+        const problem = `${of} is of ${lastYear(part.vintage)} here and of ${lastYear(vintage)} in the load`;
+        return { state, problem };
+      });
+  });
+  refuse(dataset, older, 'Load the newer file, or add --replace to load this one. The stored data is unchanged.');
+}
+
+/** The last year of a vintage of whole years (2023, 2005-2007); NaN for any other. */
+function lastYear(vintage: string): number {
+  return Number(/^(?:\d{4}-)?(\d{4})$/.exec(vintage)?.[1]);
 }
 
 /** The number of ratings by state and hazard: `NE drought`. */
@@ -80,22 +106,14 @@ export function refuseLostHazards(before: RatingCounts, now: RatingCounts, state
   const lost = [...before]
     .map(([key, here]) => ({ state: key.slice(0, 2), topic: key.slice(3), here, rows: now.get(key) ?? 0 }))
     .filter(({ state, here, rows }) => (states.has(state) || states.has(WHOLE_US)) && isLoss(here, rows));
-  if (lost.length === 0) return;
-  const each = lost
-    .slice(0, SHOWN)
-    .map(
-      ({ state, topic, here, rows }) =>
-        `${topic} has ${counted(here, 'rating')} in ${state} here and ${grouped(rows)} in the load`,
-    );
-  const rest = lost.length > SHOWN ? [`so have ${lost.length - SHOWN} more hazards and states`] : [];
-  throw refused(
+  refuse(
     'nri',
-    [...each, ...rest].join('; '),
-    lost.map(({ state }) => state),
+    lost.map(({ state, topic, here, rows }) => ({
+      state,
+      problem: `${topic} has ${counted(here, 'rating')} in ${state} here and ${grouped(rows)} in the load`,
+    })),
   );
 }
-
-const SHOWN = 3;
 
 const isLoss = (before: number, now: number): boolean => 3 * now < 2 * before;
 
@@ -106,13 +124,22 @@ function rowsByState(parts: readonly DatasetPart[]): RowsByState {
   return new Map([...Object.entries(whole), ...own]);
 }
 
-function refused(dataset: DatasetName, why: string, states: readonly string[]): PerilbookError {
-  return new PerilbookError(
-    'SERVICE_DATA',
-    `Cannot replace dataset "${dataset}": ${why}`,
-    'Check that the file is complete, and has its columns and states as before, or add --replace. The stored data is unchanged.',
-    { dataset, states },
-  );
+const CHECK_FILE =
+  'Check that the file is complete, and has its columns and states as before, or add --replace. The stored data is unchanged.';
+
+const SHOWN = 3;
+
+/** Throws if there are problems; the message has the first ones. */
+function refuse(
+  dataset: DatasetName,
+  problems: readonly { readonly state: string; readonly problem: string }[],
+  hint = CHECK_FILE,
+): void {
+  if (problems.length === 0) return;
+  const more = problems.length > SHOWN ? [`and ${problems.length - SHOWN} more`] : [];
+  const why = [...problems.slice(0, SHOWN).map(({ problem }) => problem), ...more].join('; ');
+  const states = problems.map(({ state }) => state);
+  throw new PerilbookError('SERVICE_DATA', `Cannot replace dataset "${dataset}": ${why}`, hint, { dataset, states });
 }
 
 /** Refuses a file of some states, loaded without --states, that would replace data of others. */

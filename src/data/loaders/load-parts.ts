@@ -5,7 +5,7 @@ import { keptBesides } from '../tables/kept-records.ts';
 import { type DatasetPart, type SourceFile, storedParts, WHOLE_US } from '../tables/parts.ts';
 import { levelOf } from '../tables/record-rows.ts';
 import type { DatasetName, LoadTarget, NaturalRatingRecord, StreamedDataset } from '../tables/records.ts';
-import { refuseLosses, refuseLossOfStates, refuseLostHazards, storedRatings } from './load-losses.ts';
+import { refuseLosses, refuseLossOfStates, refuseLostHazards, refuseOlderYears, storedRatings } from './load-losses.ts';
 import type { LoadReporter } from './load-report.ts';
 
 /** Files that are read together, and the states they cover. */
@@ -93,6 +93,7 @@ export async function loadParts(
   const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));
   if (!replace && comparable.length > 0) {
     if (isTold && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable);
+    refuseOlderYears(dataset, parts, comparable);
     refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
     if (dataset === 'nri') refuseLostHazards(storedRatings(database, levelOf(target)), counts.byHazard, loaded);
   }
