@@ -34,8 +34,10 @@ export interface PlaceEntries {
 export function placeEntries({ placed }: Pick<WriteRequest, 'placed'>, sink: PlaceSink): PlaceEntries {
   const held = new Map<number, number>();
   let entries = 0;
-  const counting = {
-    ...sink,
+  const counting: PlaceSink = {
+    put: (field) => sink.put(field),
+    putMillionths: (millionths) => sink.putMillionths(millionths),
+    putText: (text, number) => sink.putText(text, number),
     endPlace() {
       entries++;
       sink.endPlace();

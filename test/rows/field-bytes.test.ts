@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import type { Field } from '../../src/contract/answer.ts';
-import { fieldEncoder } from '../../src/rows/csv/field-bytes.ts';
+import { FieldEncoder } from '../../src/rows/csv/field-bytes.ts';
 import { textFormatter } from '../../src/rows/csv/format-fields.ts';
 import type { AddedColumn } from '../../src/rows/port.ts';
 import { fc } from '../properties.ts';
@@ -35,7 +35,7 @@ test('a text with a line end, a quote or the delimiter is quoted; only texts of 
     ['=1', '=1', "'=1"],
   ] as const) {
     let encoded = '';
-    const sink = fieldEncoder({ delimiter: ',', encoding: 'utf-8' }, columns, false, (bytes, length) => {
+    const sink = new FieldEncoder({ delimiter: ',', encoding: 'utf-8' }, columns, false, (bytes, length) => {
       encoded = bytes.toString('latin1', 0, length);
     });
     sink.put(text);
@@ -69,7 +69,7 @@ test('encoded fields are the texts of numbers and formatted texts, whatever they
             .map((one) => (one === null ? '' : typeof one === 'number' ? numberText(one) : textOf(one, true)))
             .join(format.delimiter);
         const encoded: string[] = [];
-        const sink = fieldEncoder(format, [], leads, (bytes, length) => {
+        const sink = new FieldEncoder(format, [], leads, (bytes, length) => {
           encoded.push(bytes.toString('latin1', 0, length));
         });
         const numbers = new Map<string, number>();
@@ -100,7 +100,7 @@ test('another reader gets each text back: what holds a delimiter, a quote or a l
     fc.property(fc.constantFrom(',', ';', '\t'), rows, (delimiter, written) => {
       const own = ['a', 'b'].map((name, keeps): AddedColumn => ({ name, type: 'text', keeps }));
       const records: Buffer[] = [];
-      const sink = fieldEncoder({ delimiter, encoding: 'utf-8' }, own, false, (bytes, length) => {
+      const sink = new FieldEncoder({ delimiter, encoding: 'utf-8' }, own, false, (bytes, length) => {
         records.push(Buffer.from(bytes.subarray(0, length)), Buffer.from('\n'));
       });
       for (const fields of written) {

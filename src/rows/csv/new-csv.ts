@@ -1,7 +1,7 @@
 import { fieldOf } from '../../formats/typed-value.ts';
 import { type WriteNewFile, writeNewText } from '../files/row-output.ts';
 import { putPlace } from '../placed-fields.ts';
-import { fieldEncoder } from './field-bytes.ts';
+import { FieldEncoder } from './field-bytes.ts';
 import { textFormatter } from './format-fields.ts';
 
 /** Makes the writer of a table as a new file of delimited text. */
@@ -11,7 +11,7 @@ export function newCsvWriter(delimiter: ',' | '\t'): WriteNewFile {
     const textOf = textFormatter(format);
     return await writeNewText(table, target, source, (gathered) => {
       gathered.addText(`${table.columns.map(({ name }) => textOf(name, false)).join(delimiter)}\n`);
-      const record = fieldEncoder(format, table.columns, false, (bytes, length) => {
+      const record = new FieldEncoder(format, table.columns, false, (bytes, length) => {
         gathered.addBytes(bytes, 0, length);
         gathered.addText('\n');
       });

@@ -1,7 +1,7 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { assertPlaceCount, fitsMemory, placeEntries } from '../placed-fields.ts';
 import { assertFieldCount, type WriteRequest } from '../port.ts';
-import { fieldEncoder } from './field-bytes.ts';
+import { FieldEncoder } from './field-bytes.ts';
 import type { FieldFormat } from './format-fields.ts';
 import { type CsvBatch, CUT_WIDTH } from './record-batches.ts';
 
@@ -63,7 +63,7 @@ function placeStore(
   let count = 0;
   let used = 0;
   let isFull = false;
-  const sink = fieldEncoder(format, request.added, leads, (added, length, fields) => {
+  const sink = new FieldEncoder(format, request.added, leads, (added, length, fields) => {
     assertFieldCount(request, fields);
     isFull ||= used + length > MOST_BYTES;
     if (count === ends.length) ends = grown(ends, new Uint32Array(new SharedArrayBuffer(8 * count)));
