@@ -9,10 +9,21 @@ import { openSqliteStore } from '../src/store/sqlite-store.ts';
 export interface StoreWorkerTask {
   readonly store: string;
   readonly worker: number;
+  readonly account: string;
   readonly batch: number;
   readonly ms: number;
+  /** The worker ends earlier after so many calls. */
+  readonly most: number;
   /** Into how many parts the time is divided; the calls of each are counted. */
   readonly parts: number;
+}
+
+/** What a worker sends when it has finished. */
+export interface StoreWorkerResult {
+  /** The calls of each part of the time. */
+  readonly counts: readonly number[];
+  /** Milliseconds from opening the store to the first granted claim, without the wait for the other workers. */
+  readonly firstClaimMs: number;
 }
 
 export function openEither(store: string, name: string): Promise<Store> {

@@ -1,32 +1,36 @@
-/* A worker of the benchmark `stores`: claims and settles batches for a while, and sends how many calls that were, by part of the time. */
+/* A worker of the benchmark `stores`: claims and settles batches for a while, and sends how many calls that were, and when the first began. */
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
-import { bundleAnswers, openEither, type StoreWorkerTask } from './either-store.ts';
+import { bundleAnswers, openEither, type StoreWorkerResult, type StoreWorkerTask } from './either-store.ts';
 
 const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
 
 const task = JSON.parse(process.argv[2]!) as StoreWorkerTask;
+const { account } = task;
+const openedAt = performance.now();
 await using store = await openEither(task.store, `worker ${task.worker}`);
 const source = await store.source('bench');
 const run = await store.startRun({
-  ...{ job: 'bench', input: '', output: '', account: 'bench', plannedCredits: 0, budget: 1e9 },
+  ...{ job: 'bench', input: '', output: '', account, plannedCredits: 0, budget: 1e9 },
 });
 const limits = {
   run,
   source,
-  account: 'bench',
+  account,
   period: PERIOD,
   periodLimit: 1e9,
   creditsPerMinute: 1e8,
   budget: 1e9,
   leaseMs: 3e5,
 };
+const openMs = performance.now() - openedAt;
 process.send!('ready');
 await new Promise((resolve) => process.once('message', resolve));
 const counts = new Array<number>(task.parts).fill(0);
 let calls = 0;
+let firstClaimMs = 0;
 const begun = performance.now();
 const part = () => Math.floor(((performance.now() - begun) / task.ms) * task.parts);
-for (let now = part(); now < task.parts; now = part()) {
+for (let now = part(); now < task.parts && calls < task.most; now = part()) {
   const claims = await store.claim(
     limits,
     Array.from({ length: task.batch }, (_, at) => ({
@@ -35,6 +39,7 @@ for (let now = part(); now < task.parts; now = part()) {
       wanted: NATURAL_SLUGS.map((topic) => ({ topic, freshSince: 1 })),
     })),
   );
+  firstClaimMs ||= openMs + performance.now() - begun;
   await store.settle(
     claims.map((claim, at) => {
       if (claim.outcome !== 'granted') throw new Error(claim.outcome);
@@ -48,4 +53,5 @@ for (let now = part(); now < task.parts; now = part()) {
   counts[now]! += task.batch;
 }
 // Awaited: the channel does not keep the process from ending before it is sent.
-await new Promise((resolve) => process.send!(counts, undefined, {}, resolve));
+const result: StoreWorkerResult = { counts, firstClaimMs };
+await new Promise((resolve) => process.send!(result, undefined, {}, resolve));

@@ -1,6 +1,6 @@
 /**
- * Calls claimed and settled a second with their answers, by workers in processes of their own that share an account, and places
- * looked up a second. Both stores write to the disk: `synchronous=FULL`, and a server with fsync.
+ * Calls claimed and settled a second with their answers, by workers in processes of their own that share an account; how soon a worker
+ * claims that starts when the account's minute is full of calls; and places looked up a second. Both stores write to the disk: `synchronous=FULL`, and a server with fsync.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NATURAL_SLUGS } from '../src/contract/topics.ts';
 import { launchPostgres } from '../test/postgres-server.ts';
-import { bundleAnswers, openEither, type StoreWorkerTask } from './either-store.ts';
+import { bundleAnswers, openEither, type StoreWorkerResult, type StoreWorkerTask } from './either-store.ts';
 import { sized } from './size.ts';
 import { type Goal, table } from './table.ts';
 
@@ -21,11 +21,16 @@ const GROWING_MS = sized(60_000, 100);
 const PARTS = 10;
 /** Least share of the first tenth's calls in the last tenth: a plan that was made for empty tables leaves a ninth. */
 const LEAST_SHARE = 0.7;
+/** Least calls a second in PostgreSQL, by several workers of an account that nobody has used before. */
+const LEAST_CALLS: Readonly<Record<number, number>> = { 1: 250, 50: 4_500 };
+/** Calls of the last minute when a worker starts, and the most time to its first claim. */
+const MINUTE_CALLS = sized(10_000, 100);
+const MOST_START_MS = 100;
 const PLACES = sized(200_000, 1_000);
 /** As many as the plan reads at once. */
 const PAGE = 2_000;
 
-/** Prints both tables. */
+/** Prints all tables. */
 export async function run(): Promise<Goal[]> {
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-stores-'));
   await using server = await launchPostgres({ fsync: true, settings: { autovacuum: 'on' } });
@@ -37,7 +42,8 @@ export async function run(): Promise<Goal[]> {
     const goals: Goal[] = [];
     const growing: (string | number)[][] = [];
     for (const [name, store] of stores) {
-      const parts = await callsOfParts(store, { workers: 1, batch: BATCHES.at(-1)!, ms: GROWING_MS, parts: PARTS });
+      const trial = { workers: 1, batch: BATCHES.at(-1)!, ms: GROWING_MS, parts: PARTS, account: 'growing' };
+      const { parts } = await callsOfWorkers(store, trial);
       const [first, last] = [parts[0]!, parts.at(-1)!].map((calls) => Math.round(calls / (GROWING_MS / PARTS / 1_000)));
       growing.push([name, first!, last!]);
       goals.push({
@@ -54,13 +60,27 @@ export async function run(): Promise<Goal[]> {
     for (const [name, store] of stores) {
       for (const batch of BATCHES) {
         const row: (string | number)[] = [`${name}, ${batch} together`];
-        for (const workers of WORKERS) row.push(await callsASecond(store, workers, batch));
+        for (const workers of WORKERS) {
+          const measured = await callsASecond(store, workers, batch);
+          row.push(measured);
+          const atLeast = LEAST_CALLS[batch];
+          if (name === 'SQLite' || workers === 1 || atLeast === undefined) continue;
+          goals.push({ what: `${name}, ${workers} workers, ${batch} together`, measured, unit: 'calls/s', atLeast });
+        }
         rates.push(row);
       }
     }
     console.log(
       table(['calls claimed and settled a second', ...WORKERS.map((workers) => `${workers} at work`)], rates),
     );
+    const starts: (string | number)[][] = [];
+    for (const [name, store] of stores) {
+      const measured = await msToFirstClaim(store);
+      starts.push([name, Math.round(measured)]);
+      goals.push({ what: `${name}, a worker's first claim`, measured, unit: 'ms', atMost: MOST_START_MS });
+    }
+    console.log(`\nA worker that starts in a minute of ${MINUTE_CALLS.toLocaleString('en-US')} calls\n`);
+    console.log(table(['', 'ms from opening the store to the first claim'], starts));
     const lookups: (string | number)[][] = [];
     for (const [name, store] of stores) lookups.push([name, await placesASecond(store)]);
     console.log(`\n${PLACES.toLocaleString('en-US')} places, ${NATURAL_SLUGS.length} answers each\n`);
@@ -74,27 +94,43 @@ export async function run(): Promise<Goal[]> {
 /** Workers have numbers of their own over all trials, and so cells that nobody has bought. */
 let worker = 0;
 
+/** On an account of its own. */
 async function callsASecond(store: string, workers: number, batch: number): Promise<number> {
-  const [calls] = await callsOfParts(store, { workers, batch, ms: MS, parts: 1 });
-  return Math.round(calls! / (MS / 1_000));
+  const { parts } = await callsOfWorkers(store, { workers, batch, ms: MS, parts: 1, account: `trial ${worker}` });
+  return Math.round(parts[0]! / (MS / 1_000));
 }
 
-interface Trial extends Omit<StoreWorkerTask, 'store' | 'worker'> {
+/** Milliseconds in which a worker opens the store and claims, when others have just made the calls of a full minute. */
+async function msToFirstClaim(store: string): Promise<number> {
+  const account = 'full minute';
+  await callsOfWorkers(store, { account, workers: 1, batch: 100, ms: 60_000, parts: 1, most: MINUTE_CALLS });
+  const { firstClaimMs } = await callsOfWorkers(store, { account, workers: 1, batch: 1, ms: 50, parts: 1 });
+  return firstClaimMs;
+}
+
+interface Trial extends Omit<StoreWorkerTask, 'store' | 'worker' | 'most'> {
   readonly workers: number;
+  readonly most?: number;
 }
 
-/** The calls of all workers, in each part of the time. */
-async function callsOfParts(store: string, { workers, ...trial }: Trial): Promise<number[]> {
+/** The calls of all workers together, in each part of the time, and the first claim of the slowest. */
+async function callsOfWorkers(
+  store: string,
+  { workers, most = Number.MAX_SAFE_INTEGER, ...trial }: Trial,
+): Promise<{ readonly parts: number[]; readonly firstClaimMs: number }> {
   const children = Array.from({ length: workers }, () => {
-    const task: StoreWorkerTask = { store, worker: worker++, ...trial };
+    const task: StoreWorkerTask = { store, worker: worker++, most, ...trial };
     return fork(join(import.meta.dirname, 'store-worker.ts'), [JSON.stringify(task)]);
   });
   await Promise.all(children.map((child) => once(child, 'message')));
-  const counting = children.map(async (child) => (await once(child, 'message'))[0] as number[]);
+  const counting = children.map(async (child) => (await once(child, 'message'))[0] as StoreWorkerResult);
   for (const child of children) child.send('go');
-  const counts = await Promise.all(counting);
+  const results = await Promise.all(counting);
   await Promise.all(children.map((child) => (child.exitCode === null ? once(child, 'exit') : null)));
-  return counts[0]!.map((_, part) => counts.reduce((sum, calls) => sum + calls[part]!, 0));
+  return {
+    parts: results[0]!.counts.map((_, part) => results.reduce((sum, { counts }) => sum + counts[part]!, 0)),
+    firstClaimMs: Math.max(...results.map((result) => result.firstClaimMs)),
+  };
 }
 
 async function placesASecond(address: string): Promise<number> {
