@@ -1,7 +1,7 @@
 import { SHORTEST_RETRY_AFTER_MS } from '../contract/headers.ts';
 import type { Answered, Refused, Transport, Verdict } from './verdict.ts';
 
-/** How often and how long a call is tried again. */
+/** How often a call is tried again. */
 export interface RetryPolicy {
   /** Most attempts in all, the first one included. */
   readonly attempts: number;
@@ -9,28 +9,20 @@ export interface RetryPolicy {
   readonly attemptsInDoubt: number;
   /** No further attempt after a 5xx once so many have failed. */
   readonly attemptsUpstream: number;
-  readonly backoffBaseMs: number;
-  readonly backoffMostMs: number;
-  /** Longest wait of a run; for a longer one it pauses and can be resumed. */
-  readonly longestWaitMs: number;
-  /** Most waiting for the rate, in all: of one call, and of a run in which no call is answered. */
-  readonly rateWaitMostMs: number;
 }
 
 /** Four attempts over some seconds outlast a restart of the service; an outage is for the circuit breaker. Each attempt that may
- * have been charged may cost the price again, so there is only one more. After ten minutes a user wants the terminal back. */
-export const RETRY_POLICY: RetryPolicy = {
-  attempts: 4,
-  attemptsInDoubt: 2,
-  attemptsUpstream: 4,
-  backoffBaseMs: 1_000,
-  backoffMostMs: 20_000,
-  longestWaitMs: 10 * 60_000,
-  rateWaitMostMs: 10 * 60_000,
-};
+ * have been charged may cost the price again, so there is only one more. */
+export const RETRY_POLICY: RetryPolicy = { attempts: 4, attemptsInDoubt: 2, attemptsUpstream: 4 };
 
 /** For the single call of a topic that a bundle reported unavailable: its source has trouble, so it is tried once. */
 export const TOPIC_RETRY_POLICY: RetryPolicy = { ...RETRY_POLICY, attemptsUpstream: 1 };
+
+/** Most waiting of one call, and of a run in which no call is answered: after ten minutes a user wants the terminal back. A run that
+ * would wait longer pauses and can be resumed. */
+export const LONGEST_WAIT_MS = 10 * 60_000;
+
+const BACKOFF_BASE_MS = 1_000;
 
 /** The attempts of one call so far; `decide` returns them with the next one added. */
 export interface Tried {
@@ -82,28 +74,25 @@ export function decide(question: RetryQuestion): Decision {
   }
 }
 
-function afterRate({ rate }: Refused, { tried, policy, random, slowedDownMs = 0 }: RetryQuestion): Decision {
+function afterRate({ rate }: Refused, { tried, random, slowedDownMs = 0 }: RetryQuestion): Decision {
   // No jitter where the service named the time; the throttle spreads the calls. The first time it is believed; if the service
   // then refuses again, the time was wrong, and the waits double: "Retry-After: 1" for ten minutes was thousands of requests.
   const named = rate.retryAfterMs ?? rate.resetMs;
-  const doubled = Math.min(RATE_BACKOFF_MOST_MS, policy.backoffBaseMs * 2 ** tried.slowedDown);
-  const waitMs = named
-    ? Math.max(named, tried.slowedDown === 0 ? 0 : doubled)
-    : fullJitter(tried.slowedDown + 1, policy.backoffBaseMs, RATE_BACKOFF_MOST_MS, random);
+  const doubled = Math.min(RATE_BACKOFF_MOST_MS, BACKOFF_BASE_MS * 2 ** tried.slowedDown);
+  const waitMs = named ? Math.max(named, tried.slowedDown === 0 ? 0 : doubled) : Math.round(random() * doubled);
   const afterMs = Math.max(SHORTEST_RETRY_AFTER_MS, waitMs);
   const rateWaitMs = tried.rateWaitMs + afterMs;
   // The calls of a run wait together: each may have waited little while all of them have waited long.
-  if (afterMs > policy.longestWaitMs || Math.max(rateWaitMs, slowedDownMs + afterMs) > policy.rateWaitMostMs)
-    return { next: 'pause', afterMs };
+  if (Math.max(rateWaitMs, slowedDownMs + afterMs) > LONGEST_WAIT_MS) return { next: 'pause', afterMs };
   return { next: 'retry', afterMs, rate: true, tried: { ...tried, slowedDown: tried.slowedDown + 1, rateWaitMs } };
 }
 
 function afterUpstream({ rate }: Refused, { tried, policy, random }: RetryQuestion): Decision {
   const failed = { ...tried, failures: tried.failures + 1 };
   const asked = rate.retryAfterMs ?? 0;
-  if (asked > policy.longestWaitMs) return { next: 'pause', afterMs: asked };
-  if (failed.failures >= Math.min(policy.attempts, policy.attemptsUpstream)) return { next: 'give-up' };
-  return { next: 'retry', afterMs: Math.max(asked, backoff(failed, policy, random)), rate: false, tried: failed };
+  if (asked > LONGEST_WAIT_MS) return { next: 'pause', afterMs: asked };
+  if (failed.failures >= policy.attemptsUpstream) return { next: 'give-up' };
+  return { next: 'retry', afterMs: Math.max(asked, backoff(failed, random)), rate: false, tried: failed };
 }
 
 function afterTransport(verdict: Transport, { tried, policy, random }: RetryQuestion): Decision {
@@ -112,14 +101,10 @@ function afterTransport(verdict: Transport, { tried, policy, random }: RetryQues
   const doubt = verdict.charged === 'unknown' ? 1 : 0;
   const failed = { ...tried, failures: tried.failures + 1, inDoubt: tried.inDoubt + doubt };
   if (failed.failures >= policy.attempts || failed.inDoubt >= policy.attemptsInDoubt) return { next: 'give-up' };
-  return { next: 'retry', afterMs: backoff(failed, policy, random), rate: false, tried: failed };
-}
-
-function backoff({ failures }: Tried, policy: RetryPolicy, random: () => number): number {
-  return fullJitter(failures, policy.backoffBaseMs, policy.backoffMostMs, random);
+  return { next: 'retry', afterMs: backoff(failed, random), rate: false, tried: failed };
 }
 
 /** Between nothing and the doubled bound: calls that failed together are not retried together. */
-function fullJitter(nth: number, baseMs: number, mostMs: number, random: () => number): number {
-  return Math.round(random() * Math.min(mostMs, baseMs * 2 ** (nth - 1)));
+function backoff({ failures }: Tried, random: () => number): number {
+  return Math.round(random() * BACKOFF_BASE_MS * 2 ** (failures - 1));
 }
