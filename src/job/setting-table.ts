@@ -294,13 +294,6 @@ export const SETTINGS = {
     group: 'Output',
     help: 'program, and its arguments, that gets the JSON summary when a run has ended, also one that stopped or failed',
     schema: ({ onFinish }) => onFinish,
-    flags: {
-      'on-finish': {
-        isHidden: true,
-        help: 'program that gets the JSON summary when a run has ended',
-        value: (program) => [program],
-      },
-    },
   },
   metrics: {
     group: 'Output',

@@ -24,7 +24,7 @@ export function resumeCommand(
 }
 
 /** Options of a report that a run has too, and that concern the run alone. */
-const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'metrics', 'on-finish', 'report'];
+const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'metrics', 'report'];
 
 /** The command line that writes the report of a run; null where its rows were not written to a file. */
 export function reportCommand(

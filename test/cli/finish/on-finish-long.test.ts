@@ -111,9 +111,10 @@ test('a program that fails is reported and changes no exit code', async (t) => {
     none.stderr,
     /^perilbook: on_finish failed: .*nothing-here cannot be started \(ENOENT\)\. The run itself is not affected\.$/m,
   );
-  const { code, stderr } = await run(['--yes', '--on-finish', 'false']);
+  writeFileSync(path('failing.yaml'), readFileSync(path('job.yaml'), 'utf8').replace('./nothing-here', '"false"'));
+  const { code, stderr } = await run(['--yes'], { job: 'failing.yaml' });
   assert.deepEqual([code, /on_finish failed: false ended with exit code 1\./.test(stderr)], [0, true]);
-  const logged = await run(['--yes', '--on-finish', 'false', '--log', 'json']);
+  const logged = await run(['--yes', '--log', 'json'], { job: 'failing.yaml' });
   const event = logged.stderr.split('\n').find((line) => line.includes('on_finish failed'));
   assert.equal(JSON.parse(event!).level, 'warning');
   assert.ok(existsSync(path('output.csv')));
@@ -177,15 +178,11 @@ test('metrics that would replace the output or the store are refused before anyt
   assert.deepEqual([codes, harness.charged()], [[2, 2, 2, 2], 0]);
 });
 
-test('on_finish names a program; an address is refused, and its path is not shown', async () => {
+test('on_finish names a program; an address is refused', () => {
   for (const said of ['[]', '{}', '[https://h.example/x]']) {
     assert.throws(() => parseJobFile(`on_finish: ${said}`, 'job.yaml'), { code: 'JOB_FILE' }, said);
   }
   parseJobFile('on_finish: [a, b]', 'job.yaml');
-  const { code, stderr } = await perilbook(['run', 'x.csv', '--on-finish', 'https://h.example/s3cret']);
-  assert.equal(code, 2);
-  assert.match(stderr, /--on-finish: must be a program; one line with curl calls a webhook/);
-  assert.doesNotMatch(stderr, /s3cret/);
 });
 
 test('metrics are OpenMetrics text of the last run; the last success stays after a failure', async (t) => {
