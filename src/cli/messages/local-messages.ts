@@ -120,7 +120,6 @@ const MOST_NAMED = 5;
 
 /** One line: what a local run will do. */
 export function localVerdict({ plan, summary }: Prepared): string {
-  if (summary.cells === 0) return 'No row can be looked up.';
   if (plan.order.length === 0) return 'All answers are in the store.';
   const { cells_cached: cached } = summary;
   const rest = cached > 0 ? `; ${grouped(cached)} ${cached === 1 ? 'is' : 'are'} in the store` : '';

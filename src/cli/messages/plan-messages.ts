@@ -76,9 +76,10 @@ function inputMessages(
     lines.push('The service last answered with sample data, which is made up: do not base decisions on it.');
   const parts = summary.parts === null ? '' : `${counted(summary.parts.total, 'part')}, `;
   const rows = `${shownPath(job.input, folder)}: ${parts}${rowsMessage(summary)}`;
-  const first = color('bold', connection.kind === 'local' ? localVerdict(prepared) : verdict(prepared));
+  const first = color('bold', verdict(prepared));
   lines.push(...(isOneLine ? [`${rows}. ${first}`] : [rows, first]));
-  for (const line of invalidRowsMessage(summary)) lines.push(color('bold', line));
+  const invalid = invalidRowsMessage(summary);
+  lines.push(...invalid.map((line) => color('bold', line)));
   lines.push(...plan.scan.layout.notes);
   const isLookedUp = ({ finding }: UnusableKind) => LOOKED_UP_FINDINGS.some((name) => name === finding);
   const findings = Map.groupBy(summary.findings, isLookedUp);
@@ -86,7 +87,10 @@ function inputMessages(
   const lineOf = ({ part, first_line }: UnusableKind) =>
     part === undefined ? `${first_line}` : `${shownPath(join(job.parts!.folder, part), folder)}:${first_line}`;
   const table = { unit, lineOf, width };
-  lines.push(...findingLines('Rows that cannot be looked up', findings.get(false) ?? [], table));
+  const unusable = findings.get(false) ?? [];
+  // A single reason is in the message about invalid rows already.
+  const isTold = unusable.length === 1 && invalid.length > 0;
+  lines.push(...findingLines('Rows that cannot be looked up', isTold ? [] : unusable, table));
   lines.push(...findingLines('Rows that are looked up, but have a problem', findings.get(true) ?? [], table));
   return lines;
 }
@@ -280,12 +284,17 @@ function timeLimit(minutes: number): string {
 }
 
 /** One line: what the run will do. */
-function verdict({ job, plan, summary }: Prepared): string {
+function verdict(prepared: Prepared): string {
+  const { rows, cells } = prepared.summary;
+  if (rows === 0) return 'The file has no rows, only a header: nothing to look up. Check how it was exported.';
+  if (cells === 0) return 'No row can be looked up: nothing was asked or spent.';
+  return prepared.connection.kind === 'local' ? localVerdict(prepared) : buyingVerdict(prepared);
+}
+
+function buyingVerdict({ job, plan, summary }: Prepared): string {
   const { credits, credits_limit } = summary;
   const credits_available = plan.available;
   const { finishBy } = plan.ways.planned.forecast;
-  if (summary.rows === 0) return 'The file has no rows: there is nothing to look up.';
-  if (summary.cells === 0) return 'No row can be looked up: nothing was asked or spent.';
   if (plan.price.unobtainable.size > 0) return 'The keys of this job may not buy all of these topics.';
   if (credits === 0) return '0 credits: all answers are in the store.';
   if (credits > credits_limit && credits_limit <= credits_available) {
@@ -334,5 +343,6 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const how = 2 * most.rows > unusable ? 'mostly' : `${counted(reasons.length, 'reason')}, for example`;
   const why = `${how}: ${most.note.replace(/\.$/, '')} (first: ${unit} ${most.first_line}${most.part === undefined ? '' : ` of ${most.part}`})`;
   const way = most.finding !== 'unreadable' ? 'Check the columns (--lat, --lng)' : WAYS_OUT[unit];
-  return [`${what}; ${why}. ${way}, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%.`];
+  const allow = located === 0 ? '' : `, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%`;
+  return [`${what}; ${why}. ${way}${allow}.`];
 }
