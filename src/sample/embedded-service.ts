@@ -10,7 +10,7 @@ import type { Job, JobFolders } from '../job/settings.ts';
 import { purchaseJob } from '../run/connection-kinds.ts';
 import { fingerprintOf, type Key } from '../run/plan/api-keys.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../service/accounts/open-accounts.ts';
-import type { ServiceAccounts } from '../service/accounts/port.ts';
+import type { ServiceAccounts } from '../service/accounts/service-accounts.ts';
 import { startService } from '../service/http/start-service.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { addSample, lacksSample, refreshSampleReadings } from './add-sample.ts';

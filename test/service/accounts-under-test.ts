@@ -2,7 +2,7 @@ import { Pool } from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CallKind } from '../../src/contract/credits.ts';
 import { openAccounts, openPostgresAccounts, sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
-import type { ServiceAccounts } from '../../src/service/accounts/port.ts';
+import type { ServiceAccounts } from '../../src/service/accounts/service-accounts.ts';
 import type { SharedPostgres } from '../postgres-server.ts';
 import { NOON, StillClock } from './small-data.ts';
 

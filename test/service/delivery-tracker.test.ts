@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import type { DeliveryOutcomes } from '../../src/service/accounts/port.ts';
+import type { DeliveryOutcomes } from '../../src/service/accounts/calls.ts';
 import { createDeliveryTracker, type DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
 
 /** A connection whose end is decided by the test. */

@@ -1,12 +1,11 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { lockPresence } from '../../src/service/accounts/instance-locks.ts';
-import type { RandomBytes } from '../../src/service/accounts/key-life.ts';
 import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
 import type { PeriodStatement } from '../../src/service/accounts/period-statement.ts';
+import { lockPresence } from '../../src/service/accounts/presence.ts';
 import type { AccountChange, NewAccount } from '../../src/service/accounts/service-account.ts';
+import * as keys from '../../src/service/accounts/service-keys.ts';
 import { takeBack } from '../../src/service/accounts/settle-charges.ts';
 import * as stored from '../../src/service/accounts/stored-accounts.ts';
-import * as keys from '../../src/service/accounts/stored-keys.ts';
 import { type SqliteDriver, sqliteDriver } from '../../src/sql/sqlite-driver.ts';
 
 /* What the port does with the accounts of a SQLite file, at once: without a promise. */
@@ -39,11 +38,11 @@ export function createKey(
   account: string,
   scopes: readonly string[],
   clock: Clock,
-  options: { readonly expiresAt?: number; readonly random?: RandomBytes } = {},
+  options: { readonly expiresAt?: number } = {},
 ) {
   const { transactNow, dialect } = driverOf(accounts, clock);
   const lifetimeMs = options.expiresAt === undefined ? null : options.expiresAt - clock.now();
-  return transactNow(() => keys.createKey(dialect, account, scopes, lifetimeMs, options.random));
+  return transactNow(() => keys.createKey(dialect, account, scopes, lifetimeMs));
 }
 
 export function rotateKey(accounts: AccountsDatabase, keyId: number, graceSeconds: number, clock: Clock) {

@@ -10,7 +10,7 @@ import {
   openPostgresAccounts,
   sqliteAccounts,
 } from '../../service/accounts/open-accounts.ts';
-import type { ServiceAccounts } from '../../service/accounts/port.ts';
+import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
 import { metricsAddress, startMetricsServer } from '../../service/http/metrics-server.ts';
 import { startService } from '../../service/http/start-service.ts';
 import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
@@ -91,7 +91,7 @@ function filesOf(context: CliContext, { db, accounts }: FileFlags): ServiceFiles
 async function openAccountsOf({ clock }: CliContext, { accounts }: ServiceFiles): Promise<ServiceAccounts> {
   if (accounts.kind === 'postgres') return await openPostgresAccounts(accounts.url, clock);
   const opened = openAccounts(madeFolder(accounts.path));
-  return { ...sqliteAccounts(opened, clock), [Symbol.asyncDispose]: async () => void opened.close() };
+  return sqliteAccounts(opened, clock, () => void opened.close());
 }
 
 function madeFolder(file: string): string {

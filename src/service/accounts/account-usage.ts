@@ -1,4 +1,5 @@
 import { type EngineDialect, read, type SqlReading, type SqlWork, statement, write } from '../../sql/sql-work.ts';
+import type { ChargeRefusal } from './calls.ts';
 import {
   type BatchTotal,
   CLOCK_DIFFERENCE_MS,
@@ -11,7 +12,6 @@ import {
   periodStartOf,
   retryAfterOf,
 } from './limits.ts';
-import type { ChargeRefusal } from './port.ts';
 import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from './stored-accounts.ts';
 
 /** A row of `selectUsage`: an account and its usage at the time `now`; null if it was never charged. */

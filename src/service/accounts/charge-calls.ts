@@ -16,8 +16,9 @@ import {
   type RefusedCall,
   totalOfRow,
 } from './account-usage.ts';
+import type { Charge, Chargeable, ChargeRefusal } from './calls.ts';
 import { addCharge, type BatchTotal, type LimitRules, refusalOf } from './limits.ts';
-import type { Charge, Chargeable, ChargeRefusal, Presence } from './port.ts';
+import type { Presence } from './presence.ts';
 import { makeFinal } from './settle-charges.ts';
 
 /** A batch of calls that an instance charges. */

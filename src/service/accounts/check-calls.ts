@@ -8,9 +8,9 @@ import {
   totalOfRow,
   type UsageRow,
 } from './account-usage.ts';
-import { hashOfKey, type KeyTimes, stateOf } from './key-life.ts';
+import type { CallCheck, Caller, KeyRefusal, PresentedCall } from './calls.ts';
 import { type BatchTotal, type LimitRules, refusalOf } from './limits.ts';
-import type { CallCheck, Caller, KeyRefusal, PresentedCall } from './port.ts';
+import { hashOfKey, type KeyTimes, stateOf } from './service-keys.ts';
 
 /** A row of SELECT_KEY, at the time `now`. */
 interface KeyRow extends KeyTimes {

@@ -6,14 +6,9 @@ import { migratePostgres } from '../../sql/migrate-postgres.ts';
 import { openSqlite, type SqliteDatabase } from '../../sql/open-sqlite.ts';
 import { type DatabaseUse, locatePostgres } from '../../sql/postgres-address.ts';
 import { PostgresPool, postgresDriver } from '../../sql/postgres-pool.ts';
-import { read, type SqlDatabase } from '../../sql/sql-work.ts';
 import { sqliteDriver } from '../../sql/sqlite-driver.ts';
-import { leasePresence } from './instance-leases.ts';
-import { lockPresence } from './instance-locks.ts';
-import type { Presence, ServiceAccounts } from './port.ts';
-import { registerInstance, releaseCrashed } from './running-instance.ts';
-import { changeAccount, createAccount, findAccount, instant, listAccounts, readStatement } from './stored-accounts.ts';
-import { createKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts';
+import { leasePresence, lockPresence } from './presence.ts';
+import { ServiceAccounts } from './service-accounts.ts';
 
 declare const holdsAccounts: unique symbol;
 
@@ -72,13 +67,16 @@ function unusable(file: string, reason: string, context: PerilbookError['context
   );
 }
 
-/** The accounts of a SQLite file, which stays open when they are disposed of. Everything happens before the promise is
- * returned, by the clock of this machine. */
-export function sqliteAccounts(file: AccountsDatabase, clock: Clock): ServiceAccounts {
+/**
+ * The accounts of a SQLite file. Everything happens before the promise is returned, by the clock of this machine.
+ *
+ * @param close called when they are disposed of; by default the file stays open
+ */
+export function sqliteAccounts(file: AccountsDatabase, clock: Clock, close?: () => void): ServiceAccounts {
   const database = sqliteDriver(file, clock);
   const presence = lockPresence(database, file.memory ? null : file.name);
   // SQLite's batches are synchronous: the next begins after the last.
-  return databaseAccounts({ database, presence, clock, batchesAtOnce: 1, dispose: async () => {} });
+  return new ServiceAccounts({ database, presence, clock, batchesAtOnce: 1 }, close);
 }
 
 const ACCOUNTS_DATABASE: DatabaseUse = {
@@ -131,11 +129,11 @@ export async function openPostgresAccounts(
     applicationName: 'perilbook service',
     session: { lock_timeout: LOCK_MS, statement_timeout: LOCK_MS },
   });
-  const dispose = () => pool[Symbol.asyncDispose]();
+  const close = () => pool[Symbol.asyncDispose]();
   try {
     await migratePostgres(pool, location, new URL('./migrations/postgres/', import.meta.url));
   } catch (error) {
-    await dispose();
+    await close();
     throw error;
   }
   const database = postgresDriver(
@@ -143,41 +141,5 @@ export async function openPostgresAccounts(
     postgresDialect(() => 'clock_ms()'),
   );
   const presence = leasePresence(database, leaseMs);
-  return databaseAccounts({ database, presence, clock, batchesAtOnce: BATCHES_AT_ONCE, dispose });
-}
-
-/** The database of a service's accounts. */
-interface AccountsSettings {
-  readonly database: SqlDatabase;
-  readonly presence: Presence;
-  readonly clock: Clock;
-  /** Most batches of an instance at once. */
-  readonly batchesAtOnce: number;
-  readonly dispose: () => Promise<void>;
-}
-
-/** The accounts of a database. All times are by the clock of the database. */
-function databaseAccounts({ database, presence, clock, batchesAtOnce, dispose }: AccountsSettings): ServiceAccounts {
-  const { dialect } = database;
-  return {
-    createAccount: (account) => database.transact(() => createAccount(dialect, account)),
-    changeAccount: (name, change) => database.transact(() => changeAccount(dialect, name, change)),
-    findAccount: (name) => database.read(() => findAccount(name)),
-    listAccounts: () => database.read(listAccounts),
-    createKey: (account, scopes, lifetimeMs) =>
-      database.transact(() => createKey(dialect, account, scopes, lifetimeMs)),
-    rotateKey: (keyId, graceSeconds) => database.transact(() => rotateKey(dialect, keyId, graceSeconds)),
-    revokeKey: (keyId) => database.transact(() => revokeKey(dialect, keyId)),
-    listKeys: (account) => database.read(() => listKeys(dialect, account ?? null)),
-    async statement(account) {
-      // The pending answers of a crashed service were never delivered.
-      await releaseCrashed(database, presence);
-      return await database.read(function* () {
-        const [[row]] = yield* read(instant(dialect));
-        return yield* readStatement(account, row!.now);
-      });
-    },
-    register: (rules, onError) => registerInstance({ database, presence, clock, rules, batchesAtOnce, onError }),
-    [Symbol.asyncDispose]: dispose,
-  };
+  return new ServiceAccounts({ database, presence, clock, batchesAtOnce: BATCHES_AT_ONCE }, close);
 }

@@ -77,21 +77,3 @@ export function changedAccount(account: ServiceAccount, change: AccountChange, c
     `Give ${included} or more, or change it when the next billing period has begun.`,
   );
 }
-
-/** The error for a name that is in use. */
-export function nameTaken(name: string): PerilbookError {
-  return new PerilbookError(
-    'SERVICE_ACCOUNT',
-    `Cannot make account "${name}": the name is taken`,
-    'Choose another name.',
-  );
-}
-
-/** The error for an unknown account name. */
-export function accountNotFound(name: string): PerilbookError {
-  return new PerilbookError(
-    'SERVICE_ACCOUNT',
-    `Cannot find account "${name}"`,
-    '`perilbook service account list` shows the accounts.',
-  );
-}

@@ -70,17 +70,20 @@ function subtractions(charges: readonly TakenBack[]): SqlStatement[] {
   ];
 }
 
-/** A pending charge. */
-interface PendingCharge {
-  readonly id: number;
-  readonly requestId: string;
-}
-
-/** The pending charges of an instance. */
-export function* pendingOf(instance: number): SqlWork<PendingCharge[]> {
+/** Reverses the pending charges of an instance; with request ids, only those of these requests. */
+export function* takeBackPending(
+  dialect: EngineDialect,
+  instance: number,
+  requestIds?: ReadonlySet<string>,
+): SqlWork<void> {
   const sql = 'SELECT id, request_id AS "requestId" FROM charges WHERE pending_by = $1';
-  const [pending] = yield* read(statement<PendingCharge>(sql, [instance]));
-  return pending;
+  const [pending] = yield* read(statement<{ readonly id: number; readonly requestId: string }>(sql, [instance]));
+  const chosen = pending.filter(({ requestId }) => requestIds?.has(requestId) ?? true);
+  yield* takeBack(
+    dialect,
+    instance,
+    chosen.map(({ id }) => id),
+  );
 }
 
 /** Ranges of consecutive ids: calls of a batch are charged together, and their deliveries mostly end together. */

@@ -1,14 +1,13 @@
+import { PerilbookError } from '../../base/errors.ts';
 import type { Subscription, SubscriptionName } from '../../contract/subscriptions.ts';
 import { type EngineDialect, read, type SqlValue, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import { periodStartOf } from './limits.ts';
 import { type ChargedPeriod, type PeriodStatement, statementsOf } from './period-statement.ts';
 import {
   type AccountChange,
-  accountNotFound,
   changedAccount,
   checkNewAccount,
   type NewAccount,
-  nameTaken,
   type ServiceAccount,
 } from './service-account.ts';
 
@@ -47,7 +46,13 @@ export function* createAccount({ now }: EngineDialect, account: NewAccount): Sql
       values,
     ),
   );
-  if (added.length === 0) throw nameTaken(account.name);
+  if (added.length === 0) {
+    throw new PerilbookError(
+      'SERVICE_ACCOUNT',
+      `Cannot make account "${account.name}": the name is taken`,
+      'Choose another name.',
+    );
+  }
   return yield* findAccount(account.name);
 }
 
@@ -101,7 +106,13 @@ const SELECT_ACCOUNTS = `SELECT ${ACCOUNT_COLUMNS} FROM accounts a`;
  */
 export function* findAccount(name: string, lock = ''): SqlWork<ServiceAccount> {
   const [[row]] = yield* read(statement<AccountRow>(`${SELECT_ACCOUNTS} WHERE a.name = $1 ${lock}`, [name]));
-  if (row === undefined) throw accountNotFound(name);
+  if (row === undefined) {
+    throw new PerilbookError(
+      'SERVICE_ACCOUNT',
+      `Cannot find account "${name}"`,
+      '`perilbook service account list` shows the accounts.',
+    );
+  }
   return accountOf(row);
 }
 

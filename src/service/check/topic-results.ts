@@ -5,8 +5,9 @@ import {
   type PollutantValue,
   RATINGS_WITHOUT_SCORE,
   RESULT_SCHEMAS,
+  type TopicResult,
 } from '../../contract/topic-values.ts';
-import type { Topic } from '../../contract/topics.ts';
+import type { DetailsKind, MeasurementSlug, Topic } from '../../contract/topics.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { metersToShape, shapeOf } from '../../geo/nearest.ts';
 import { expect, expectShape } from './checked-statement.ts';
@@ -28,47 +29,45 @@ export interface ResultContext {
 
 /** Checks value and details (docs/developer/service-api.md, section 4) more strictly than the client reads them. @throws Broken */
 export function checkResult(topic: Topic, result: unknown, context: ResultContext): void {
-  const parsed = expectShape(RESULT_SCHEMAS.get(topic.slug)!, result, topic.slug);
-  expect('details' in parsed, `${topic.slug}: details is missing`);
-  checkDetails(topic, parsed.details, parsed.value, context.location);
-  if (topic.category === 'natural') checkRating(topic.slug, parsed.value as NaturalValue);
-  const { value } = parsed;
-  if (isObject(value) && 'additionalInfo' in value) checkAirQuality(value as unknown as AirQualityValue);
-  if (isObject(value) && 'measurement' in value) {
-    checkMeasurement(topic.slug, value as unknown as PollutantValue, context);
-  }
+  const { slug } = topic;
+  const parsed = expectShape(RESULT_SCHEMAS.get(slug)!, result, slug);
+  expect('details' in parsed, `${slug}: details is missing`);
+  DETAILS_CHECKS[topic.details](slug, parsed, context);
+  if (topic.category === 'natural') checkRating(slug, parsed.value as NaturalValue);
+  if (topic.category === 'measurement') MEASUREMENT_CHECKS[slug as MeasurementSlug](slug, parsed, context);
 }
 
-function checkDetails({ slug, details: kind }: Topic, details: unknown, value: unknown, location: Location): void {
-  switch (kind) {
-    case 'none':
-      expect(details === null, `${slug}: details is not null`);
-      break;
-    case 'array':
-      checkRecords(`${slug}: details`, details);
-      break;
-    case 'object':
-      expect(isObject(details), `${slug}: details is not an object`);
-      break;
-    case 'wildfire':
-      expect(isObject(details), `${slug}: details is not an object`);
-      // It may be empty if there is no fire.
-      if (Object.keys(details).length === 0) break;
-      for (const list of ['current', 'historical', 'perimeters'])
-        checkRecords(`${slug}: details.${list}`, details[list]);
-      break;
-    case 'features': {
-      expect(isObject(details), `${slug}: details is not a FeatureCollection`);
-      const features = details.features as unknown[];
-      expect(
-        features.length === 0 || features.length === value,
-        `${slug}: ${features.length} features and a count of ${value}`,
-      );
-      for (const [index, feature] of features.entries())
-        checkFeature(`${slug}: feature ${index + 1}`, feature, location);
-    }
-  }
-}
+/** What a topic's result must be beyond its schema. */
+type Check = (slug: string, result: TopicResult, context: ResultContext) => void;
+
+const DETAILS_CHECKS: Readonly<Record<DetailsKind, Check>> = {
+  none: (slug, { details }) => expect(details === null, `${slug}: details is not null`),
+  array: (slug, { details }) => checkRecords(`${slug}: details`, details),
+  object: (slug, { details }) => expect(isObject(details), `${slug}: details is not an object`),
+  wildfire(slug, { details }) {
+    expect(isObject(details), `${slug}: details is not an object`);
+    // It may be empty if there is no fire.
+    if (Object.keys(details).length === 0) return;
+    for (const list of ['current', 'historical', 'perimeters']) checkRecords(`${slug}: details.${list}`, details[list]);
+  },
+  features(slug, { value, details }, { location }) {
+    expect(isObject(details), `${slug}: details is not a FeatureCollection`);
+    const features = details.features as unknown[];
+    expect(
+      features.length === 0 || features.length === value,
+      `${slug}: ${features.length} features and a count of ${value}`,
+    );
+    for (const [index, feature] of features.entries()) checkFeature(`${slug}: feature ${index + 1}`, feature, location);
+  },
+};
+
+const MEASUREMENT_CHECKS: Readonly<Record<MeasurementSlug, Check>> = {
+  airQuality: (_, { value }) => checkAirQuality(value as AirQualityValue),
+  ozone: checkMeasurement,
+  pm25: checkMeasurement,
+  pm10: checkMeasurement,
+  radon() {},
+};
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -109,7 +108,8 @@ function checkAirQuality({ additionalInfo }: AirQualityValue): void {
   expect(medianAqi! <= maxAqi!, `airQuality: medianAqi is ${medianAqi}, and maxAqi ${maxAqi}`);
 }
 
-function checkMeasurement(slug: string, { measurement, timestamp }: PollutantValue, context: ResultContext): void {
+function checkMeasurement(slug: string, { value }: TopicResult, context: ResultContext): void {
+  const { measurement, timestamp } = value as PollutantValue;
   expect(measurement.value !== null, `${slug}: measurement.value is null`);
   expect(Date.parse(timestamp) - context.at <= CLOCKS_APART_MS, `${slug}: timestamp is ${timestamp}, which is to come`);
 }

@@ -9,9 +9,10 @@ import { isMissing, resultText, type TextPart } from '../../data/topics/result-t
 import { type Radii, radiiWith } from '../../data/topics/search-radii.ts';
 import { createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
+import type { CallCheck, Chargeable, ChargeRefusal } from '../accounts/calls.ts';
 import { createKeyGuesses } from '../accounts/key-guesses.ts';
 import type { LastCall, RateWindow } from '../accounts/limits.ts';
-import type { CallCheck, Chargeable, ChargeRefusal, ServiceInstance } from '../accounts/port.ts';
+import type { ServiceInstance } from '../accounts/service-instance.ts';
 import type { DeliveryTracker } from './delivery-tracker.ts';
 import { type FailureReply, metaOf, type PaidAnswer, successText, timestampOf } from './replies.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { DeliveryOutcomes } from '../accounts/port.ts';
+import type { DeliveryOutcomes } from '../accounts/calls.ts';
 
 /** Settles each pending charge by the outcome of its response. Disposing of it settles ended ones, and reverses the
  * others. */

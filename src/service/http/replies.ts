@@ -5,7 +5,7 @@ import { SERVICE_FAILURES, type ServiceFailure } from '../../contract/failures.t
 import { HEADERS } from '../../contract/headers.ts';
 import { joinedText, type TextPart } from '../../data/topics/result-text.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import type { Charge } from '../accounts/port.ts';
+import type { Charge } from '../accounts/calls.ts';
 import type { EncodedBody } from './content-encoding.ts';
 
 /** A failure that is not a response yet. */

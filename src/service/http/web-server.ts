@@ -8,7 +8,7 @@ import fastify, {
   type RouteHandlerMethod,
 } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
-import { isAccountsFailure } from '../accounts/port.ts';
+import { isAccountsFailure } from '../accounts/calls.ts';
 import { refuseBrokenRequest, refuseExpectations } from './broken-requests.ts';
 import { type FailureReply, sendFailure } from './replies.ts';
 
