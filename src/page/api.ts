@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { PerilbookError } from '../base/errors.ts';
 import { counted } from '../base/format-numbers.ts';
 import { TOPICS } from '../contract/topics.ts';
 import type { JobFile } from '../job/job-file.ts';
 import type { Job } from '../job/settings.ts';
 import type { Report } from '../report/figures/gather-facts.ts';
 import { extensionOf } from '../rows/files/compression.ts';
+import { keyRefusal } from '../run/ledger-calls.ts';
 import { withLastTerms } from '../run/plan/account-terms.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
@@ -15,7 +17,7 @@ import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { listRuns } from './runs/run-list.ts';
 import { Runs } from './runs/started-runs.ts';
-import { RefusedRequest } from './web/error-replies.ts';
+import { type ErrorMessage, errorMessageOf, RefusedRequest } from './web/error-replies.ts';
 
 /** The operations of the page, without HTTP: one method for each route. */
 export class UiApi {
@@ -23,6 +25,8 @@ export class UiApi {
   readonly workspace: Workspace;
   readonly runs: Runs;
   readonly #pricing: Pricing;
+  readonly #closing = new AbortController();
+  #keyCheck: { readonly checked: string; readonly refusal: Promise<PerilbookError | null> } | null = null;
   #first: string | null = null;
   /** The columns of the files that were shown, by id and header setting. */
   readonly #columns = new Map<string, readonly string[]>();
@@ -97,6 +101,21 @@ export class UiApi {
     return await availableChoices(this.dependencies, { input, topics });
   }
 
+  /** Why the paid service refuses the page's keys; null where it does not say so. Asked once for each set of keys, free of charge. */
+  async keyRefusal(): Promise<{ readonly refusal: ErrorMessage | null }> {
+    const job = this.#anyJob();
+    const connection = await this.dependencies.connectionOf(job);
+    if (connection.kind === 'local' || connection.sample) return { refusal: null };
+    const { store, clock } = this.dependencies;
+    const checked = connection.keys.map(({ fingerprint }) => fingerprint).join();
+    if (this.#keyCheck?.checked !== checked) {
+      const parts = { store, clock, interrupt: this.#closing.signal, account: job.account };
+      this.#keyCheck = { checked, refusal: keyRefusal(connection, parts).catch(refusalOfKey) };
+    }
+    const refusal = await this.#keyCheck.refusal;
+    return { refusal: refusal && errorMessageOf(refusal) };
+  }
+
   /** The public data that the chosen topics lack here, or the loaded part of it. */
   async data(file: ChosenFile, choice: Choice, isApproved: boolean): Promise<{ readonly words: string | null }> {
     const job = this.#jobOf(file, await this.#settingsOf(file, { ...choice, source: 'local' }));
@@ -150,6 +169,8 @@ export class UiApi {
 
   /** Stops all runs; resolves to their number. */
   async close(): Promise<number> {
+    this.#closing.abort();
+    await this.#keyCheck?.refusal.catch(() => {});
     const stopped = await this.runs.close();
     this.#pricing[Symbol.dispose]();
     return stopped;
@@ -188,4 +209,10 @@ export class UiApi {
     this.#columns.set(`${file.id} ${header}`, preview.columns);
     return preview;
   }
+}
+
+/** A key that cannot be sent is refused. A quota or a minute that leaves no credit for the check says nothing about the key. */
+function refusalOfKey(error: unknown): PerilbookError | null {
+  if (!(error instanceof PerilbookError)) throw error;
+  return error.code === 'KEY_REFUSED' ? error : null;
 }

@@ -1,16 +1,18 @@
 import { type Clock, steadyTime } from '../base/clock.ts';
 import { PerilbookError } from '../base/errors.ts';
 import { counted } from '../base/format-numbers.ts';
-import type { Client, PlainRequest } from '../client/client.ts';
+import { type Client, createClient, type PlainRequest, requireSendable } from '../client/client.ts';
 import { dateOf, type Exchange } from '../client/exchange.ts';
-import { hasAnswer, verdictOf } from '../client/verdict.ts';
+import { DENIALS } from '../client/status-kind.ts';
+import { hasAnswer, type Verdict, verdictOf } from '../client/verdict.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
-import { type Call, CREDITS } from '../contract/credits.ts';
+import { type Call, CREDITS, pathOf } from '../contract/credits.ts';
 import { cellOf, type Location, MAX_PRECISION } from '../geo/coordinates.ts';
 import type { JobAccount } from '../job/account-settings.ts';
 import type { Claim } from '../store/ledger/port.ts';
 import type { Store } from '../store/port.ts';
 import { ledgerEntry } from './buy/consequence.ts';
+import type { ServiceConnection } from './connection-kinds.ts';
 import { claimLimits } from './plan/account-state.ts';
 import type { Key } from './plan/api-keys.ts';
 import { RunTimes } from './run-times.ts';
@@ -103,4 +105,60 @@ function interrupted(): PerilbookError {
     'The check was interrupted',
     'Run it again; the ledger shows what was spent.',
   );
+}
+
+/** A call that any key may ask for. Without its coordinates the request cannot be answered. */
+const KEY_CHECK: LedgerRequest['call'] = { kind: 'single', topic: 'wildfire' };
+const NOWHERE: Location = { lat: 0, lng: 0 };
+
+/**
+ * Whether the service refuses all keys of an account. Each key is tried with a request without coordinates: the service checks the key first
+ * and refuses the rest free of charge. Should it answer all the same, the ledger has the call and what it cost. No answer, or a status that
+ * does not concern the key, says nothing.
+ *
+ * @returns why nothing can be bought, and what to do; null if a key may be accepted
+ */
+export async function keyRefusal(
+  { baseUrl, keys, source }: Pick<ServiceConnection, 'baseUrl' | 'keys' | 'source'>,
+  { store, clock, interrupt, account }: Pick<LedgerCallsParts, 'store' | 'clock' | 'interrupt' | 'account'>,
+): Promise<PerilbookError | null> {
+  const secrets = keys.map(({ secret }) => secret);
+  for (const secret of secrets) requireSendable(secret);
+  await using client = createClient({ baseUrl, sockets: 1, userAgent: 'perilbook', clock, secrets });
+  const budget = keys.length * CREDITS[KEY_CHECK.kind];
+  const run = await store.startRun({
+    job: 'key check',
+    input: '-',
+    output: '-',
+    account: account.name,
+    plannedCredits: 0,
+    budget,
+  });
+  let refusal: PerilbookError | null = null;
+  try {
+    const parts = { store, client, clock, interrupt, account, keys, run, source: await store.source(source), budget };
+    const send = ledgerCalls(parts);
+    const path = pathOf(KEY_CHECK, NOWHERE.lat, NOWHERE.lng).replace(/\?.*/, '');
+    for (const key of secrets) {
+      const exchange = await send({ method: 'GET', path, key, call: KEY_CHECK, location: NOWHERE });
+      refusal = refusalOf(verdictOf(exchange, KEY_CHECK, NOWHERE, clock.now(), () => null));
+      if (refusal?.code !== 'KEY_REFUSED') break;
+    }
+    return refusal;
+  } finally {
+    await store.finishRun(run, { state: refusal === null ? 'complete' : 'stopped', resumeAfter: null, summary: null });
+  }
+}
+
+function refusalOf(verdict: Verdict): PerilbookError | null {
+  switch (verdict.kind) {
+    case 'unauthenticated':
+      return new PerilbookError('KEY_REFUSED', verdict.message, 'Ask the provider for a valid key.');
+    case 'denied':
+      return new PerilbookError('KEY_REFUSED', verdict.message, DENIALS[verdict.status]!.todo);
+    case 'quota':
+      return new PerilbookError('QUOTA_EXCEEDED', verdict.message, 'Nothing can be bought until it resets.');
+    default:
+      return null;
+  }
 }

@@ -258,6 +258,26 @@ test(
   },
 );
 
+test('a key that the service refuses is said before Start', options, async (t) => {
+  const scene = await openUi(t, (harness) => ({
+    connectionOf: async () => {
+      const keys = [{ ...harness.key(), secret: 'not-a-key' }];
+      return { kind: 'service', baseUrl: harness.url, source: 'harness', sample: false, keys };
+    },
+  }));
+  const { page, complaints } = await openPage(t, scene);
+  const file = join(scene.harness.folder, 'book.csv');
+  writeFileSync(file, portfolio(4));
+  await page.setInputFiles('#file', file);
+  await page.locator('#key-error', { hasText: 'The service refused the key (401' }).waitFor();
+  await page.locator('#key-error', { hasText: 'Ask the provider for a valid key.' }).waitFor();
+  await nothingFound(page, 'refused key');
+  assert.doesNotMatch(await page.content(), /not-a-key/);
+  await page.check('[value="sample"]');
+  await page.locator('#key-error').waitFor({ state: 'hidden' });
+  assert.deepEqual([complaints, scene.bugs, (await scene.harness.ledger()).charged], [[], [], 0]);
+});
+
 /** How often Tab is pressed to get through the page: a group of radio buttons is one stop. */
 function tabStops(page: Page): Promise<number> {
   return page.evaluate(`(() => {

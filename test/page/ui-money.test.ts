@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
+import { fakeService } from '../fake-service.ts';
 import { column, places } from '../run/harness.ts';
 import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
@@ -162,4 +163,43 @@ test('a file without a header line: its first row is bought and comes back', { t
   assert.deepEqual([end?.state, end?.summary.rows, scene.harness.charged()], ['complete', 3, 3]);
   const again = (await visitor.ask('GET', `/api/books/${id}`)).body;
   assert.deepEqual([again.header, again.kept.lat], [false, '2'], 'as it was chosen');
+});
+
+test('a key is tried before Start, once and free of charge; a refusal says what to do and shows no key', {
+  timeout,
+}, async (t) => {
+  const cases = [
+    [null, null, 0],
+    [{ status: 401, body: { message: 'unknown key {key}' } }, 'KEY_REFUSED', 0],
+    [{ status: 402 }, 'KEY_REFUSED', 0],
+    [{ status: 429, body: { code: 'QUOTA_EXCEEDED' } }, 'QUOTA_EXCEEDED', 0],
+    [{ status: 403 }, null, 0],
+    [{ status: 502 }, null, 0],
+    [{ status: 200, body: {}, headers: { 'x-credit-cost': '1' } }, null, 1],
+  ] as const;
+  for (const [fault, code, charged] of cases) {
+    let baseUrl = '';
+    let secret = '';
+    const scene = await openUi(t, (harness) => {
+      const key = harness.key();
+      secret = key.secret;
+      return { connectionOf: async () => ({ kind: 'service', baseUrl, source: 'fake', sample: false, keys: [key] }) };
+    });
+    const { harness } = scene;
+    const fake = await fakeService(t, harness.url);
+    baseUrl = fake.url;
+    if (fault !== null) fake.script([fault]);
+    const visitor = await scene.visit();
+    const [first, second] = await Promise.all([1, 2].map(() => visitor.ask('POST', '/api/key')));
+    assert.equal(first!.body.refusal?.code ?? null, code, first!.text);
+    assert.equal(second!.text, first!.text);
+    assert.ok(!first!.text.includes(secret), first!.text);
+    assert.deepEqual(await harness.ledger(), { charged, unknown: 0, open: 0 }, first!.text);
+    assert.deepEqual([fake.answers.length, harness.charged()], [1, 0]);
+    assert.deepEqual(scene.bugs, []);
+    if (code !== 'QUOTA_EXCEEDED') continue;
+    const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;
+    const { summary } = (await visitor.ask('POST', `/api/books/${id}/price`, { body: WILDFIRE })).body;
+    assert.equal(summary.credits_available, 0);
+  }
 });

@@ -12,6 +12,7 @@ import {
   budget,
   budgetText,
   isLocal,
+  keyRefusal,
   mostUseful,
   price,
   priceAgain,
@@ -87,7 +88,7 @@ export function BudgetStep() {
   const isFree = isLocal.value;
   return html`<section id="budget-step" class=${`dock ${isFree ? 'free' : ''}`.trim()} aria-labelledby="budget-title">
     <h2 id="budget-title" class="unseen">${isFree ? 'Start' : 'Budget'}</h2>
-    ${isWorking.value ? html`<${RunLive} />` : html`<${Form} />`}
+    ${isWorking.value ? html`<${RunLive} />` : html`<${ErrorBox} id="key-error" error=${keyRefusal.value} /><${Form} />`}
     <${ErrorBox} id="budget-error" error=${startError.value} />
   </section>`;
 }

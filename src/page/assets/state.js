@@ -1,4 +1,4 @@
-import { batch, computed, effect, signal } from '@preact/signals';
+import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import { get, post } from './api.js';
 import { asked } from './asked.js';
 
@@ -112,6 +112,18 @@ export const reach = asked(
   askOf('reach'),
   200,
 );
+
+/** Whether the paid service refuses the key. */
+const key = asked(
+  computed(() => (book.value !== null && source.value === 'service' ? JSON.stringify({ id: 'key' }) : null)),
+  () => post('/api/key'),
+  0,
+);
+export const keyRefusal = computed(() => key.answer.value.value?.refusal ?? null);
+// A refusal may have changed what the ledger has left.
+effect(() => {
+  if (keyRefusal.value !== null) untracked(priceAgain);
+});
 
 /** Prices again: answers were bought since. */
 export function priceAgain() {

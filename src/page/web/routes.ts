@@ -23,6 +23,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
 
   app.get('/api/about', () => api.about());
   app.get('/api/alive', () => ({ alive: true }));
+  app.post('/api/key', () => api.keyRefusal());
   app.get('/api/runs', () => api.listRuns());
 
   // A form of another page could send this type without a preflight request.
