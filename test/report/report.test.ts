@@ -41,6 +41,11 @@ test('the facts of a book made by hand are its sums by hand', async (t) => {
     ],
   );
   assert.deepEqual(missing.stopped, 'The quota is used up <b>.');
+  // Lines alone: texts of the file do not belong in the facts.
+  assert.deepEqual(
+    made.problems.map(({ places }) => places),
+    [[{ line: 12 }], [{ line: 13 }], [{ line: 14 }], [{ line: 15 }]],
+  );
 });
 
 test('the first sentence where there are no hazards, nothing is high, or nothing is answered', async (t) => {
@@ -104,6 +109,7 @@ test('a partly answered book in two currencies: each figure is a sum of what is 
   assert.match(page, /<option value="2" selected>Hurricane<\/option>/);
   assert.match(page, /<tr data-layer="2" class="chosen"><th scope="row">Hurricane</);
   assert.ok(page.includes('Shown: Hurricane, by value.'));
+  assert.ok(page.includes('<b>Most Very High for Hurricane:</b> <small>Miami-Dade, Florida ($2.00 m)</small>'));
   // Values of two currencies are never added, and no line of the page says so.
   assert.ok(page.includes('$15.0 m (4 locations), CAD 16.0 m (1 location). They are not added'));
   assert.doesNotMatch(page, /add the numbers/);

@@ -22,7 +22,7 @@ import { type Circle, heaviestCircles } from './circles.ts';
 import { currenciesOf, type FileCurrencies } from './currencies.ts';
 import type { Credits, Facts, Missing, PlaceAtRisk, PlaceLabel } from './facts.ts';
 import { labelColumns, labelOf } from './location-labels.ts';
-import { notedRows } from './noted-rows.ts';
+import { lineReference, notedRows } from './noted-rows.ts';
 import type { CellAtRisk } from './place-lists.ts';
 import { METERS_PER_MILE, type Units } from './scales.ts';
 import { storyOf } from './story.ts';
@@ -236,12 +236,11 @@ async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
   const read = [id, name].filter((index) => index !== null);
   const { first, lines } = await notedRows(scan, shown, read);
   const labels = (cell: number): PlaceLabel => {
-    const { number, texts, line, part } = first.get(cell)!;
+    const { number, texts, ...row } = first.get(cell)!;
     const location = locationOf(cells.cell(cell));
     return {
-      line,
+      ...lineReference(row),
       order: number,
-      ...(part !== undefined && { part }),
       id: id === null ? '' : labelOf(texts[0]),
       name: name === null ? '' : labelOf(texts[read.length - 1]),
       ...location,
@@ -251,7 +250,7 @@ async function namedRows(scan: Scan, shown: ReadonlySet<number>) {
   const problems = findings.map(({ finding, note, rows, firstLine, part }) => ({
     note,
     rows,
-    places: lines.get(finding) ?? [{ line: firstLine, ...(part !== undefined && { part }) }],
+    places: lines.get(finding) ?? [lineReference({ line: firstLine, part })],
   }));
   return { labels, problems };
 }

@@ -37,8 +37,8 @@ export async function notedRows(
   const noted = new Map<Finding['finding'], LineReference[]>();
   const note = (finding: Finding['finding'], row: Row) => {
     const lines = noted.get(finding);
-    if (lines === undefined) noted.set(finding, [row]);
-    else if (lines.length < LINES_KEPT) lines.push(row);
+    if (lines === undefined) noted.set(finding, [lineReference(row)]);
+    else if (lines.length < LINES_KEPT) lines.push(lineReference(row));
   };
   const readsValues = findings.some(({ finding }) => finding === 'value_not_a_number' || finding === 'value_negative');
   const before = readsValues ? layout.columns : layout.columns.slice(0, 1);
@@ -59,6 +59,17 @@ export async function notedRows(
     }
   }
   return { first, lines: noted };
+}
+
+/** The line of a row alone, because facts are printed as JSON. */
+export function lineReference({
+  line,
+  part,
+}: {
+  readonly line: number;
+  readonly part?: string | undefined;
+}): LineReference {
+  return part === undefined ? { line } : { line, part };
 }
 
 /** By their numbers from 1, the first rows of the wanted cells and of each finding; with the number of the cell or the finding. */

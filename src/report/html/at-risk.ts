@@ -2,6 +2,7 @@ import { counted } from '../../base/format-numbers.ts';
 import type { Facts, TopicFacts } from '../figures/facts.ts';
 import { measureOf, percent } from '../figures/measure.ts';
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
+import { headlineOf } from '../figures/story.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { stackedBar, swatch } from './bars.ts';
 import { type Html, html } from './html.ts';
@@ -75,8 +76,18 @@ ${lines.map((peril) => {
 </table>`
 }
 ${without(perils, lines)}
+${headline(facts)}
 ${lines.length > 0 && html`<p class="says key-of-bars"><span class="item">${swatch('5')}Very High</span> <span class="item">${swatch('4')}Relatively High</span> <span class="item">${swatch('rest')}other answers</span> ${isPartly ? html`<span class="item of-all">${swatch('unanswered')}not answered</span> <label class="item unprinted"><input type="checkbox" id="bars-of-all"> Bars of all ${measure.by}: ${measure.words(facts.all)}</label>` : html`<span class="item">A whole bar is ${measure.words(facts.all)}.</span>`}</p>`}
 </div>`;
+}
+
+/** The counties of the first sentence with their sums. */
+function headline(facts: Facts): Html | false {
+  const finding = headlineOf(facts);
+  if (finding === null) return false;
+  const { words } = measureOf(facts);
+  const counties = finding.peril.mostIn.map((sum) => `${sum.county} (${words(sum)})`).join(', ');
+  return html`<p class="without"><b>Most ${finding.rating} for ${finding.title}:</b> <small>${counties}</small></p>`;
 }
 
 /** The perils with nothing at risk: one line for answered ones, one for those that are answered in part, one for unanswered ones. */

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ComparedRow, matchRows } from '../../src/report/compare/match-rows.ts';
+import { CLASS_LETTERS, HIGH, HIGHEST, unansweredClass, VERY_HIGH } from '../../src/report/figures/scales.ts';
+import { changesSection } from '../../src/report/html/changes.ts';
+import { handMadeBook } from './hand-made-book.ts';
+
+const UNANSWERED = unansweredClass(HIGHEST);
+
+/** Rows by key; in each file a row is on the line of its place in the list. */
+type Rows = Readonly<Record<string, { readonly at?: string; readonly value: number | null; readonly rating: number }>>;
+
+async function* rowsOf(rows: Rows): AsyncIterable<ComparedRow[]> {
+  yield Object.entries(rows).map(([key, { at = 'here', value, rating }], index) => ({
+    ...{ key, line: index + 2, part: null, place: at, value, otherCurrency: null, classes: CLASS_LETTERS[rating]! },
+  }));
+}
+
+const THEN: Rows = {
+  worse: { value: 1, rating: 2 },
+  better: { value: 2, rating: VERY_HIGH },
+  higher: { value: 4, rating: HIGH },
+  lower: { value: 8, rating: 1 },
+  relocated: { at: 'there', value: 16, rating: 0 },
+  answered: { value: 32, rating: UNANSWERED },
+  forgotten: { value: 64, rating: HIGH },
+  nowhere: { at: '', value: 128, rating: UNANSWERED },
+  gone: { value: null, rating: HIGH },
+};
+const NOW: Rows = {
+  worse: { value: 1, rating: HIGH },
+  better: { value: 2, rating: 0 },
+  higher: { value: 4, rating: VERY_HIGH },
+  lower: { value: 8, rating: 0 },
+  relocated: { value: 16, rating: VERY_HIGH },
+  answered: { value: 32, rating: HIGH },
+  forgotten: { value: 64, rating: UNANSWERED },
+  nowhere: { at: '', value: 130, rating: UNANSWERED },
+};
+
+test('a comparison counts the same rows everywhere, or says which it leaves out', async (t) => {
+  const compared = await matchRows(rowsOf(THEN), rowsOf(NOW), ['hail'], 0);
+  const { before, now, bridge, relocated } = compared;
+  // All rows of both files, also those without a location.
+  assert.deepEqual([before.rows, before.value, before.withoutValue], [9, 255, 1]);
+  assert.deepEqual([now.rows, now.value, now.withoutValue], [8, 257, 0]);
+  assert.deepEqual(
+    [bridge.before, bridge.now],
+    [
+      { rows: 9, value: 255 },
+      { rows: 8, value: 257 },
+    ],
+  );
+  assert.deepEqual([relocated.rows, relocated.value], [1, 16]);
+  const [hail] = compared.topics;
+  assert.deepEqual(
+    hail!.bridge.steps.map(({ step, change, examples }) => [step, change.rows, change.value, examples[0]!.key]),
+    [
+      ['gone', -1, 0, 'gone'],
+      ['moved', 1, 16, 'relocated'],
+      ['rated_worse', 1, 1, 'worse'],
+      ['rated_better', -1, -2, 'better'],
+      ['newly_answered', 1, 32, 'answered'],
+      ['no_longer_answered', -1, -64, 'forgotten'],
+    ],
+  );
+  // Changed ratings are of the rows that stayed at their place and were answered twice, as in the steps above.
+  assert.deepEqual(
+    hail!.moved.map(({ from, to, rows, value, isWorse }) => [from, to, rows, value, isWorse]),
+    [
+      ['Relatively Moderate', 'Relatively High', 1, 1, true],
+      ['Very High', 'Very Low', 1, 2, false],
+      ['Relatively High', 'Very High', 1, 4, true],
+      ['Relatively Low', 'Very Low', 1, 8, false],
+    ],
+  );
+  assert.deepEqual(
+    [hail!.answeredThen, hail!.answeredNow],
+    [
+      { rows: 7, value: 95 },
+      { rows: 6, value: 63 },
+    ],
+  );
+
+  const { rows, all, ...facts } = await (await handMadeBook(t, 'partly')).facts();
+  assert.deepEqual([rows, all.locations], [6, 5]);
+  const changes = { earlier: 'earlier.csv', currency: 'USD', matchedBy: 'place', notCompared: [], ...compared };
+  const page = changesSection({ ...facts, rows, all, changes })!.text;
+  assert.ok(
+    page.includes(
+      'All rows of both files are compared, also those without a location in the US (now: 1), which the figures above leave out.',
+    ),
+  );
+  assert.ok(page.includes('Rows that moved, and rows without an answer then or now, are in the table above alone.'));
+});
