@@ -73,11 +73,18 @@ async function write(input: string, output: string, places: number): Promise<voi
   let row = 0;
   const placeOf = Number.isFinite(places) ? (number: number) => (number * 7919) % places : (number: number) => number;
   const placed: PlacedFields = {
-    count: places,
     next: (count) => Int32Array.from({ length: count }, () => placeOf(row++)),
-    give: async (sink, wanted = Array.from({ length: places }, (_, place) => place)) => {
+    give: async (sink, wanted) => {
       for (const place of wanted) putPlace(sink, fieldsOf(place));
     },
+    ...(Number.isFinite(places) && {
+      all: {
+        count: places,
+        give: async (sink) => {
+          for (let place = 0; place < places; place++) putPlace(sink, fieldsOf(place));
+        },
+      },
+    }),
   };
   await (await openRowFile(input)).write({ output, dropFrom: null, added: ADDED, placed });
 }

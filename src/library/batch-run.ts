@@ -8,6 +8,7 @@ import { newProgress } from '../run/progress.ts';
 import type { RunContext } from '../run/run-context.ts';
 import { checkPurchase, getAnswers, startRun, stateOf, verifiedPlan } from '../run/run-job.ts';
 import type { Stop, StopReason } from '../run/stop.ts';
+import { openOutputFields } from '../run/write/output-fields.ts';
 import { writeOutput } from '../run/write/write-output.ts';
 import { NO_LIMIT } from './answer-source.ts';
 import type { SharedRun } from './answer-store.ts';
@@ -103,7 +104,8 @@ export class BatchRun implements AsyncDisposable {
     // The rest of a budget may pay for a place that lacks little. Every other reason holds for all places.
     const mayAsk = this.#stop === null || this.#stop.reason === 'budget';
     if (mayAsk && prepared.plan.order.length > 0) await this.#ask(prepared);
-    const { status } = await writeOutput(prepared, await verifiedPlan(prepared, prepared.plan), rowFile);
+    const fields = await openOutputFields(prepared, await verifiedPlan(prepared, prepared.plan));
+    const { status } = await writeOutput(prepared.job, prepared.plan.scan, fields, progress);
     for (const name of ROW_STATUSES) this.#status[name] += status[name];
     this.#rows += locations.length;
     // Read now: the fields are unpacked from the store, which the program may close.

@@ -27,9 +27,8 @@ export async function withKeptColumns<T>(
   let row = 0;
   // Kept fields differ by row, so each row is a place of its own.
   const placed: PlacedFields = {
-    count: Number.POSITIVE_INFINITY,
     next: (count) => Int32Array.from({ length: count }, () => row++),
-    give: async (sink, places = []) => {
+    give: async (sink, places) => {
       const fields = await nextFields(places.length);
       const texts = await nextRows(places.length);
       for (const [at, own] of fields.entries()) {

@@ -1,7 +1,7 @@
 import { bug } from '../base/errors.ts';
 import { printable } from '../base/printable.ts';
 import type { Field } from '../contract/answer.ts';
-import { assertFieldCount, isWritten, type PlacedFields, type PlaceSink, type WriteRequest } from './port.ts';
+import { type AllPlaces, assertFieldCount, isWritten, type PlaceSink, type WriteRequest } from './port.ts';
 
 /** Most encoded fields of places in a writer's memory: at most 8 bytes each, so 128 MB. */
 const MOST_FIELDS = 2 ** 24;
@@ -10,16 +10,18 @@ const MOST_FIELDS = 2 ** 24;
  * collection for a million rows at different places. */
 const MOST_HELD = 131_072;
 
-/** Whether a writer may encode the fields of all places before it writes the first row. */
-export function fitsMemory({ placed, added }: Pick<WriteRequest, 'placed' | 'added'>): boolean {
-  return placed.count * added.length <= MOST_FIELDS;
-}
-
-/** Encodes the fields of all places once for all files of a run with the same form.
+/** Encodes the fields of all places before the first row is written, once for all files of a run with the same form; null if there are too
+ * many, or each row is a place.
  * @param how the parameters of the form */
-export async function encodedOnce<T>({ encoded }: PlacedFields, how: string, encode: () => Promise<T>): Promise<T> {
-  const made = (encoded?.get(how) as Promise<T> | undefined) ?? encode();
-  encoded?.set(how, made);
+export async function encodedOnce<T>(
+  { placed, added }: Pick<WriteRequest, 'placed' | 'added'>,
+  how: string,
+  encode: (all: AllPlaces) => Promise<T>,
+): Promise<T | null> {
+  const { all } = placed;
+  if (all === undefined || all.count * added.length > MOST_FIELDS) return null;
+  const made = (all.encoded?.get(how) as Promise<T> | undefined) ?? encode(all);
+  all.encoded?.set(how, made);
   return await made;
 }
 

@@ -169,17 +169,23 @@ export interface NewTable {
 
 /** The fields of rows by place: rows of one place have the same fields. */
 export interface PlacedFields {
-  /** The number of places. Infinity if each row is a place: each is then requested once, in order. */
-  readonly count: number;
-  /** Puts the fields of places into a sink: of `places` in this order, or of all. */
-  readonly give: (sink: PlaceSink, places?: readonly number[]) => Promise<void>;
-  /** Called when the writer has encoded the fields of all places. */
-  readonly release?: () => void;
   /** The places of the next `count` rows, by number. */
   readonly next: (count: number) => Int32Array<ArrayBuffer>;
+  /** Puts the fields of some places into a sink, in this order. */
+  readonly give: (sink: PlaceSink, places: readonly number[]) => Promise<void>;
+  /** The same for all places; absent if each row is a place, which is then requested once, in order. */
+  readonly all?: AllPlaces;
   /** The pieces of the file, and the threads that write them; absent if only this thread writes. */
   readonly inThreads?: { readonly pool: ThreadPool; readonly pieces: readonly RowPiece[] } | undefined;
-  /** The encoded fields of all places, by form: the part files of a run share them. */
+}
+
+/** The fields of all places, which a writer may encode before it writes the first row. */
+export interface AllPlaces {
+  readonly count: number;
+  readonly give: (sink: PlaceSink) => Promise<void>;
+  /** Called when the writer has encoded them. */
+  readonly release?: () => void;
+  /** The encoded fields, by form: the part files of a run share them. */
   readonly encoded?: Map<string, Promise<unknown>>;
 }
 

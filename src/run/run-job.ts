@@ -9,20 +9,21 @@ import type { FinalState, NewRun } from '../store/runs/port.ts';
 import { buyInRounds } from './buy/buying-rounds.ts';
 import { purchaseJob, type ServiceConnection } from './connection-kinds.ts';
 import { lookUp } from './look-up/look-up.ts';
-import { checkOutputs, outputFiles } from './parts/part-outputs.ts';
-import { writeParts } from './parts/write-parts.ts';
+import { checkOutputs, otherFiles, outputFiles } from './parts/part-outputs.ts';
 import { readStoredAreas } from './plan/area-plan.ts';
 import { verifyAreas } from './plan/area-verification.ts';
 import type { Plan } from './plan/planning.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { record } from './progress.ts';
 import { isEarlierFile } from './protected-files.ts';
-import type { RunContext } from './run-context.ts';
+import type { Effects, RunContext } from './run-context.ts';
 import { RunTimes } from './run-times.ts';
+import type { Scan } from './scan/scan-input.ts';
 import { rowsAreDone, STOPS, type Stop, storeMovedStop } from './stop.ts';
 import { type RunSummary, runSummary } from './summary.ts';
+import { openOutputFields } from './write/output-fields.ts';
 import type { TopicRatings } from './write/rating-counts.ts';
-import { fieldsOnDemand, type Written, writeOutput } from './write/write-output.ts';
+import { writeOutput } from './write/write-output.ts';
 
 /** The result of a run, and the reason if it stopped early. */
 export interface RunResult {
@@ -66,7 +67,7 @@ export async function run(
   prepared: Prepared,
   { force = false }: Pick<RunJobOptions, 'force'> = {},
 ): Promise<RunResult> {
-  const { job, store, plan, summary, sampleRows, progress } = prepared;
+  const { job, store, plan, summary, sampleRows, progress, effects } = prepared;
   checkPurchase(prepared);
   await checkOutputs(job, plan.scan.rowFile, store, force);
   const number = await startRun(prepared);
@@ -78,7 +79,9 @@ export async function run(
     const isFailure = stopped !== null && STOPS[stopped.reason].isFailure;
     const isKept = isFailure && spent.charged === 0 && (await hasOutputs(job));
     record(progress, 'phase', 'writing');
-    const written = isKept ? await fieldsOnDemand(prepared, verified).sums() : await write(prepared, verified);
+    const fields = await openOutputFields(prepared, verified);
+    const written = isKept ? await fields.sums() : await writeOutput(job, plan.scan, fields, progress);
+    if (!isKept) await tellOtherFiles(job, plan.scan, effects);
     const stop = await storeMoved(store, stopped);
     const planned = { ...summary, sample_data: sampleRows.any };
     const result = runSummary({ planned, areas: verified.areas, job, run: number, spent, written, isKept, stop });
@@ -216,10 +219,9 @@ async function hasOutputs(job: Job): Promise<boolean> {
   return (await outputFiles(job)).every(isEarlierFile);
 }
 
-async function write(context: RunContext, plan: Plan): Promise<Written> {
-  const { rowFile } = plan.scan;
-  if (isPartFiles(rowFile)) return await writeParts(context, plan, rowFile);
-  return await writeOutput(context, plan, rowFile);
+async function tellOtherFiles({ output }: Job, { rowFile }: Scan, { notice }: Effects): Promise<void> {
+  const others = isPartFiles(rowFile) ? await otherFiles(output, rowFile.parts) : null;
+  if (others !== null) notice(others);
 }
 
 /** A moved store comes before every other reason, because the next run may not find the bought answers. */

@@ -15,7 +15,7 @@ import type { Way } from './plan/ways.ts';
 import type { RunContext } from './run-context.ts';
 import { hasOneCurrency } from './scan/currency.ts';
 import type { Stop } from './stop.ts';
-import type { Written } from './write/write-output.ts';
+import type { OutputSums } from './write/output-fields.ts';
 
 /** The plan for `--json` and for the store's record of the run: stable names, snake case. */
 export type PlanSummary = ReturnType<typeof planSummary>;
@@ -138,7 +138,7 @@ interface RunSummaryParts {
   readonly job: Pick<Job, 'output'>;
   readonly run: number;
   readonly spent: Spending;
-  readonly written: Pick<Written, 'status' | 'value' | 'cellsComplete' | 'isComplete'>;
+  readonly written: Omit<OutputSums, 'ratings'>;
   /** The earlier output stays, because the run got no answer. */
   readonly isKept: boolean;
   readonly stop: Stop | null;
@@ -187,7 +187,7 @@ function verificationSummary(verification: AreaVerification) {
   };
 }
 
-function savedByAreas(areas: Plan['areas'], cells: number, isComplete: Written['isComplete']): number {
+function savedByAreas(areas: Plan['areas'], cells: number, isComplete: OutputSums['isComplete']): number {
   let saved = 0;
   if (areas !== null && isTrusted(areas.verification))
     for (let cell = 0; cell < cells; cell++) if (isComplete(cell)) saved += areas.savedAt(cell);
@@ -195,7 +195,7 @@ function savedByAreas(areas: Plan['areas'], cells: number, isComplete: Written['
 }
 
 /** The sum over the statuses of located rows. */
-export function locatedIn({ ok, partial, deferred, failed, rejected }: Written['status']): number {
+export function locatedIn({ ok, partial, deferred, failed, rejected }: OutputSums['status']): number {
   return ok + partial + deferred + failed + rejected;
 }
 

@@ -34,7 +34,6 @@ test('200,000 rows are read and written within a heap of 48 MB', async () => {
     const added = Array.from({ length: 54 }, (_, i) => ({ name: 'h' + i, type: 'number' }));
     let row = 0;
     const placed = {
-      count: Infinity,
       next: (count) => Int32Array.from({ length: count }, () => row++),
       give: async (sink, places) => {
         for (const place of places) {

@@ -37,9 +37,8 @@ export async function writeRows(book: RowFile, { columns = [], fill = fillProble
   const next = rowsInTurn(rows);
   let row = 0;
   const placed: WriteRequest['placed'] = {
-    count: Number.POSITIVE_INFINITY,
     next: (count) => Int32Array.from({ length: count }, () => row++),
-    give: async (sink, places = []) => {
+    give: async (sink, places) => {
       for (const fields of await fill(await next(places.length))) putPlace(sink, fields);
     },
   };

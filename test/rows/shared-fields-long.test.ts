@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Field } from '../../src/contract/answer.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
 import { putPlace } from '../../src/rows/placed-fields.ts';
-import type { PlacedFields } from '../../src/rows/port.ts';
+import type { PlacedFields, PlaceSink } from '../../src/rows/port.ts';
 import { temporaryFolder } from './book-fixture.ts';
 import { ALL_TYPES, madeParquet } from './parquet-fixture.ts';
 
@@ -26,15 +26,17 @@ async function written(input: string, by: 'all' | 'some' | 'rows'): Promise<{ by
   let made = 0;
   let row = 0;
   const placeOf = (number: number) => (number * 7919) % PLACES;
+  const give: PlacedFields['give'] = async (sink, places) => {
+    for (const place of places) {
+      made++;
+      putPlace(sink, fieldsAt(by === 'rows' ? placeOf(place) : place));
+    }
+  };
+  const everyPlace = Array.from({ length: PLACES }, (_, place) => place);
   const placed: PlacedFields = {
-    count: by === 'all' ? PLACES : Number.POSITIVE_INFINITY,
+    give,
     next: (count) => Int32Array.from({ length: count }, () => (by === 'rows' ? row++ : placeOf(row++))),
-    give: async (sink, places = Array.from({ length: PLACES }, (_, place) => place)) => {
-      for (const place of places) {
-        made++;
-        putPlace(sink, fieldsAt(by === 'rows' ? placeOf(place) : place));
-      }
-    },
+    ...(by === 'all' && { all: { count: PLACES, give: (sink) => give(sink, everyPlace) } }),
   };
   const output = `${input}.out`;
   await (await openRowFile(input)).write({ output, dropFrom: null, added: ALL_TYPES, placed });
@@ -60,10 +62,11 @@ for (const name of ['shared.csv', 'shared.parquet']) {
 
   test(`${name}: places without fields, or with too few, are refused`, async () => {
     const book = await openRowFile(join(folder, name));
-    for (const count of [PLACES, Number.POSITIVE_INFINITY]) {
+    for (const isAll of [true, false]) {
       const gives: PlacedFields['give'][] = [async () => {}, async (sink) => putPlace(sink, ['ok'])];
       for (const give of gives) {
-        const placed = { count, give, next: (rows: number) => new Int32Array(rows) };
+        const all = { count: PLACES, give: (sink: PlaceSink) => give(sink, []) };
+        const placed = { give, next: (rows: number) => new Int32Array(rows), ...(isAll && { all }) };
         const request = { output: join(folder, 'refused'), dropFrom: null, added: ALL_TYPES, placed };
         await assert.rejects(book.write(request), { code: 'BUG' });
       }

@@ -2,34 +2,55 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { completeFields } from '../../src/columns/row.ts';
 import type { Field } from '../../src/contract/answer.ts';
+import { makeJob } from '../../src/job/settings.ts';
 import { placeFields } from '../../src/rows/placed-fields.ts';
-import { CellCache } from '../../src/run/write/cell-cache.ts';
-import { putCells } from '../../src/run/write/cell-reader.ts';
+import { CompleteCells } from '../../src/run/plan/complete-cells.ts';
+import { CellTable } from '../../src/run/scan/cell-table.ts';
+import { RowPlaces } from '../../src/run/scan/row-places.ts';
+import type { Scan } from '../../src/run/scan/scan-input.ts';
+import { OutputFields } from '../../src/run/write/output-fields.ts';
 import { FieldPacker } from '../../src/store/answers/packed-fields.ts';
-
-test('cells come from the cache, or are read once each, in the order asked', async () => {
-  const complete = completeFields([], false, () => false);
-  const cache = new CellCache(() => complete, 2);
-  for (const cell of [3, 5, 7]) cache.put(cell, () => [`cached ${cell}`]);
-  const reads: (readonly number[])[] = [];
-  const readCells = async (numbers: readonly number[]) => {
-    reads.push(numbers);
-    return numbers.map((number) => () => [`read ${number}`]);
-  };
-  const texts: Field[] = [];
-  const sink = placeFields((_, fields) => texts.push(...fields));
-  const read = await putCells([7, 3, 1, 5], cache, readCells, sink);
-  assert.deepEqual(texts, ['read 7', 'cached 3', 'read 1', 'cached 5']);
-  assert.deepEqual(reads, [[7, 1]]);
-  assert.deepEqual([...read.keys()], [7, 1]);
-});
 
 const TEXTS = ['Very High', 'Low'];
 const packer = new FieldPacker({ numberOf: (text) => TEXTS.indexOf(text), textOf: (number) => TEXTS[number]! });
+const form = { width: 6, packer, fields: () => [] };
+
+test('fields come from the plan, or are read once, in the order asked; the first pass counts them', async () => {
+  const job = makeJob([{ input: '-', topics: ['hail', 'wildfire'] }], { dataFolder: '/', workingFolder: '/' });
+  const complete = new CompleteCells();
+  const cells = new CellTable();
+  for (let lat7 = 0; lat7 < 4; lat7++) cells.add({ lat7, lng7: 0 });
+  complete.put(2, { ...form, asOf: 0, packed: Buffer.from(packer.pack(['Low', 1, 2, 'Low', 3, 4])) });
+  using places = new RowPlaces();
+  for (const cell of [0, 1, 2, 3]) places.addCell(cell);
+  places.addUnlocated('unreadable', 'torn');
+  const scan = { cells, places, layout: { hasPoints: false } } as unknown as Scan;
+  const reads: (readonly number[])[] = [];
+  const counted = completeFields(['hail', 'wildfire'], true, () => false);
+  const output = new OutputFields(
+    job,
+    { scan, complete },
+    () => counted,
+    async (numbers) => {
+      reads.push(numbers);
+      return numbers.map((cell) => ({ status: cell === 3 ? 'failed' : 'ok', made: () => [`read ${cell}`] }));
+    },
+  );
+  const given: Field[] = [];
+  const sink = placeFields((_, fields) => given.push(fields[0]!));
+  await output.give(sink, [3, 4, 2, 0]);
+  assert.deepEqual(given.splice(0), ['read 3', 'invalid', 'ok', 'read 0']);
+  await output.giveAll(sink);
+  assert.deepEqual(given, ['read 0', 'read 1', 'ok', 'read 3', 'invalid']);
+  assert.deepEqual(reads, [[0, 1, 3]]);
+  const { status, cellsComplete, isComplete } = await output.sums();
+  assert.deepEqual([status.ok, status.failed, status.invalid, cellsComplete], [3, 1, 1, 3]);
+  assert.deepEqual([isComplete(0), isComplete(3)], [true, false]);
+});
 
 test('a sink gets the fields that an array of them has, and no memory is held after a release', () => {
-  const complete = completeFields(['hail', 'wildfire'], false, () => false);
-  const cache = new CellCache(() => complete);
+  const completeOf = completeFields(['hail', 'wildfire'], false, () => false);
+  const complete = new CompleteCells();
   const rows: Field[][] = [
     ['Low', 12.5, 0.001, 'Very High', 100, -0.25],
     [null, null, null, 'Low', 1 / 3, 0],
@@ -37,17 +58,17 @@ test('a sink gets the fields that an array of them has, and no memory is held af
     ['an own text', 1e-7, 300, '2026-03-10T12:00:00.000Z', 0.5, null],
   ];
   for (const [cell, fields] of rows.entries()) {
-    const packed = Buffer.from(packer.pack(fields));
-    cache.putComplete(cell, { asOf: 1e12 + cell, packed, width: 6, packer, fields: () => fields });
+    complete.put(cell, { ...form, asOf: 1e12 + cell, packed: Buffer.from(packer.pack(fields)) });
   }
   for (const [cell, fields] of rows.entries()) {
     const taken: Field[] = [];
     const put = (field: Field) => taken.push(field);
-    cache.putFields(cell, { put, putMillionths: (count) => put(count / 1e6), putText: put, endPlace: () => {} });
-    assert.deepEqual(taken, cache.fields(cell));
+    const sink = { put, putMillionths: (count: number) => put(count / 1e6), putText: put, endPlace: () => {} };
+    complete.putFields(cell, completeOf, sink);
+    assert.deepEqual(taken, complete.fields(cell, completeOf));
     assert.deepEqual(taken.slice(3), fields);
     assert.equal(taken[1], cell === 1 ? 'no data here: hail' : null);
   }
-  cache.release();
-  assert.equal(cache.has(0), false);
+  complete.release();
+  assert.equal(complete.has(0), false);
 });

@@ -46,7 +46,7 @@ async function writeCsv(input: InputFile, dialect: Dialect, request: WriteReques
   return await writeTextRows(request, input, async (gathered) => {
     addHeader(gathered, input.head, dialect, request, textFormatter(format));
     const how = `csv ${JSON.stringify({ ...format, separator })}`;
-    const made = await encodedOnce(placed, how, () => bytesOfPlaces(request, format, separator !== ''));
+    const made = await encodedOnce(request, how, (all) => bytesOfPlaces(all, request, format, separator !== ''));
     if (placed.inThreads && made) {
       return await writeInThreads(gathered, input, { dialect, dropFrom, separator, made }, placed, signal);
     }

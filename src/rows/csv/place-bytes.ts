@@ -1,6 +1,6 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
-import { assertPlaceCount, fitsMemory, placeEntries } from '../placed-fields.ts';
-import { assertFieldCount, type WriteRequest } from '../port.ts';
+import { assertPlaceCount, placeEntries } from '../placed-fields.ts';
+import { type AllPlaces, assertFieldCount, type WriteRequest } from '../port.ts';
 import { FieldEncoder } from './field-bytes.ts';
 import type { FieldFormat } from './format-fields.ts';
 import { type CsvBatch, CUT_WIDTH } from './record-batches.ts';
@@ -18,12 +18,11 @@ const FIRST_BYTES = 1024 * 1024;
 
 /** The bytes of all places; null if they exceed the limit. */
 export async function bytesOfPlaces(
+  { count, give, release }: AllPlaces,
   request: WriteRequest,
   format: FieldFormat,
   leads: boolean,
 ): Promise<PlaceBytes | null> {
-  if (!fitsMemory(request)) return null;
-  const { count, give, release } = request.placed;
   // Unwritten pages take no memory.
   const store = placeStore(request, format, leads, { room: MOST_BYTES, places: count, mayGrow: false });
   await give(store.sink);

@@ -1,7 +1,7 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { writeRows } from '../files/row-output.ts';
-import { assertPlaceCount, encodedOnce, fitsMemory, placeEntries } from '../placed-fields.ts';
-import type { WriteRequest, WriteResult } from '../port.ts';
+import { assertPlaceCount, encodedOnce, placeEntries } from '../placed-fields.ts';
+import type { AllPlaces, WriteRequest, WriteResult } from '../port.ts';
 import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, codedColumns, columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, editFooter, keptBody } from './edit.ts';
@@ -34,7 +34,7 @@ export async function writeParquet(
     }
     const addedTo: AddedChunks[] = [];
     const { placed } = request;
-    const all = fitsMemory(request) ? await encodedOnce(placed, 'parquet', () => columnsOfPlaces(request)) : null;
+    const all = await encodedOnce(request, 'parquet', (places) => columnsOfPlaces(places, request.added));
     if (all) sink.extendBounds(all);
     if (placed.inThreads && all) {
       for await (const { group, memory, used, chunks } of columnsInThreads(all, placed, request.signal)) {
@@ -57,12 +57,15 @@ export async function writeParquet(
 }
 
 /** The columns of all places. The rows of a row group refer to some of them. */
-async function columnsOfPlaces({ added, placed }: WriteRequest): Promise<BuiltColumns> {
-  const builder = columnBuilder(added, placed.count);
-  await placed.give(builder.sink);
+async function columnsOfPlaces(
+  { count, give, release }: AllPlaces,
+  added: WriteRequest['added'],
+): Promise<BuiltColumns> {
+  const builder = columnBuilder(added, count);
+  await give(builder.sink);
   const built = builder.built();
-  assertPlaceCount(placed.count, built.entries);
-  placed.release?.();
+  assertPlaceCount(count, built.entries);
+  release?.();
   const arrays = reusableArrays();
   return codedColumns(built, (values) => numberCodes(values, arrays));
 }

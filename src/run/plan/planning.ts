@@ -16,12 +16,12 @@ import { localNotes, type OriginNotes } from '../look-up/local-data.ts';
 import { placeOrigins } from '../look-up/place-origins.ts';
 import type { RunContext } from '../run-context.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import { CellCache, completeCellFields } from '../write/cell-cache.ts';
 import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
 import { type AreaPlan, readStoredAreas, spareByAreas } from './area-plan.ts';
 import { type StoredAreas, verifyAreas, verifyingCells } from './area-verification.ts';
 import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from './call-times.ts';
 import { cheapestCalls, type PriceList } from './cheapest-calls.ts';
+import { CompleteCells } from './complete-cells.ts';
 import { type Allowance, forecast } from './forecast.ts';
 import { failedSet, missingSet, noDataSet, wantedAnswers } from './freshness.ts';
 import { priceListOf, scopeNotes } from './price-list.ts';
@@ -40,7 +40,7 @@ export interface Plan {
   /** The content of calls, by the store's records of bundles and keys. */
   readonly priceList: PriceList;
   /** The complete cells that were read, for the last pass. */
-  readonly complete: CellCache;
+  readonly complete: CompleteCells;
   /** The missing topics, by cell. */
   readonly missing: ReadonlyTopicSets;
   /** Of these, the topics for which the service had no data when it was last asked, by the cell's number. */
@@ -91,11 +91,11 @@ export interface PlanOptions {
 
 /** Prices the missing answers. Reads the store, spends nothing. */
 export async function makePlan(context: RunContext, scan: Scan, options: PlanOptions): Promise<Plan> {
-  const { job, connection, store, source, apiKeys, freshness, sampleRows } = context;
+  const { job, connection, store, source, apiKeys, freshness } = context;
   const isLocal = connection.kind === 'local';
   const { origin = originOf(context, scan) } = options;
-  const complete = new CellCache(completeCellFields(job, sampleRows.has, origin));
-  const { onComplete = (cell, answers) => complete.putComplete(cell, answers) } = options;
+  const complete = new CompleteCells();
+  const { onComplete = (cell, answers) => complete.put(cell, answers) } = options;
   const fieldsOf = onComplete === null ? () => 0 : options.fieldsOf;
   const unanswered = await findMissing(context, scan, onComplete, fieldsOf);
   const priceList = priceListOf(job, await store.bundleContents(source), apiKeys);

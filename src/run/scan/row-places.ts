@@ -68,7 +68,7 @@ export class RowPlaces implements Disposable {
     let chunk = new Int32Array(0);
     let held = -1;
     return (count) => {
-      if (next + count > this.#rows) throw moreRows(this.#rows);
+      if (next + count > this.#rows) throw moreRows('The input', this.#rows);
       const places = new Int32Array(count);
       for (let i = 0; i < count; i++, next++) {
         const number = Math.floor(next / ROWS_A_CHUNK);
@@ -159,10 +159,11 @@ function asDiskFull(error: unknown): unknown {
   );
 }
 
-function moreRows(rows: number): PerilbookError {
+/** The error of a file that has grown since the scan. */
+export function moreRows(file: string, scanned: number): PerilbookError {
   return new PerilbookError(
     'INPUT_UNREADABLE',
-    `The input has changed: it has more than the ${rows} rows that were scanned`,
+    `${file} has changed: it has more than the ${scanned} rows that were scanned`,
     'Run again when no other program writes to it.',
   );
 }

@@ -3,7 +3,7 @@ import { type Location, locationOf } from '../../geo/coordinates.ts';
 import { placeFields } from '../../rows/placed-fields.ts';
 import type { Prepared } from '../prepare.ts';
 import type { CellTable } from '../scan/cell-table.ts';
-import { CELLS_PER_READ, cellReader, putCells } from './cell-reader.ts';
+import { openOutputFields, PLACES_PER_READ } from './output-fields.ts';
 
 /** A cell with all its rows. */
 export interface CellOfInput {
@@ -27,15 +27,15 @@ export async function* enrichedCells(
 ): AsyncGenerator<readonly EnrichedCell[]> {
   const { plan } = prepared;
   const { cells } = plan.scan;
-  const readCells = await cellReader(prepared, plan);
+  const outputFields = await openOutputFields(prepared, plan);
   let next = 0;
   for (;;) {
     const numbers: number[] = [];
-    for (; next < cells.size && numbers.length < CELLS_PER_READ; next++) if (!isSkipped(next)) numbers.push(next);
+    for (; next < cells.size && numbers.length < PLACES_PER_READ; next++) if (!isSkipped(next)) numbers.push(next);
     if (numbers.length === 0) return;
     const enriched: EnrichedCell[] = [];
     const sink = placeFields((index, fields) => enriched.push({ ...cellOfInput(cells, numbers[index]!), fields }));
-    await putCells(numbers, plan.complete, readCells, sink);
+    await outputFields.put(sink, numbers);
     yield enriched;
   }
 }

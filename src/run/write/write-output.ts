@@ -1,189 +1,116 @@
-import { addedColumns, bareFields, geometryColumn } from '../../columns/row.ts';
-import { ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
-import { pointText } from '../../formats/point-text.ts';
-import { locationOf } from '../../geo/coordinates.ts';
-import { statusOfFinding } from '../../geo/parse-location.ts';
+import { addedColumns, geometryColumn, perilbookColumns } from '../../columns/row.ts';
 import type { Job } from '../../job/settings.ts';
-import { putFields } from '../../rows/placed-fields.ts';
-import type { PlacedFields, PlaceSink, RowFile, WriteResult } from '../../rows/port.ts';
+import { findPerilbookColumns } from '../../rows/kept-columns.ts';
+import { columnIn, isPartFiles, openPart, type PartFile, type PartFiles } from '../../rows/parts/part-files.ts';
+import type { PlacedFields, RowFile, WriteRequest, WriteResult } from '../../rows/port.ts';
 import { ThreadPool } from '../../threads/thread-pool.ts';
-import type { Plan } from '../plan/planning.ts';
-import { record } from '../progress.ts';
-import type { RunContext } from '../run-context.ts';
-import { otherRows, type Unlocated } from '../scan/row-places.ts';
+import { outputOfPart } from '../parts/part-outputs.ts';
+import { type Progress, record } from '../progress.ts';
+import { moreRows, otherRows } from '../scan/row-places.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import type { CellCache } from './cell-cache.ts';
-import { CELLS_PER_READ, type CellReader, cellReader, putCells } from './cell-reader.ts';
-import { ratingCounter, type TopicRatings } from './rating-counts.ts';
+import type { OutputFields, OutputSums } from './output-fields.ts';
 
-type StatusCounts = Record<RowStatus, number>;
+export type Written = WriteResult & OutputSums;
 
-export interface Written extends WriteResult {
-  readonly status: StatusCounts;
-  /** The value of the located rows by status, in units (`CellTable`); all 0 in file order. */
-  readonly value: StatusCounts;
-  /** Places all of whose rows are `ok`. */
-  readonly cellsComplete: number;
-  /** Whether all rows of a place are `ok`. */
-  readonly isComplete: (cell: number) => boolean;
-  /** The rows by their highest ratings, for the natural topics. */
-  readonly ratings: readonly TopicRatings[];
-}
+/** Parts in progress at once: threads write one while another is synced to the disk. */
+const PARTS_AT_ONCE = 2;
 
-/** The added fields of rows, and the sums over all rows. */
-interface OutputFields {
-  readonly give: PlacedFields['give'];
-  sums(): Pick<Written, 'status' | 'value' | 'cellsComplete' | 'isComplete' | 'ratings'>;
+/** A file to write, with the scan's results of it. */
+interface ScannedFile extends Pick<WriteRequest, 'output' | 'dropFrom' | 'kept' | 'numbers'> {
+  /** Its name in errors. */
+  readonly name: string;
+  readonly open: () => RowFile | Promise<RowFile>;
+  /** The number of its rows, and of those before it. */
+  readonly rows: number;
+  readonly rowsBefore: number;
+  /** Its number among the files of the input. */
+  readonly file: number;
 }
 
 /**
- * The last pass: streams the input once more, joins each row with the store, writes. A pure function of input, store and
- * job (with the time of the run), so a resumed run writes the same as an undisturbed one.
+ * The last pass: streams the input once more, joins each row with the store, writes. A pure function of input, store and job (with the time
+ * of the run), so a resumed run writes the same as an undisturbed one. Part files are written each whole or not at all; the first error
+ * stops those that follow.
  */
-export async function writeOutput(context: RunContext, plan: Plan, rowFile: RowFile): Promise<Written> {
-  const { job, progress } = context;
-  const { scan } = plan;
-  const next = scan.places.placesFrom(scan.cells.size);
-  await using pool = openWriteThreads(scan);
-  const fields = fieldsOnDemand(context, plan);
-  const placed: PlacedFields = {
-    count: scan.cells.size + scan.places.unlocated.length,
-    give: fields.give,
-    release: () => plan.complete.release(),
-    next: (count) => {
+export async function writeOutput(job: Job, scan: Scan, fields: OutputFields, progress: Progress): Promise<Written> {
+  const { rowFile, inThreads } = scan;
+  await using pool = inThreads && new ThreadPool({ threads: inThreads.threads, purpose: 'wrote rows' });
+  const files = isPartFiles(rowFile) ? scannedParts(job, scan, rowFile) : [singleFile(job, scan, rowFile)];
+  const all = {
+    count: fields.count,
+    give: (sink: Parameters<PlacedFields['give']>[0]) => fields.giveAll(sink),
+    // The files share what was encoded; one file frees the fields as soon as they are.
+    ...(files.length > 1 ? { encoded: new Map() } : { release: () => fields.release() }),
+  };
+  const give: PlacedFields['give'] = (sink, places) => fields.give(sink, places);
+  const pieces = Map.groupBy(inThreads?.pieces ?? [], ({ file }) => file);
+  const added = [
+    ...addedColumns(job.topics, job.prefix, job.counts),
+    ...(scan.layout.hasPoints ? [geometryColumn(job.prefix)] : []),
+  ];
+
+  /** @throws INPUT_UNREADABLE where the file has changed since the scan */
+  async function write({ name, open, rows, rowsBefore, file, ...own }: ScannedFile, signal: AbortSignal) {
+    const places = scan.places.placesFrom(scan.cells.size, rowsBefore);
+    let given = 0;
+    const next = (count: number) => {
+      given += count;
+      if (given > rows) throw moreRows(name, rows);
       record(progress, 'rowsWritten', count);
-      return next(count);
-    },
-    inThreads: pool === null ? undefined : { pool, pieces: scan.inThreads!.pieces },
-  };
-  const result = await rowFile.write({ output: job.output, ...addedTo(scan, job), placed });
-  if (result.rows !== scan.rows) throw otherRows(job.input, result.rows, scan.rows);
-  return { ...result, ...(await fields.sums()) };
-}
+      return places(count);
+    };
+    const threads = pool === null ? undefined : { pool, pieces: pieces.get(file) ?? [] };
+    const placed = { next, give, all, inThreads: threads };
+    const request = { ...own, added, types: job.types, decimal: scan.decimal, placed, signal };
+    const result = await (await open()).write(request);
+    if (result.rows !== rows) throw otherRows(name, result.rows, rows);
+    return result.bytes;
+  }
 
-/** The threads that write the pieces that threads have scanned; null for none. */
-export function openWriteThreads({ inThreads }: Scan): ThreadPool | null {
-  return inThreads && new ThreadPool({ threads: inThreads.threads, purpose: 'wrote rows' });
-}
-
-/** The columns to add, keep and drop in the output. */
-export function addedTo({ layout, kept, numbers, decimal }: Scan, job: Job) {
-  const { topics, prefix, counts, types } = job;
-  const added = [...addedColumns(topics, prefix, counts), ...(layout.hasPoints ? [geometryColumn(prefix)] : [])];
-  return { dropFrom: layout.dropFrom, kept, numbers, types, decimal, added };
-}
-
-/** The fields of all rows, made when they are first needed: the pass that counts them gives them too. */
-export function fieldsOnDemand(context: RunContext, plan: Plan) {
-  let made: Promise<OutputFields> | null = null;
-  const give: PlacedFields['give'] = async (sink, places) => {
-    if (made === null) {
-      made = outputFields(context, plan, places === undefined ? sink : NO_SINK);
-      if (places === undefined) {
-        await made;
-        return;
-      }
+  const failed = new AbortController();
+  const left = files.values();
+  let bytes = 0;
+  async function writeInTurn(): Promise<void> {
+    for (const file of left) {
+      if (failed.signal.aborted) return;
+      bytes += await write(file, failed.signal);
     }
-    await (await made).give(sink, places);
-  };
-  const sums = async () => {
-    made ??= outputFields(context, plan);
-    return (await made).sums();
-  };
-  return { give, sums };
-}
-
-/** Makes the fields of all rows; reads the cells that the plan has not read.
- * @param sink gets the fields of each cell and of each finding, in the order of their numbers */
-async function outputFields(context: RunContext, plan: Plan, sink: PlaceSink = NO_SINK): Promise<OutputFields> {
-  const { job } = context;
-  const { scan, complete: cache } = plan;
-  const { cells, places } = scan;
-  // The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already.
-  const statuses = new Uint8Array(cells.size);
-  const readCells = await cellReader(context, plan, (number, _, status) => {
-    statuses[number] = ROW_STATUSES.indexOf(status);
-  });
-  const bare = places.unlocated.map((kind) =>
-    bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
+  }
+  const lanes = Array.from({ length: PARTS_AT_ONCE }, () =>
+    writeInTurn().catch((error: unknown) => failed.abort(error)),
   );
-  const { counting, ratings } = ratingCounter(job, cells);
-  /** If the output has points, the point that was looked up follows the other fields; null for rows without a location. */
-  const ending = (to: PlaceSink) => (number: number) => {
-    if (scan.layout.hasPoints) to.put(number < cells.size ? pointOf(cells, number) : null);
-    to.endPlace();
-  };
-  const counted = counting(sink);
-  await readAllCells(cells.size, cache, readCells, counted, ending(counted));
-  for (const [index, fields] of bare.entries()) {
-    putFields(counted, fields);
-    ending(counted)(cells.size + index);
-  }
-  const given = {
-    has: (number: number) => number >= cells.size || cache.has(number),
-    putFields: (number: number, to: PlaceSink) => {
-      if (number < cells.size) cache.putFields(number, to);
-      else putFields(to, bare[number - cells.size]!);
-    },
-  };
-  const all = cells.size + bare.length;
-  const give: PlacedFields['give'] = async (to, numbers) => {
-    if (numbers !== undefined) {
-      await putCells(numbers, given, readCells, to, ending(to));
-      return;
-    }
-    for (let from = 0; from < all; from += CELLS_PER_READ) {
-      await give(to, range(from, Math.min(all, from + CELLS_PER_READ)));
-    }
-  };
-  return { give, sums: () => ({ ...sumsOf(scan, statuses), ratings }) };
+  await Promise.all(lanes);
+  failed.signal.throwIfAborted();
+  return { rows: scan.rows, bytes, ...(await fields.sums()) };
 }
 
-const statusOf = ({ finding }: Unlocated): RowStatus =>
-  finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
-
-/** The location of a cell, rounded as it was looked up. */
-function pointOf(cells: Scan['cells'], number: number): string {
-  const { lat, lng } = locationOf(cells.cell(number));
-  return pointText(lat, lng);
+function singleFile(job: Job, { rows, layout, kept, numbers }: Scan, rowFile: RowFile): ScannedFile {
+  const { input: name, output } = job;
+  return { name, output, open: () => rowFile, rows, rowsBefore: 0, file: 0, dropFrom: layout.dropFrom, kept, numbers };
 }
 
-/** Gives the fields of each cell to a sink, and fills the cache with the cells that the plan has not read. */
-async function readAllCells(
-  cells: number,
-  cache: CellCache,
-  readCells: CellReader,
-  sink: PlaceSink,
-  end: (cell: number) => void,
-): Promise<void> {
-  for (let from = 0; from < cells; from += CELLS_PER_READ) {
-    const read = await putCells(range(from, Math.min(cells, from + CELLS_PER_READ)), cache, readCells, sink, end);
-    for (const [cell, fields] of read) cache.put(cell, fields);
-  }
-}
-
-/** The numbers from one up to, not including, another. */
-const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
-
-const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
-
-/** The rows and their value by status, from the sums that the scan has kept. */
-function sumsOf(
-  { cells, places }: Scan,
-  statuses: Uint8Array,
-): Pick<Written, 'status' | 'value' | 'cellsComplete' | 'isComplete'> {
-  const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
-  const value = { ...status };
-  let cellsComplete = 0;
-  for (let cell = 0; cell < cells.size; cell++) {
-    const name = ROW_STATUSES[statuses[cell]!]!;
-    if (name === 'ok') cellsComplete++;
-    status[name] += cells.rows(cell);
-    value[name] += cells.value(cell);
-  }
-  for (const kind of places.unlocated) {
-    status[statusOf(kind)] += kind.rows;
-  }
-  const isComplete = (cell: number) => ROW_STATUSES[statuses[cell]!] === 'ok';
-  return { status, value, cellsComplete, isComplete };
+function scannedParts(
+  job: Job,
+  { layout, kept, numbers, partRows }: Scan,
+  { parts, columns }: PartFiles,
+): ScannedFile[] {
+  const ownColumns = perilbookColumns(job.prefix);
+  let rowsBefore = 0;
+  return parts.map((part: PartFile, file) => {
+    const before = rowsBefore;
+    const rows = partRows.get(part.name) ?? 0;
+    rowsBefore += rows;
+    const own = (column: number) => columnIn(part, columns, column);
+    return {
+      name: part.path,
+      output: outputOfPart(job.output, part.name),
+      open: () => openPart(part, job.reading),
+      rows,
+      rowsBefore: before,
+      file,
+      dropFrom: layout.dropFrom === null ? null : findPerilbookColumns(part.columns, ownColumns),
+      kept: kept.map((column) => ({ ...column, keeps: own(column.keeps) })).filter(({ keeps }) => keeps >= 0),
+      numbers: new Set([...numbers].map(own)),
+    };
+  });
 }

@@ -1,0 +1,229 @@
+import { bareFields, type CompleteFields, completeFields, enrichedFields } from '../../columns/row.ts';
+import { cellStatus, LOOKED_UP, ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
+import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
+import { pointText } from '../../formats/point-text.ts';
+import { locationOf } from '../../geo/coordinates.ts';
+import { statusOfFinding } from '../../geo/parse-location.ts';
+import type { Job } from '../../job/settings.ts';
+import { putFields } from '../../rows/placed-fields.ts';
+import type { PlaceSink } from '../../rows/port.ts';
+import type { OriginNotes, PlaceOrigin } from '../look-up/local-data.ts';
+import { readStoredAreas, withAreas } from '../plan/area-plan.ts';
+import { isTrusted } from '../plan/area-verification.ts';
+import { wantedAnswers } from '../plan/freshness.ts';
+import type { Plan } from '../plan/planning.ts';
+import type { RunContext } from '../run-context.ts';
+import type { Unlocated } from '../scan/row-places.ts';
+import type { Scan } from '../scan/scan-input.ts';
+import { ratingCounter, type TopicRatings } from './rating-counts.ts';
+
+type StatusCounts = Record<RowStatus, number>;
+
+/** Sums over the rows of an output. */
+export interface OutputSums {
+  readonly status: StatusCounts;
+  /** The value of the located rows by status, in units (`CellTable`); all 0 in file order. */
+  readonly value: StatusCounts;
+  /** Places all of whose rows are `ok`. */
+  readonly cellsComplete: number;
+  /** Whether all rows of a place are `ok`. */
+  readonly isComplete: (cell: number) => boolean;
+  /** The rows by their highest ratings, for the natural topics. */
+  readonly ratings: readonly TopicRatings[];
+}
+
+/** How many places are read and written together. */
+export const PLACES_PER_READ = 250;
+
+/** Makes the fields of a cell when they are needed: packed ones take a fraction of the memory. */
+type MadeFields = () => readonly Field[];
+
+/** Opens the fields that a job adds to the rows of its input, as the store has them now. */
+export async function openOutputFields(
+  { job, store, source, sampleRows, freshness }: RunContext,
+  plan: Plan,
+): Promise<OutputFields> {
+  const { scan, origin } = plan;
+  const { cells, areas } = scan;
+  const wanted = wantedAnswers(job, freshness);
+  const completeOf = completeCellFields(job, sampleRows.has, origin);
+  const isTrustedNow = plan.areas !== null && isTrusted(plan.areas.verification);
+  const stored = isTrustedNow ? await readStoredAreas(areas, store, source) : null;
+  const fieldsOf = (own: CellRecord, cell: number): { status: RowStatus; made: MadeFields } => {
+    const { record: held, used } = stored
+      ? withAreas(own, cell, job, areas, stored, freshness)
+      : { record: own, used: [] };
+    const record = origin === null ? held : withoutReplaced(held);
+    const texts = origin === null ? undefined : LOOKED_UP;
+    const result = cellStatus(record, job.topics, freshness.freshSince, freshness.startedAt, texts);
+    const answered = origin === null ? [] : job.topics.filter((topic) => record.answers.has(topic));
+    const from = answered.length > 0 ? origin!.noteOf(answered, origin!.originOf(cell)) : '';
+    const note = [from, result.note, used.length > 0 ? `by ${used.join(' and ')}` : ''].filter(Boolean).join('; ');
+    const fields = enrichedFields(record, job.topics, { ...result, note }, sampleRows.has, job.counts);
+    return { status: result.status, made: () => fields };
+  };
+  const read = async (numbers: readonly number[]) => {
+    const asked = numbers.map((cell) => cells.cell(cell));
+    const records = stored !== null ? await store.read(source, asked) : await store.readWanted(source, asked, wanted);
+    return records.map((record, index) => {
+      const cell = numbers[index]!;
+      if (record === null || !('fields' in record)) return fieldsOf(record ?? EMPTY_RECORD, cell);
+      // Packed until they are written: arrays of all cells' fields took half a second of garbage collection.
+      return { status: 'ok' as const, made: () => completeOf(cell).of(record.asOf, record.fields()) };
+    });
+  };
+  return new OutputFields(job, plan, completeOf, read);
+}
+
+/**
+ * The added fields of all rows, by place: the cells in file order, then the findings of rows without a location. Cells that the plan has
+ * not read are read from the store.
+ */
+export class OutputFields {
+  readonly #job: Job;
+  readonly #scan: Scan;
+  readonly #complete: Plan['complete'];
+  readonly #completeOf: (cell: number) => CompleteFields;
+  readonly #read: (cells: readonly number[]) => Promise<{ status: RowStatus; made: MadeFields }[]>;
+  readonly #bare: readonly (readonly Field[])[];
+  /** The fields of cells that the first pass has read, while there is room. */
+  readonly #kept = new Map<number, MadeFields>();
+  /** The plan reads cells that lack nothing: their status, the first of all (`ok`), is 0 already. */
+  readonly #statuses: Uint8Array;
+  #sums: Promise<OutputSums> | null = null;
+
+  constructor(
+    job: Job,
+    { scan, complete }: Pick<Plan, 'scan' | 'complete'>,
+    completeOf: (cell: number) => CompleteFields,
+    read: (cells: readonly number[]) => Promise<{ status: RowStatus; made: MadeFields }[]>,
+  ) {
+    this.#job = job;
+    this.#scan = scan;
+    this.#complete = complete;
+    this.#completeOf = completeOf;
+    this.#read = read;
+    this.#bare = scan.places.unlocated.map((kind) =>
+      bareFields(job.topics, { status: statusOf(kind), note: kind.note }, job.counts),
+    );
+    this.#statuses = new Uint8Array(scan.cells.size);
+  }
+
+  /** The number of places. */
+  get count(): number {
+    return this.#scan.cells.size + this.#bare.length;
+  }
+
+  /** Puts the fields of places into a sink, in the given order, after the pass that counts: cells that it has kept are not read again. */
+  async give(sink: PlaceSink, places: readonly number[]): Promise<void> {
+    await this.sums();
+    await this.put(sink, places);
+  }
+
+  /** As `give`, without counting. @returns the cells that were read */
+  async put(sink: PlaceSink, places: readonly number[]): Promise<ReadonlyMap<number, MadeFields>> {
+    const { size } = this.#scan.cells;
+    const unread = places.filter((place) => place < size && !this.#complete.has(place) && !this.#kept.has(place));
+    const read = new Map<number, MadeFields>();
+    for (const [index, { status, made }] of (unread.length === 0 ? [] : await this.#read(unread)).entries()) {
+      this.#statuses[unread[index]!] = ROW_STATUSES.indexOf(status);
+      read.set(unread[index]!, made);
+    }
+    for (const place of places) {
+      const made = place < size ? (read.get(place) ?? this.#kept.get(place))?.() : this.#bare[place - size];
+      if (made === undefined) this.#complete.putFields(place, this.#completeOf(place), sink);
+      else putFields(sink, made);
+      // The point that was looked up follows the other fields; null for rows without a location.
+      if (this.#scan.layout.hasPoints) sink.put(place < size ? this.#pointOf(place) : null);
+      sink.endPlace();
+    }
+    return read;
+  }
+
+  /** Puts the fields of all places, in order. The first pass counts statuses and ratings, too. */
+  async giveAll(sink: PlaceSink): Promise<void> {
+    if (this.#sums === null) await this.sums(sink);
+    else for (const places of this.#batches()) await this.give(sink, places);
+  }
+
+  /** The sums over all rows. @param sink gets the fields, if this is the first pass over them */
+  sums(sink: PlaceSink = NO_SINK): Promise<OutputSums> {
+    this.#sums ??= this.#counted(sink);
+    return this.#sums;
+  }
+
+  /** Frees what is kept; later reads go to the store. */
+  release(): void {
+    this.#complete.release();
+    this.#kept.clear();
+  }
+
+  async #counted(sink: PlaceSink): Promise<OutputSums> {
+    const { counting, ratings } = ratingCounter(this.#job, this.#scan.cells);
+    const counted = counting(sink);
+    for (const places of this.#batches()) {
+      for (const [cell, made] of await this.put(counted, places)) {
+        if (this.#kept.size < this.#complete.room) this.#kept.set(cell, made);
+      }
+    }
+    return { ...sumsOf(this.#scan, this.#statuses), ratings };
+  }
+
+  /** The numbers of all places. */
+  *#batches(): Generator<readonly number[]> {
+    for (let from = 0; from < this.count; from += PLACES_PER_READ) {
+      yield Array.from({ length: Math.min(PLACES_PER_READ, this.count - from) }, (_, index) => from + index);
+    }
+  }
+
+  /** The location of a cell, rounded as it was looked up. */
+  #pointOf(cell: number): string {
+    const { lat, lng } = locationOf(this.#scan.cells.cell(cell));
+    return pointText(lat, lng);
+  }
+}
+
+/** Makes the fields of complete cells, whose note states the origin of their answers. */
+function completeCellFields(
+  { topics, counts }: Job,
+  isSample: (oldest: number) => boolean,
+  origin: OriginNotes | null,
+): (cell: number) => CompleteFields {
+  const made = new Map<PlaceOrigin | null, CompleteFields>();
+  return (cell) => {
+    const of = origin?.originOf(cell) ?? null;
+    let complete = made.get(of);
+    if (complete === undefined) {
+      complete = completeFields(topics, counts, isSample, of === null ? '' : origin!.noteOf(topics, of));
+      made.set(of, complete);
+    }
+    return complete;
+  };
+}
+
+/** Without the answers that a later look-up did not find again: their data was removed or replaced, and costs nothing to look up. */
+function withoutReplaced({ answers, failures }: CellRecord): CellRecord {
+  const isCurrent = ({ topic, asOf }: Answer) => (failures.get(topic)?.at ?? 0) <= asOf;
+  return { answers: new Map([...answers].filter(([, answer]) => isCurrent(answer))), failures };
+}
+
+const statusOf = ({ finding }: Unlocated): RowStatus =>
+  finding === 'unreadable' ? 'invalid' : statusOfFinding(finding);
+
+const NO_SINK: PlaceSink = { put() {}, putMillionths() {}, putText() {}, endPlace() {} };
+
+/** The rows and their value by status, from the sums that the scan has kept. */
+function sumsOf({ cells, places }: Scan, statuses: Uint8Array): Omit<OutputSums, 'ratings'> {
+  const status = Object.fromEntries(ROW_STATUSES.map((name) => [name, 0])) as StatusCounts;
+  const value = { ...status };
+  let cellsComplete = 0;
+  for (let cell = 0; cell < cells.size; cell++) {
+    const name = ROW_STATUSES[statuses[cell]!]!;
+    if (name === 'ok') cellsComplete++;
+    status[name] += cells.rows(cell);
+    value[name] += cells.value(cell);
+  }
+  for (const kind of places.unlocated) status[statusOf(kind)] += kind.rows;
+  const isComplete = (cell: number) => ROW_STATUSES[statuses[cell]!] === 'ok';
+  return { status, value, cellsComplete, isComplete };
+}
