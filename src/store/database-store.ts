@@ -1,11 +1,10 @@
 import { inBatches } from '../base/batches.ts';
 import type { PerilbookError } from '../base/errors.ts';
-import type { TopicSet } from '../contract/topic-set.ts';
 import type { Cell } from '../geo/coordinates.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
 import type { WantedAnswer } from './answers/port.ts';
-import { countOlder, sourceStats } from './answers/stored-ages.ts';
+import { addToStats, countOlder, type OlderAnswers } from './answers/stored-ages.ts';
 import { areasOf } from './answers/stored-areas.ts';
 import {
   type CellOfStore,
@@ -20,9 +19,9 @@ import {
 } from './answers/stored-cells.ts';
 import { TextTable } from './answers/text-table.ts';
 import type { LedgerTime } from './ledger/account-locks.ts';
-import { type ClaimTable, claimCalls } from './ledger/claim-calls.ts';
+import { type AskedClaim, type ClaimTable, claimCalls } from './ledger/claim-calls.ts';
 import { periodSpendingOf } from './ledger/claim-usage.ts';
-import { CHARGE_SUMS, chargeStats, correctPeriod, latestCallTimes, readLedgerStatement } from './ledger/ledger-sums.ts';
+import { correctPeriod, latestCallTimes, readChargeStats, readLedgerStatement } from './ledger/ledger-sums.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement } from './ledger/port.ts';
 import { giveUpCalls, settleCalls } from './ledger/settle-calls.ts';
 import type { Owner, Store } from './port.ts';
@@ -66,6 +65,8 @@ export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
   if (dead.length > 0) yield* giveUpCalls(tables, dead);
 }
 
+const accountAndSource = ({ terms }: AskedClaim) => `${terms.source} ${terms.account}`;
+
 /** The store on a database that is open and up to date. */
 export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatabase): Store {
   const { database, texts, owner } = tables;
@@ -77,7 +78,16 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
   const claims = inBatches<{ terms: ClaimLimits; requests: readonly ClaimRequest[] }, Claim[]>(
     async (groups) => {
       const asked = groups.flatMap(({ terms, requests }) => requests.map((request) => ({ terms, request })));
-      const decided = [...(await change(() => claimCalls(tables, asked)))];
+      const decided: Claim[] = [];
+      for (const indexes of Map.groupBy(asked.keys(), (at) => accountAndSource(asked[at]!)).values()) {
+        const claims = await change(() =>
+          claimCalls(
+            tables,
+            indexes.map((at) => asked[at]!),
+          ),
+        );
+        for (const [nth, at] of indexes.entries()) decided[at] = claims[nth]!;
+      }
       return groups.map(({ requests }) => decided.splice(0, requests.length));
     },
     { most: MOST_TOGETHER, atOnce: 1 },
@@ -160,14 +170,13 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
     runSpending: async (run) => (await ask(() => read(runSums(run))))[0][0]!,
     async stats() {
       const sums = new Map();
-      let sources: ReturnType<typeof sourceStats> = [];
-      for await (const cells of pages()) sources = sourceStats(cells, sums);
-      const [charges] = await ask(() => read(CHARGE_SUMS));
-      return { sources, ...chargeStats(charges), bytes: await bytes() };
+      for await (const cells of pages()) addToStats(sums, cells);
+      const sources = [...sums.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
+      return { sources, ...(await ask(readChargeStats)), bytes: await bytes() };
     },
     async countOlder(before) {
-      const sums = new Map<string, Map<TopicSet, number>>();
-      for await (const cells of pages()) countOlder(cells, before, (number) => texts.textOf(number), sums);
+      const sums: OlderAnswers = new Map();
+      for await (const cells of pages()) countOlder(sums, cells, before, (number) => texts.textOf(number));
       return sums;
     },
     async prune(before) {

@@ -2,57 +2,41 @@ import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 
-/** Detects that the file of an open store was deleted, moved or replaced. */
-export interface FileWatch {
-  /** The error if the file was deleted, moved or replaced; null while it is unchanged. */
-  moved(): PerilbookError | null;
-}
-
 /**
- * Remembers the opened file. A process can write to an open file after it was deleted or renamed: the next run
- * would not find the answers bought after that, and would buy them again. A check is one `stat` of about 2 µs; a durable transaction takes
- * milliseconds.
+ * Remembers the opened file of a store; returns a check that gives the error if it was deleted, moved or replaced, else null. A process
+ * can write to an open file after it was deleted or renamed: the next run would not find the answers bought after that, and would buy
+ * them again. A check is one `stat` of about 2 µs; a durable transaction takes milliseconds.
  *
  * The file must not be opened a second time for the check: closing that handle would drop SQLite's locks (POSIX).
  */
-export function watchFile(file: string): FileWatch {
+export function watchFile(file: string): () => PerilbookError | null {
   const opened = statSync(file);
   const isOpened = (stats: Stats | undefined) => stats?.ino === opened.ino && stats.dev === opened.dev;
-  return {
-    moved() {
-      const there = statSync(file, { throwIfNoEntry: false });
-      if (isOpened(there)) return null;
-      const what = there === undefined ? '' : ', and another file is in its place';
-      const now = whereabouts(file, isOpened);
-      switch (now) {
-        case 'deleted':
-          return movedError(
-            `The store ${file} was deleted while this run used it${what}`,
-            'The answers that it bought are only in the output now. Restore a copy of the store, or the next run buys them again.',
-            file,
-          );
-        case 'unknown':
-          return movedError(
-            `The store ${file} was moved or deleted while this run used it${what}`,
-            'Move it back before the next run, or its answers are bought again.',
-            file,
-          );
-        default:
-          return movedError(
-            `The store ${file} was moved to ${now} while this run used it${what}`,
-            `All that was bought is there. Move it back, or use it with --store ${now}.`,
-            file,
-          );
-      }
-    },
+  return () => {
+    const there = statSync(file, { throwIfNoEntry: false });
+    if (isOpened(there)) return null;
+    const [what, hint] = explanation(whereabouts(file, isOpened));
+    const replaced = there === undefined ? '' : ', and another file is in its place';
+    const message = `The store ${file} was ${what} while this run used it${replaced}`;
+    return new PerilbookError('STORE_MOVED', message, hint, { file });
   };
 }
 
-function movedError(message: string, hint: string, file: string): PerilbookError {
-  return new PerilbookError('STORE_MOVED', message, hint, { file });
+function explanation(now: string): readonly [what: string, hint: string] {
+  switch (now) {
+    case 'deleted':
+      return [
+        'deleted',
+        'The answers that it bought are only in the output now. Restore a copy of the store, or the next run buys them again.',
+      ];
+    case 'unknown':
+      return ['moved or deleted', 'Move it back before the next run, or its answers are bought again.'];
+    default:
+      return [`moved to ${now}`, `All that was bought is there. Move it back, or use it with --store ${now}.`];
+  }
 }
 
-/** The present path of an open file: Linux lists the open files of a process; elsewhere its old folder is searched. */
+/** The present path of an open file, `deleted` or `unknown`: Linux lists the open files of a process; elsewhere its old folder is searched. */
 function whereabouts(file: string, isOpened: (stats: Stats | undefined) => boolean): string {
   for (const folder of ['/proc/self/fd', '/dev/fd', dirname(file)]) {
     for (const name of entriesOf(folder)) {

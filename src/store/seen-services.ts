@@ -18,24 +18,6 @@ const THIN_BUNDLE_HOLDS_MS = 7 * DAY_MS;
 /** Number of topics in each bundle (docs/developer/service-api.md, 2.3 and 2.9). */
 const PROMISED = { standard: 17, enterprise: 37 } as const;
 
-/** The last returned slugs of a bundle, as JSON. */
-interface SeenBundle {
-  readonly kind: BundleKind;
-  readonly topics: string;
-  readonly seenAt: number;
-}
-
-/** The assumed contents of the bundles. */
-function bundleContentsOf(bundles: readonly SeenBundle[], now: number): BundleContents {
-  const seen = new Map<BundleKind, readonly TopicSlug[]>();
-  for (const { kind, topics, seenAt } of bundles) {
-    const slugs = JSON.parse(topics) as TopicSlug[];
-    const isThin = slugs.length < PROMISED[kind];
-    if (!isThin || Math.abs(now - seenAt) < THIN_BUNDLE_HOLDS_MS) seen.set(kind, slugs);
-  }
-  return { standard: seen.get('standard') ?? null, enterprise: seen.get('enterprise') ?? null };
-}
-
 /** Records new facts about services from settlements, in the caller's transaction. Nearly all settlements have none. */
 export function* rememberObservations(
   { dialect }: SqlDatabase,
@@ -88,14 +70,21 @@ export function* readSampleMark(source: number): SqlWork<SampleMark | null> {
   return mark ? { until: mark.until, still: mark.still === 1 } : null;
 }
 
+/** The assumed contents of the bundles. */
 export function* readBundleContents({ dialect }: SqlDatabase, source: number): SqlWork<BundleContents> {
   const [bundles] = yield* read(
-    statement<SeenBundle & { now: number }>(
-      `SELECT kind, topics, seen_at AS "seenAt", ${dialect.now} AS now FROM bundles WHERE source = $1`,
+    statement<{ kind: BundleKind; topics: string; age: number }>(
+      `SELECT kind, topics, ${dialect.now} - seen_at AS age FROM bundles WHERE source = $1`,
       [source],
     ),
   );
-  return bundleContentsOf(bundles, bundles[0]?.now ?? 0);
+  const contents: { -readonly [Kind in BundleKind]: BundleContents[Kind] } = { standard: null, enterprise: null };
+  for (const { kind, topics, age } of bundles) {
+    const slugs = JSON.parse(topics) as TopicSlug[];
+    const isThin = slugs.length < PROMISED[kind];
+    if (!isThin || Math.abs(age) < THIN_BUNDLE_HOLDS_MS) contents[kind] = slugs;
+  }
+  return contents;
 }
 
 export function* readRefusedScopes({ dialect }: SqlDatabase, source: number, key: string): SqlWork<ReadonlySet<Scope>> {

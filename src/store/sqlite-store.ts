@@ -25,17 +25,17 @@ export function openSqliteStore(file: string, clock: Clock, owner: Owner, widthO
   const handle = openDatabase(file);
   try {
     const database = sqliteDriver(handle, clock, (error) => asStoreError(file, error));
-    const watched = watchFile(file);
+    const moved = watchFile(file);
     const tables = tablesOf({ name: file, database, time: () => LEDGER_TIME, owner, widthOf });
     startClock(database);
     database.transactNow(() => giveUpDead(tables));
     return storeOn(tables, {
-      moved: () => watched.moved(),
+      moved,
       // The WAL holds the changes that are not yet in the file, and may be larger than it.
       bytes: async () => statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
       async close() {
         // SQLite leaves the WAL of a moved file under the old name: its transactions would be lost.
-        if (handle.open && watched.moved() !== null) handle.pragma('wal_checkpoint(TRUNCATE)');
+        if (handle.open && moved() !== null) handle.pragma('wal_checkpoint(TRUNCATE)');
         handle.close();
       },
     });

@@ -118,6 +118,15 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       return { ...request, areas: [{ area: 'county 06037', wanted: request.wanted }] };
     };
     assert.deepEqual(await ask([forArea(NY), forArea(BOSTON)]), ['granted', 'claimed']);
+    // Two accounts at two sources: each is told of its own call.
+    const away = { ...(await terms()), account: 'another', source: await store.source('elsewhere'), budget: 0 };
+    const claims = await Promise.all([
+      store.claim(away, [propose(DENVER, 'single')]),
+      store.claim(both[1]!, [propose(DENVER, 'single'), propose(LA, 'standard')]),
+      store.claim({ ...away, budget: 9 }, [propose(DENVER, 'single')]),
+    ]);
+    const outcomes = claims.map((told) => told.map(({ outcome }) => outcome));
+    assert.deepEqual(outcomes, [['budget'], ['granted', 'claimed'], ['granted']]);
   });
 
   it('a call that is made for an area holds back those for the same area and topics, at whatever cell', async (setup) => {

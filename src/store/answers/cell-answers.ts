@@ -1,7 +1,6 @@
 import type { Answer, CellRecord, TopicFailure } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
-import { answerFinder, endOfFields } from './answer-finder.ts';
-import { damagedCell, HEADER_BYTES, newAnswerSpan, nextAnswer, writeHeader } from './packed-answers.ts';
+import { answerFinder, answersIn, damagedCell, endOfFields, mergedAnswers } from './packed-answers.ts';
 import { FieldPacker, type Texts } from './packed-fields.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
 
@@ -30,19 +29,17 @@ export type AnswerReader = ReturnType<typeof cellReader>;
 /** Unpacks the answers of cells. Independent of the database. */
 export function cellReader(texts: Texts, widthOf: WidthOf) {
   const packer = new FieldPacker(texts);
-  const span = newAnswerSpan();
 
   function unpack({ answers: bytes, failures }: PackedCell): CellRecord {
     const answers = new Map<TopicSlug, Answer>();
-    span.to = 0;
-    while (nextAnswer(bytes, span)) {
-      const topic = texts.textOf(span.slug);
+    for (const answer of answersIn(bytes)) {
+      const { slug, asOf, width, from } = answer;
+      const topic = texts.textOf(slug);
       // Skips slugs that this version does not have.
       if (!isTopicSlug(topic)) continue;
-      const width = widthOf(topic);
-      if (width !== null && span.width !== width) continue;
-      endOfFields(bytes, span, span.width);
-      answers.set(topic, { topic, asOf: span.asOf, fields: packer.unpack(bytes, span.from, span.width) });
+      if (width !== (widthOf(topic) ?? width)) continue;
+      endOfFields(bytes, answer, width);
+      answers.set(topic, { topic, asOf, fields: packer.unpack(bytes, from, width) });
     }
     return { answers, failures: unpackFailures(failures) };
   }
@@ -79,19 +76,6 @@ export function cellReader(texts: Texts, widthOf: WidthOf) {
   return { unpack, picker };
 }
 
-/** The answers of a cell as they are stored. @param packer its texts have a number for each topic */
-export function packAnswers(answers: readonly Answer[], packer: FieldPacker, numberOf: Texts['numberOf']): Buffer {
-  const newest = new Map(answers.map((answer) => [answer.topic, answer]));
-  let packed: Buffer = Buffer.alloc(0);
-  for (const answer of newest.values()) {
-    const at = packed.length;
-    const from = at + HEADER_BYTES;
-    packed = packer.pack(answer.fields, from);
-    writeHeader(packed, at, Math.max(0, numberOf(answer.topic)), answer, packed.length - from);
-  }
-  return Buffer.from(packed);
-}
-
 /** The row of a cell after a call. A newer answer replaces an older one and removes the topic's failure; a failure removes no
  * answer. @param packed the answers, as `packAnswers` gives them */
 export function mergedCell(
@@ -108,24 +92,6 @@ export function mergedCell(
     answers: stored && stored.answers.length > 0 ? mergedAnswers(stored.answers, packed) : packed,
     failures: left ? JSON.stringify(packedFailures) : null,
   };
-}
-
-function mergedAnswers(stored: Buffer, packed: Buffer): Buffer {
-  const span = newAnswerSpan();
-  const added = new Map<number, { readonly asOf: number; readonly bytes: Buffer }>();
-  while (nextAnswer(packed, span)) {
-    added.set(span.slug, { asOf: span.asOf, bytes: packed.subarray(span.start, span.to) });
-  }
-  const parts: Buffer[] = [];
-  span.to = 0;
-  while (nextAnswer(stored, span)) {
-    const newer = added.get(span.slug);
-    if (newer && span.asOf <= newer.asOf) continue;
-    added.delete(span.slug);
-    parts.push(stored.subarray(span.start, span.to));
-  }
-  for (const { bytes } of added.values()) parts.push(bytes);
-  return Buffer.concat(parts);
 }
 
 /** Stored failures without rejections; null if none are left. Failures that cannot be parsed stay: reading them reports the damage. */

@@ -1,5 +1,7 @@
 import { PerilbookError } from '../../base/errors.ts';
 import type { Answer } from '../../contract/answer.ts';
+import { type FieldPacker, skipFields, type Texts } from './packed-fields.ts';
+import type { WantedAnswer } from './port.ts';
 
 /*
  * The answers of a cell are stored in its row, one after the other:
@@ -18,38 +20,31 @@ import type { Answer } from '../../contract/answer.ts';
  * - one row per cell with the finished text of its added fields: 61 MB, 220,000. Rejected: it fits one choice of topics, one
  *   delimiter and one encoding, lacks the time of each answer, and writing formats each cell only once anyway
  */
-export const HEADER_BYTES = 13;
+const HEADER_BYTES = 13;
 
-/** The position of one answer in the bytes of its cell. */
-export interface AnswerSpan {
-  slug: number;
-  asOf: number;
-  width: number;
+/** One answer in the bytes of its cell. */
+interface PackedAnswer {
+  /** The number of the topic's slug. */
+  readonly slug: number;
+  readonly asOf: number;
+  readonly width: number;
   /** Where its header begins, its fields begin, and it ends. */
-  start: number;
-  from: number;
-  to: number;
+  readonly start: number;
+  readonly from: number;
+  readonly to: number;
 }
 
-/** An empty span, to be filled by `nextAnswer`. */
-export function newAnswerSpan(): AnswerSpan {
-  return { slug: 0, asOf: 0, width: 0, start: 0, from: 0, to: 0 };
-}
-
-/** Finds the answer after `span`, or the first if `span.to` is 0; false after the last one. @throws STORE_UNUSABLE */
-export function nextAnswer(bytes: Buffer, span: AnswerSpan): boolean {
-  const at = span.to;
-  if (at === bytes.length) return false;
-  // A truncated header is damage. Read as the end, it would drop a paid answer, which would be bought again.
-  if (at + HEADER_BYTES > bytes.length) throw damagedCell();
-  span.start = at;
-  span.slug = uint16(bytes, at);
-  span.asOf = uint32(bytes, at + 2) + uint16(bytes, at + 6) * 2 ** 32;
-  span.width = bytes[at + 8]!;
-  span.from = at + HEADER_BYTES;
-  span.to = span.from + uint32(bytes, at + 9);
-  if (span.to > bytes.length) throw damagedCell();
-  return true;
+/** The answers in the bytes of a cell. @throws STORE_UNUSABLE */
+export function* answersIn(bytes: Buffer): Generator<PackedAnswer> {
+  for (let start = 0; start !== bytes.length; ) {
+    const from = start + HEADER_BYTES;
+    // A truncated header is damage. Read as the end, it would drop a paid answer, which would be bought again.
+    if (from > bytes.length) throw damagedCell();
+    const to = from + uint32(bytes, start + 9);
+    if (to > bytes.length) throw damagedCell();
+    yield { slug: uint16(bytes, start), asOf: uint48(bytes, start + 2), width: bytes[start + 8]!, start, from, to };
+    start = to;
+  }
 }
 
 /** The error for damaged bytes of a cell. */
@@ -61,18 +56,128 @@ export function damagedCell(): PerilbookError {
   );
 }
 
-/** Writes the header of an answer. @param size how many bytes its packed fields take */
-export function writeHeader(bytes: Buffer, at: number, slug: number, { asOf, fields }: Answer, size: number): void {
-  bytes.writeUInt16LE(slug, at);
-  bytes.writeUIntLE(asOf, at + 2, 6);
-  bytes.writeUInt8(fields.length, at + 8);
-  bytes.writeUInt32LE(size, at + 9);
+/** The answers of a cell as they are stored. @param packer its texts have a number for each topic */
+export function packAnswers(answers: readonly Answer[], packer: FieldPacker, numberOf: Texts['numberOf']): Buffer {
+  const newest = new Map(answers.map((answer) => [answer.topic, answer]));
+  let packed: Buffer = Buffer.alloc(0);
+  for (const answer of newest.values()) {
+    const at = packed.length;
+    const from = at + HEADER_BYTES;
+    packed = packer.pack(answer.fields, from);
+    packed.writeUInt16LE(Math.max(0, numberOf(answer.topic)), at);
+    packed.writeUIntLE(answer.asOf, at + 2, 6);
+    packed.writeUInt8(answer.fields.length, at + 8);
+    packed.writeUInt32LE(packed.length - from, at + 9);
+  }
+  return Buffer.from(packed);
 }
 
-export function uint16(bytes: Uint8Array, at: number): number {
+/** Stored answers with newer ones in their place. */
+export function mergedAnswers(stored: Buffer, packed: Buffer): Buffer {
+  const added = new Map([...answersIn(packed)].map((answer) => [answer.slug, answer]));
+  const parts: Buffer[] = [];
+  for (const { slug, asOf, start, to } of answersIn(stored)) {
+    const newer = added.get(slug);
+    if (newer && asOf <= newer.asOf) continue;
+    added.delete(slug);
+    parts.push(stored.subarray(start, to));
+  }
+  for (const { start, to } of added.values()) parts.push(packed.subarray(start, to));
+  return Buffer.concat(parts);
+}
+
+/** The answers since `time`, and the number of older ones. */
+export function answersSince(answers: Buffer, time: number): { kept: Buffer; dropped: number } {
+  const all = [...answersIn(answers)];
+  const kept = all.filter(({ asOf }) => asOf >= time);
+  const bytes = Buffer.concat(kept.map(({ start, to }) => answers.subarray(start, to)));
+  return { kept: bytes, dropped: all.length - kept.length };
+}
+
+/** An answer to find in the bytes of cells. */
+interface SoughtAnswer extends WantedAnswer {
+  /** The number of the topic's slug; -1 where the store has no answer to it. */
+  readonly slug: number;
+  /** An answer of another width is not read (`WidthOf`). */
+  readonly width: number | null;
+}
+
+/** The positions of each sought answer's wanted fields, in the last searched cell. */
+interface AnswerPositions {
+  readonly froms: Int32Array;
+  readonly tos: Int32Array;
+  /** How many bytes they are together. */
+  size: number;
+  /** When the oldest of the answers was given. */
+  asOf: number;
+}
+
+/** Makes a search for answers. It reads 18 answers in 0.4 µs, because it makes no object per answer (`answersIn` takes twice as long). */
+export function answerFinder(sought: readonly SoughtAnswer[]) {
+  const indexOf = new Int16Array(Math.max(0, ...sought.map(({ slug }) => slug)) + 1).fill(-1);
+  for (const [index, { slug }] of sought.entries()) if (slug >= 0) indexOf[slug] = index;
+  const widths = Int16Array.from(sought, ({ width }) => width ?? -1);
+  const fieldCounts = Int16Array.from(sought, ({ fields }) => fields);
+  const freshSince = Float64Array.from(sought, (answer) => answer.freshSince);
+  const [froms, tos] = [new Int32Array(sought.length), new Int32Array(sought.length)];
+  const positions: AnswerPositions = { froms, tos, size: 0, asOf: 0 };
+
+  /** Whether a cell has all sought answers, none of them too old. @throws STORE_UNUSABLE */
+  function hasAll(bytes: Uint8Array): boolean {
+    const end = bytes.length;
+    let count = 0;
+    let size = 0;
+    let oldest = Number.POSITIVE_INFINITY;
+    for (let at = 0; at !== end; ) {
+      const from = at + HEADER_BYTES;
+      // A truncated header is damage. Read as the end, it would drop a paid answer, which would be bought again.
+      if (from > end) throw damagedCell();
+      const header = at;
+      const to = from + uint32(bytes, header + 9);
+      if (to > end) throw damagedCell();
+      const slug = uint16(bytes, header);
+      const index = slug < indexOf.length ? indexOf[slug]! : -1;
+      at = to;
+      if (index < 0) continue;
+      const asOf = uint48(bytes, header + 2);
+      const width = bytes[header + 8]!;
+      const fields = fieldCounts[index]!;
+      if (asOf < freshSince[index]! || width < fields || (widths[index]! >= 0 && width !== widths[index]!))
+        return false;
+      const last = endOfFields(bytes, { from, to, width }, fields);
+      froms[index] = from;
+      tos[index] = last;
+      size += last - from;
+      if (asOf < oldest) oldest = asOf;
+      count++;
+    }
+    positions.size = size;
+    positions.asOf = oldest;
+    return count === sought.length;
+  }
+
+  return { hasAll, positions };
+}
+
+/** Where the first `fields` fields of an answer end. @throws STORE_UNUSABLE unless all of them end where the answer does */
+export function endOfFields(
+  bytes: Uint8Array,
+  { from, to, width }: { readonly from: number; readonly to: number; readonly width: number },
+  fields: number,
+): number {
+  const end = skipFields(bytes, from, fields);
+  if (!(fields === width ? end === to : end <= to)) throw damagedCell();
+  return end;
+}
+
+function uint16(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8);
 }
 
-export function uint32(bytes: Uint8Array, at: number): number {
+function uint32(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+}
+
+function uint48(bytes: Uint8Array, at: number): number {
+  return uint32(bytes, at) + uint16(bytes, at + 4) * 2 ** 32;
 }

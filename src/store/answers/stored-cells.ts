@@ -18,8 +18,8 @@ import {
   type PackedCell,
   withoutRejections,
 } from './cell-answers.ts';
+import { answersSince } from './packed-answers.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
-import { answersSince } from './stored-ages.ts';
 import type { TextTable } from './text-table.ts';
 
 /** The cells of an open store. */

@@ -1,7 +1,7 @@
 import { PerilbookError } from '../../base/errors.ts';
 import type { Answer } from '../../contract/answer.ts';
 import { read, type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
-import { packAnswers } from './cell-answers.ts';
+import { packAnswers } from './packed-answers.ts';
 import { FieldPacker, isSharedText, MOST_TEXTS, type Texts } from './packed-fields.ts';
 
 interface NumberedText {

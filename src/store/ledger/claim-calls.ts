@@ -1,5 +1,6 @@
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
+import type { Cell } from '../../geo/coordinates.ts';
 import {
   readTogether,
   rowsOf,
@@ -12,15 +13,14 @@ import {
   toJson,
   write,
 } from '../../sql/sql-work.ts';
-import { isAreaAnswered } from '../answers/area-merge.ts';
-import { areasOf } from '../answers/stored-areas.ts';
+import { areasOf, isAreaAnswered } from '../answers/stored-areas.ts';
 import { cellRecords, type StoredCells } from '../answers/stored-cells.ts';
 import type { Owner } from '../port.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
-import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal, type Usage } from './admission.ts';
+import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal } from './admission.ts';
 import { usageOf } from './claim-usage.ts';
 import { addToSums } from './ledger-moves.ts';
-import type { AreaWanted, Claim, ClaimLimits, ClaimRequest } from './port.ts';
+import type { AreaWanted, Claim, ClaimLimits, ClaimRequest, Wanted } from './port.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { giveUpCalls } from './settle-calls.ts';
 
@@ -46,55 +46,48 @@ interface CallInFlight {
 }
 
 /**
- * Decides on requests in order, in one transaction: reads all rows that they depend on, under the locks of their accounts and sources,
- * decides in memory by the rules of admission.ts, and writes the granted calls. Two round trips for any number of requests. Rejected:
- * one round trip for each statement of each request.
+ * Decides on requests for one account and source in order, in one transaction: reads all rows that they depend on, under the locks of
+ * account and source, decides in memory by the rules of admission.ts, and writes the granted calls. Two round trips for any number of
+ * requests. Rejected: one round trip for each statement of each request.
  */
 export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): SqlWork<Claim[]> {
   const { database, owner, windows } = table;
   const { dialect } = database;
+  const { account, source } = asked[0]!.terms;
+  const requests = asked.map(({ request }) => request);
+  const terms = asked.map((claim) => claim.terms);
+  const around = () => together(usageOf(database, windows, account, terms), aroundCalls(table, source, requests));
   const [locked, , first, numbers] = yield* readTogether(
-    lockAccounts(
-      table,
-      asked.map(({ terms }) => terms.account),
-    ),
-    lockedSources(database, asked),
-    aroundCalls(table, asked),
+    lockAccounts(table, [account]),
+    lockSource(database, source),
+    around(),
     rowsOf(dialect.newNumbers('calls', 'id', '(SELECT max(id) FROM calls)', asked.length)),
   );
-  let around = first;
-  const isDead = (call: CallInFlight, account: string) =>
-    call.lease_until <= locked.timeOf(account) || (call.owner !== owner.name && !owner.isAlive(call.owner));
-  const dead = around.openCalls.filter((call) => isDead(call, asked[0]!.terms.account)).map(({ id }) => id);
+  const time = locked.timeOf(account);
+  const isDead = (call: CallInFlight) =>
+    call.lease_until <= time || (call.owner !== owner.name && !owner.isAlive(call.owner));
+  const dead = first[1].open.filter(isDead).map(({ id }) => id);
+  let [usage, calls] = first;
   if (dead.length > 0) {
     yield* giveUpCalls(table, dead);
-    [around] = yield* readTogether(aroundCalls(table, asked));
+    [[usage, calls]] = yield* readTogether(around());
   }
-  const { usage, cells, ofSource } = around;
   const granted: (Record<string, SqlValue> & { readonly id: number })[] = [];
   const areaClaims: Record<string, SqlValue>[] = [];
 
-  const claims = asked.map(({ terms, request }, number): Claim => {
-    const { cell, call, credits, wanted, areas = [] } = request;
-    const stored = cells[number];
-    if (stored && wanted.some(({ topic, freshSince }) => (stored.answers.get(topic)?.asOf ?? -1) >= freshSince)) {
-      return { outcome: 'answered' };
-    }
-    const source = ofSource.get(terms.source)!;
-    if (areas.some(({ area, wanted: inArea }) => isAreaAnswered(source.areas.get(area), inArea))) {
-      return { outcome: 'answered' };
-    }
-    if (source.isAtWork(terms.run, request)) return { outcome: 'claimed' };
-    const time = locked.timeOf(terms.account);
-    const now: Usage = usage.of(terms, time - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
+  const claims = asked.map(({ terms, request }, index): Claim => {
+    const { cell, call, credits, areas = [] } = request;
+    if (calls.isAnswered(index)) return { outcome: 'answered' };
+    if (calls.isAtWork(terms.run, request)) return { outcome: 'claimed' };
+    const now = usage.of(terms, time - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
     const refused = refusal(now, { ...terms, windowMs: RATE_WINDOW_MS }, credits, time);
     if (refused) return refused;
-    const id = numbers[number]!.number;
+    const id = numbers[index]!.number;
     granted.push({
       id,
       run: terms.run,
-      source: terms.source,
-      account: terms.account,
+      source,
+      account,
       period: terms.period.start,
       key: request.key,
       kind: call.kind,
@@ -107,17 +100,16 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
       lease: time + terms.leaseMs,
       left: periodLeft(now.period, terms.periodLimit),
     });
-    for (const area of areas)
-      areaClaims.push({ call: id, source: terms.source, area: area.area, topics: topicsOf(area) });
+    for (const area of areas) areaClaims.push({ call: id, source, area: area.area, topics: topicsOf(area) });
     usage.spend(terms, credits);
-    source.grant({ id, run: terms.run, owner: owner.name, lease_until: time + terms.leaseMs }, request);
+    calls.grant({ id, run: terms.run, owner: owner.name, lease_until: time + terms.leaseMs }, request);
     return { outcome: 'granted', call: id, byOthers: byOthers(now, terms.run) };
   });
 
   yield* write(...locked.setBack);
   if (granted.length > 0) {
-    const calls = granted.map(({ id }) => id);
-    yield* write(...dialect.eachRow(granted, 'new', GRANTED, INSERT_CALLS), ...addToSums(database, calls, 1));
+    const ids = granted.map(({ id }) => id);
+    yield* write(...dialect.eachRow(granted, 'new', GRANTED, INSERT_CALLS), ...addToSums(database, ids, 1));
   }
   yield* write(...dialect.eachRow(areaClaims, 'new', AREA_CLAIMS, INSERT_AREA_CLAIMS));
   // The windows include calls that this transaction has settled as unknown. They would be wrong if it is not committed.
@@ -139,50 +131,17 @@ const INSERT_AREA_CLAIMS = (table: string) =>
 const AREA_CLAIMS = { call: 'bigint', source: 'integer', area: 'text', topics: 'bigint' } as const;
 
 /** Two accounts may claim the same cell. */
-function lockedSources({ dialect }: SqlDatabase, asked: readonly AskedClaim[]): SqlReading<unknown> {
+function lockSource({ dialect }: SqlDatabase, source: number): SqlReading<unknown> {
   if (dialect.forUpdate === '') return { statements: [], take: () => [] };
-  const sources = JSON.stringify([...new Set(asked.map(({ terms }) => terms.source))]);
-  const list = dialect.list('$1', 'bigint');
-  return rowsOf(statement(`SELECT id FROM sources WHERE id IN ${list} ORDER BY id ${dialect.forUpdate}`, [sources]));
+  return rowsOf(statement(`SELECT id FROM sources WHERE id = $1 ${dialect.forUpdate}`, [source]));
 }
 
-type OpenAtCell = CallInFlight & { readonly lat7: number; readonly lng7: number };
+type OpenAtCell = CallInFlight & Cell;
 type OpenAtArea = CallInFlight & { readonly area: string; readonly topics: TopicSet };
 
-/** Reads all rows that the requests depend on. */
-function aroundCalls(table: ClaimTable, asked: readonly AskedClaim[]) {
-  const bySource = [...Map.groupBy(asked.keys(), (number) => asked[number]!.terms.source)];
-  const reading = together(
-    usageOf(
-      table.database,
-      table.windows,
-      asked.map(({ terms }) => terms),
-    ),
-    ...bySource.map(([source, numbers]) =>
-      aroundSource(
-        table,
-        source,
-        numbers.map((number) => asked[number]!.request),
-      ),
-    ),
-  );
-  return {
-    ...reading,
-    take(rows: Parameters<typeof reading.take>[0]) {
-      const [usage, ...sources] = reading.take(rows);
-      const ofSource = new Map(bySource.map(([source], at) => [source, sources[at]!]));
-      const cells = new Array<(typeof sources)[number]['cells'][number]>(asked.length);
-      for (const [at, [, numbers]] of bySource.entries()) {
-        for (const [index, number] of numbers.entries()) cells[number] = sources[at]!.cells[index]!;
-      }
-      return { usage, cells, ofSource, openCalls: sources.flatMap(({ openCalls }) => openCalls) };
-    },
-  };
-}
-
-/** The rows that requests for cells of one source depend on. Reads calls in flight before answers: a call that settles in between
- * then appears in at least one of them. */
-function aroundSource(table: ClaimTable, source: number, requests: readonly ClaimRequest[]) {
+/** The stored answers and the calls in flight that requests depend on. Reads calls in flight before answers: a call that settles in
+ * between then appears in at least one of them. */
+function aroundCalls(table: ClaimTable, source: number, requests: readonly ClaimRequest[]): SqlReading<CallsAround> {
   const { dialect } = table.database;
   const asked = requests.map(({ cell }) => cell);
   const areas = [...new Set(requests.flatMap((request) => (request.areas ?? []).map(({ area }) => area)))];
@@ -204,33 +163,43 @@ function aroundSource(table: ClaimTable, source: number, requests: readonly Clai
     areasOf(table.database, source, areas),
   );
   return {
-    ...reading,
-    take(rows: Parameters<typeof reading.take>[0]) {
+    statements: reading.statements,
+    take(rows) {
       const [atCells, atAreas, stored, storedAreas] = reading.take(rows);
-      const byCell = Map.groupBy(atCells, ({ lat7, lng7 }) => `${lat7} ${lng7}`);
+      const byCell = Map.groupBy(atCells, cellKey);
       return {
-        cells: stored,
-        areas: storedAreas,
-        openCalls: [...atCells, ...atAreas],
-        /** Counts a call that this transaction grants, because the next request may be of another run. */
-        grant(call: CallInFlight, { cell, areas: wanted = [] }: ClaimRequest): void {
-          const key = `${cell.lat7} ${cell.lng7}`;
-          byCell.set(key, [...(byCell.get(key) ?? []), { ...call, lat7: cell.lat7, lng7: cell.lng7 }]);
-          for (const inArea of wanted) atAreas.push({ ...call, area: inArea.area, topics: topicsOf(inArea) });
+        open: [...atCells, ...atAreas],
+        isAnswered(index) {
+          const { wanted, areas = [] } = requests[index]!;
+          const isFresh = ({ topic, freshSince }: Wanted) =>
+            (stored[index]?.answers.get(topic)?.asOf ?? -1) >= freshSince;
+          return wanted.some(isFresh) || areas.some((area) => isAreaAnswered(storedAreas.get(area.area), area.wanted));
         },
-        /** Whether another run is buying at the cell, or for one of its areas. */
-        isAtWork(run: number, { cell, areas: wanted = [] }: ClaimRequest): boolean {
+        isAtWork(run, { cell, areas = [] }) {
           const isOthers = (call: CallInFlight) => call.run !== run;
-          if ((byCell.get(`${cell.lat7} ${cell.lng7}`) ?? []).some(isOthers)) return true;
-          return wanted.some((inArea) =>
-            atAreas.some(
-              (call) => call.area === inArea.area && intersection(call.topics, topicsOf(inArea)) > 0 && isOthers(call),
-            ),
-          );
+          const isOfArea = (area: AreaWanted) => (call: OpenAtArea) =>
+            call.area === area.area && intersection(call.topics, topicsOf(area)) > 0 && isOthers(call);
+          return (byCell.get(cellKey(cell)) ?? []).some(isOthers) || areas.some((area) => atAreas.some(isOfArea(area)));
+        },
+        grant(call, { cell, areas = [] }) {
+          const key = cellKey(cell);
+          byCell.set(key, [...(byCell.get(key) ?? []), { ...call, ...cell }]);
+          for (const area of areas) atAreas.push({ ...call, area: area.area, topics: topicsOf(area) });
         },
       };
     },
   };
 }
 
+interface CallsAround {
+  readonly open: readonly CallInFlight[];
+  /** Whether a topic that a request wants is answered, at its cell or for one of its areas. */
+  isAnswered(index: number): boolean;
+  /** Whether another run is buying at the cell, or for one of its areas. */
+  isAtWork(run: number, request: ClaimRequest): boolean;
+  /** Counts a call that this transaction grants, because the next request may be of another run. */
+  grant(call: CallInFlight, request: ClaimRequest): void;
+}
+
+const cellKey = ({ lat7, lng7 }: Cell) => `${lat7} ${lng7}`;
 const topicsOf = ({ wanted }: AreaWanted): TopicSet => topicSet(wanted.map(({ topic }) => topic));

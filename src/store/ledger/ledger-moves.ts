@@ -1,6 +1,6 @@
 import { type SqlDatabase, type SqlStatement, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import { accountLock, type LedgerTime } from './account-locks.ts';
-import type { ChargeState, Settlement } from './port.ts';
+import type { Settlement } from './port.ts';
 
 /** The columns of a call that never change, and so are read before its account is locked. */
 export interface LedgerCall {
@@ -21,17 +21,9 @@ export interface SettledCall {
   readonly call: LedgerCall;
 }
 
-/** The outcome of a call. */
-interface CallMove {
-  readonly call: number;
-  readonly charge: ChargeState;
-  /** Null: the call's own. */
-  readonly credits: number | null;
-  /** Null: the call's own. */
-  readonly period: number | null;
-  readonly outcome: string;
-  readonly requestId?: string | undefined;
-}
+/** The outcome of a call. Without credits and period, it keeps its own. */
+type CallMove = Pick<Settlement, 'call' | 'charge' | 'outcome' | 'requestId'> &
+  Partial<Pick<Settlement, 'credits' | 'period'>>;
 
 const SUMS = (['charged', 'unknown', 'sent'] as const)
   .map((charge) => `CAST($2 AS integer) * coalesce(sum(credits) FILTER (WHERE charge = '${charge}'), 0)`)
@@ -87,7 +79,10 @@ export function* moveCalls(ledger: LedgerTime, moves: readonly CallMove[]): SqlW
       [ids],
     ),
     ...dialect.eachRow(
-      last.map((move) => ({ ...move, requestId: move.requestId ?? null })),
+      last.map(({ call, charge, outcome, ...move }) => ({
+        ...{ call, charge, outcome, credits: move.credits ?? null, period: move.period?.start ?? null },
+        requestId: move.requestId ?? null,
+      })),
       'new',
       columns,
       (table) =>

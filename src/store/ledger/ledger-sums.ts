@@ -100,22 +100,17 @@ export function* correctPeriod(
   return correction!;
 }
 
-export const CHARGE_SUMS = statement<{ charge: ChargeState; calls: number; credits: number }>(
-  'SELECT charge, count(*) AS calls, sum(credits) AS credits FROM calls GROUP BY charge',
-);
-
 /** How many calls of each charge there are, and their credits. */
-export function chargeStats(
-  rows: readonly { charge: ChargeState; calls: number; credits: number }[],
-): Pick<StoreStats, 'calls' | 'credits'> {
+export function* readChargeStats(): SqlWork<Pick<StoreStats, 'calls' | 'credits'>> {
+  const [rows] = yield* read(
+    statement<{ charge: ChargeState; calls: number; credits: number }>(
+      'SELECT charge, count(*) AS calls, sum(credits) AS credits FROM calls GROUP BY charge',
+    ),
+  );
   const of = (charge: ChargeState) => rows.find((row) => row.charge === charge) ?? { calls: 0, credits: 0 };
+  const [sent, charged, free, unknown] = [of('sent'), of('charged'), of('free'), of('unknown')];
   return {
-    calls: {
-      sent: of('sent').calls,
-      charged: of('charged').calls,
-      free: of('free').calls,
-      unknown: of('unknown').calls,
-    },
-    credits: { charged: of('charged').credits, unknown: of('unknown').credits, open: of('sent').credits },
+    calls: { sent: sent.calls, charged: charged.calls, free: free.calls, unknown: unknown.calls },
+    credits: { charged: charged.credits, unknown: unknown.credits, open: sent.credits },
   };
 }

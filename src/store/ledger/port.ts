@@ -50,7 +50,7 @@ export interface ClaimRequest {
 }
 
 /** A topic, and the oldest acceptable time of an answer. */
-interface Wanted {
+export interface Wanted {
   readonly topic: TopicSlug;
   readonly freshSince: number;
 }

@@ -40,14 +40,7 @@ export function* settleCalls(ledger: LedgerTime & StoredCells, settlements: read
   yield* rememberObservations(ledger.database, settled, now);
   yield* moveCalls(
     ledger,
-    settled.map(({ settlement: { call, charge, credits, period, outcome, requestId } }) => ({
-      call,
-      charge,
-      credits,
-      period: period.start,
-      outcome,
-      requestId,
-    })),
+    settled.map(({ settlement }) => settlement),
   );
   for (const { settlement, call } of settled) {
     // Just after an anniversary the provider's clock may still be before it, and its refusal concerns the old quota.
@@ -79,6 +72,6 @@ export function* giveUpCalls(ledger: LedgerTime, calls: readonly number[]): SqlW
   );
   yield* moveCalls(
     ledger,
-    open.map(({ id }) => ({ call: id, charge: 'unknown', credits: null, period: null, outcome: 'process ended' })),
+    open.map(({ id }) => ({ call: id, charge: 'unknown', outcome: 'process ended' })),
   );
 }
