@@ -7,22 +7,12 @@ import type { Field } from '../../src/contract/answer.ts';
 import { findPerilbookColumns } from '../../src/rows/kept-columns.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import {
-  i64,
-  list,
-  readThrift,
-  setField,
-  struct,
-  structAt,
-  structsAt,
-  THRIFT,
-  type ThriftStruct,
-  writeThrift,
-} from '../../src/rows/parquet/thrift.ts';
+import { CHUNK, CHUNK_META, FOOTER, ROW_GROUP } from '../../src/rows/parquet/format.ts';
+import { readThrift, setField, type ThriftStruct, writeThrift } from '../../src/rows/parquet/thrift.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { allRows, fillWith, type RowFill, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
-import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
+import { ALL_TYPES, alternating, hazardNames, madeParquet, withFooter } from './parquet-fixture.ts';
 
 const folder = temporaryFolder();
 
@@ -227,29 +217,26 @@ test('points in another reference system are refused before anything is bought',
   await assert.rejects(allRows(book, [lat, lng]), { code: 'INPUT_COLUMNS', message: /srid:5070/ });
 });
 
-/** The file with a row group of no rows behind each of its own, as writers leave them that are handed an empty batch. */
+/** The file with a row group of no rows after each of its own, as writers leave them that are handed an empty batch. */
 function withEmptyGroups(bytes: Buffer): Buffer {
-  const length = bytes.readUInt32LE(bytes.length - 8);
-  const bodyEnd = bytes.length - 8 - length;
-  const { struct: footer } = readThrift(bytes.subarray(bodyEnd, -8));
-  const groups = structsAt(footer, 4)!.flatMap((group) => {
-    const empty: ThriftStruct = { fields: group.fields.map((field) => ({ ...field })) };
-    for (const id of [2, 3]) setField(empty, i64(id, 0));
-    const chunks = structsAt(group, 1)!.map((chunk): ThriftStruct => {
-      const meta: ThriftStruct = { fields: structAt(chunk, 3)!.fields.filter(({ id }) => id <= 9) };
-      meta.fields = meta.fields.map((field) => ({ ...field }));
-      for (const id of [5, 6, 7]) setField(meta, i64(id, 0));
-      return { fields: [...chunk.fields.filter(({ id }) => id === 2), struct(3, ...meta.fields)] };
+  return withFooter(bytes, (footer) => {
+    const groups = FOOTER.rowGroups.read(footer)!.flatMap((group) => {
+      const empty = structuredCopy(group);
+      for (const size of [ROW_GROUP.rows, ROW_GROUP.unpackedSize]) setField(empty, size.make(0));
+      for (const chunk of ROW_GROUP.chunks.read(empty)!) {
+        const meta = CHUNK.meta.read(chunk)!;
+        meta.fields = meta.fields.filter(({ id }) => id <= CHUNK_META.dataStart.id);
+        for (const size of [CHUNK_META.values, CHUNK_META.unpackedSize, CHUNK_META.size]) setField(meta, size.make(0));
+        chunk.fields = [CHUNK.start, CHUNK.meta].flatMap(({ id }) => chunk.fields.filter((field) => field.id === id));
+      }
+      return [group, empty];
     });
-    setField(empty, list(1, THRIFT.STRUCT, chunks));
-    return [group, empty];
+    setField(footer, FOOTER.rowGroups.make(groups));
   });
-  setField(footer, list(4, THRIFT.STRUCT, groups));
-  const edited = writeThrift(footer);
-  const end = Buffer.from('....PAR1');
-  end.writeUInt32LE(edited.length);
-  return Buffer.concat([bytes.subarray(0, bodyEnd), edited, end]);
 }
+
+/** A struct with structs of its own. */
+const structuredCopy = (struct: ThriftStruct): ThriftStruct => readThrift(writeThrift(struct)).struct;
 
 test('a row group without rows gets none', async () => {
   const [file, output] = [join(folder, 'gaps.parquet'), join(folder, 'gaps.out.parquet')];

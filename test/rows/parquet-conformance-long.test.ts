@@ -5,20 +5,12 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { PerilbookError } from '../../src/base/errors.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
-import {
-  i32,
-  i64,
-  numberAt,
-  readThrift,
-  setField,
-  structAt,
-  structsAt,
-  writeThrift,
-} from '../../src/rows/parquet/thrift.ts';
+import { CHUNK, CHUNK_META, FOOTER, PAGE, ROW_GROUP } from '../../src/rows/parquet/format.ts';
+import { readThrift, setField, type ThriftStruct, writeThrift } from '../../src/rows/parquet/thrift.ts';
 import { noRealData, realFile } from '../real-data.ts';
 import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 import { askDuckdb, quoted } from './duckdb-child.ts';
-import { ALL_TYPES, alternating, hazardNames, madeParquet } from './parquet-fixture.ts';
+import { ALL_TYPES, alternating, hazardNames, madeParquet, withFooter } from './parquet-fixture.ts';
 
 const data = realFile('parquet');
 const folder = temporaryFolder();
@@ -126,18 +118,17 @@ function reasonOf(error: PerilbookError): string {
 async function withChecksum(file: string): Promise<Buffer> {
   await madeParquet('select 38 + i / 100 as lat from range(40) t(i)', file, "compression 'uncompressed'");
   const bytes = readFileSync(file);
-  const bodyEnd = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
   const { struct: header, end } = readThrift(bytes.subarray(4));
-  const page = bytes.subarray(4 + end, 4 + end + numberAt(header, 3)!);
-  setField(header, i32(4, crc32(page) | 0));
-  const edited = writeThrift(header);
-  const { struct: footer } = readThrift(bytes.subarray(bodyEnd, -8));
-  const meta = structAt(structsAt(structsAt(footer, 4)![0]!, 1)![0]!, 3)!;
-  for (const id of [6, 7]) setField(meta, i64(id, edited.length + page.length));
-  const editedFooter = writeThrift(footer);
-  const tail = Buffer.from('....PAR1');
-  tail.writeUInt32LE(editedFooter.length);
-  return Buffer.concat([bytes.subarray(0, 4), edited, page, editedFooter, tail]);
+  const page = bytes.subarray(4 + end, 4 + end + PAGE.size.read(header)!);
+  setField(header, PAGE.checksum.make(crc32(page) | 0));
+  const body = Buffer.concat([bytes.subarray(0, 4), writeThrift(header), page]);
+  const edit = (footer: ThriftStruct) => {
+    const [chunk] = ROW_GROUP.chunks.read(FOOTER.rowGroups.read(footer)![0]!)!;
+    for (const size of [CHUNK_META.unpackedSize, CHUNK_META.size]) {
+      setField(CHUNK.meta.read(chunk!)!, size.make(body.length - 4));
+    }
+  };
+  return withFooter(bytes, edit, body);
 }
 
 test('a page that does not match its checksum is refused, with its column', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PhysicalType } from '../../src/rows/parquet/format.ts';
 import { encodeHybrid } from '../../src/rows/parquet/hybrid.ts';
-import type { PhysicalType, StoredValue } from '../../src/rows/parquet/schema.ts';
+import type { StoredValue } from '../../src/rows/parquet/schema.ts';
 import { Damage } from '../../src/rows/parquet/thrift.ts';
 import { decodeValues } from '../../src/rows/parquet/value-encodings.ts';
 import { fc } from '../properties.ts';

@@ -1,4 +1,5 @@
 import type { Field } from '../../src/contract/answer.ts';
+import { readThrift, type ThriftStruct, writeThrift } from '../../src/rows/parquet/thrift.ts';
 import type { AddedColumn } from '../../src/rows/port.ts';
 import type { RowFill } from './book-fixture.ts';
 import { askedDuckdb, quoted } from './duckdb-child.ts';
@@ -25,4 +26,15 @@ export const alternating: RowFill = async (rows) => rows.map(({ number }) => FIE
 /** Has DuckDB write a Parquet file. */
 export async function madeParquet(query: string, file: string, options = ''): Promise<void> {
   await askedDuckdb(`copy (${query}) to ${quoted(file)} (format parquet${options === '' ? '' : `, ${options}`})`);
+}
+
+/** A file with its footer edited, and another body if one is given. */
+export function withFooter(bytes: Buffer, edit: (footer: ThriftStruct) => void, body?: Buffer): Buffer {
+  const bodyEnd = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+  const { struct: footer } = readThrift(bytes.subarray(bodyEnd, -8));
+  edit(footer);
+  const edited = writeThrift(footer);
+  const end = Buffer.from('....PAR1');
+  end.writeUInt32LE(edited.length);
+  return Buffer.concat([body ?? bytes.subarray(0, bodyEnd), edited, end]);
 }

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type Meaning,
-  type PhysicalType,
-  readSchema,
-  type SchemaNode,
-  type StoredValue,
-} from '../../src/rows/parquet/schema.ts';
-import { binary, i32 } from '../../src/rows/parquet/thrift.ts';
+import { ELEMENT, PHYSICAL_TYPES, type PhysicalType } from '../../src/rows/parquet/format.ts';
+import { type Meaning, readSchema, type SchemaNode, type StoredValue } from '../../src/rows/parquet/schema.ts';
+import { makeStruct } from '../../src/rows/parquet/thrift.ts';
 import { textForm, typeOfValues } from '../../src/rows/parquet/value-text.ts';
 import { fc } from '../properties.ts';
 
@@ -74,11 +69,10 @@ test('a value of each type has one text, exact, and its column a type', () => {
 });
 
 test('doubles and floats have the shortest text that reads back to them', () => {
-  const elements = [
-    { fields: [binary(4, 'root'), i32(5, 2)] },
-    { fields: [i32(1, 5), binary(4, 'double')] },
-    { fields: [i32(1, 4), binary(4, 'float')] },
-  ];
+  const leaf = (name: string, type: PhysicalType) =>
+    makeStruct(ELEMENT.type.make(PHYSICAL_TYPES.indexOf(type)), ELEMENT.name.make(name));
+  const root = makeStruct(ELEMENT.name.make('root'), ELEMENT.children.make(2));
+  const elements = [root, leaf('double', 'DOUBLE'), leaf('float', 'FLOAT')];
   const [double, float] = readSchema(elements).leaves.map(textForm);
   const coordinates = fc.integer({ min: -400_000_000, max: 400_000_000 }).map((value) => value / 1e6);
   fc.assert(

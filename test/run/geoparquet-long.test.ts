@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
 import { z } from 'zod';
 import type { JobFile } from '../../src/job/job-file.ts';
+import { ELEMENT, FOOTER, KEY_VALUE } from '../../src/rows/parquet/format.ts';
 import { type PointBounds, setGeoMetadata } from '../../src/rows/parquet/geo-metadata.ts';
-import { binary, list, structsAt, THRIFT, type ThriftStruct, textAt } from '../../src/rows/parquet/thrift.ts';
+import { makeStruct, type ThriftStruct } from '../../src/rows/parquet/thrift.ts';
 import { askedDuckdb, quoted } from '../rows/duckdb-child.ts';
 import { type Harness, openHarness } from './harness.ts';
 
@@ -121,16 +122,14 @@ test('only a Parquet output can have points; a name that is taken is refused', a
 
 test('the geometry of a GeoParquet input stays the primary one; metadata in another form is left as it is', () => {
   const footer = (geo: string): ThriftStruct => {
-    const elements = ['schema', 'geometry', 'hazard_geometry'].map(
-      (name): ThriftStruct => ({ fields: [binary(4, name)] }),
-    );
-    const entry: ThriftStruct = { fields: [binary(1, 'geo'), binary(2, geo)] };
-    return { fields: [list(2, THRIFT.STRUCT, elements), list(5, THRIFT.STRUCT, [entry])] };
+    const elements = ['schema', 'geometry', 'hazard_geometry'].map((name) => makeStruct(ELEMENT.name.make(name)));
+    const entry = makeStruct(KEY_VALUE.key.make('geo'), KEY_VALUE.value.make(geo));
+    return makeStruct(FOOTER.schema.make(elements), FOOTER.keyValues.make([entry]));
   };
   const after = (geo: string, bounds: PointBounds) => {
     const edited = footer(geo);
     setGeoMetadata(edited, bounds);
-    return (structsAt(edited, 5) ?? []).map((entry) => textAt(entry, 2));
+    return (FOOTER.keyValues.read(edited) ?? []).map((entry) => KEY_VALUE.value.read(entry));
   };
   const own = { encoding: 'WKB', geometry_types: ['Polygon'], crs: null };
   const geo = { version: '1.0.0', primary_column: 'geometry', columns: { geometry: own, gone: own } };

@@ -1,9 +1,21 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { BuiltColumns, StoredColumn } from './column-builder.ts';
 import { numberValues, type ReusableArrays, textValues, type Values } from './encode.ts';
+import {
+  CHUNK,
+  CHUNK_META,
+  CODECS,
+  DATA_PAGE,
+  DICTIONARY_PAGE,
+  ENCODINGS,
+  PAGE,
+  PAGE_KINDS,
+  type PageCodec,
+  PHYSICAL_TYPES,
+  STATISTICS,
+} from './format.ts';
 import { encodeHybrid, encodeRun } from './hybrid.ts';
-import { PHYSICAL_TYPES } from './schema.ts';
-import { binary, i32, i64, list, struct, THRIFT, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
+import { makeStruct, type ThriftField, type ThriftStruct, writeThrift } from './thrift.ts';
 
 /** A column of a row group as bytes, with its description for the footer. */
 export interface EncodedChunk {
@@ -15,7 +27,7 @@ export interface EncodedChunk {
 export interface ChunkFacts {
   readonly name: string;
   readonly type: Values['type'];
-  readonly codec: number;
+  readonly codec: PageCodec;
   readonly rows: number;
   readonly nulls: number;
   readonly size: number;
@@ -25,10 +37,6 @@ export interface ChunkFacts {
   readonly least: Uint8Array | null;
   readonly greatest: Uint8Array | null;
 }
-
-const PLAIN = 0;
-const RLE = 3;
-const RLE_DICTIONARY = 8;
 
 /** Encodes one column of a row group: nulls as levels, the values with a dictionary if that is shorter. The result is
  * valid until the next column is encoded with the same arrays. */
@@ -43,14 +51,20 @@ function encodeChunk(
   const pages: EncodedPage[] = [];
   if (values.dictionary) {
     const { bytes, count } = values.dictionary;
-    pages.push({ body: [bytes], header: [struct(7, i32(1, count), i32(2, PLAIN))], type: 2 });
+    const detail = makeStruct(DICTIONARY_PAGE.values.make(count), DICTIONARY_PAGE.encoding.make(ENCODINGS.plain));
+    pages.push({ kind: PAGE_KINDS.dictionary, body: [bytes], detail: PAGE.dictionary.make(detail) });
   }
-  const encoding = values.dictionary ? RLE_DICTIONARY : PLAIN;
+  const encoding = values.dictionary ? ENCODINGS.indexes : ENCODINGS.plain;
   let next = 0;
   for (const { rows, values: count, levels } of presence.pages) {
     const body = [...levels, ...values.encode(next, next + count)];
-    const header = [struct(5, i32(1, rows), i32(2, encoding), i32(3, RLE), i32(4, RLE))];
-    pages.push({ body, header, type: 0 });
+    const detail = makeStruct(
+      DATA_PAGE.values.make(rows),
+      DATA_PAGE.encoding.make(encoding),
+      DATA_PAGE.definitions.make(ENCODINGS.runs),
+      DATA_PAGE.repetitions.make(ENCODINGS.runs),
+    );
+    pages.push({ kind: PAGE_KINDS.data, body, detail: PAGE.data.make(detail) });
     next += count;
   }
   const isText = column.kind === 'text';
@@ -58,13 +72,11 @@ function encodeChunk(
 }
 
 interface EncodedPage {
-  readonly type: number;
+  readonly kind: number;
   readonly body: readonly Buffer[];
-  readonly header: readonly ThriftField[];
+  /** The part of the header that describes a page of this kind. */
+  readonly detail: ThriftField;
 }
-
-const UNCOMPRESSED = 0;
-const ZSTD = 6;
 
 function assemble(
   name: string,
@@ -74,19 +86,21 @@ function assemble(
   isText: boolean,
 ): EncodedChunk {
   // Packed indexes and numbers hardly shrink, and compressing them takes longer than everything else.
-  const codec = isText && pages.some(({ body }) => isWorthPacking(body)) ? ZSTD : UNCOMPRESSED;
+  const codec = isText && pages.some(({ body }) => isWorthPacking(body)) ? 'ZSTD' : 'UNCOMPRESSED';
   const pieces: Buffer[] = [];
   let size = 0;
   let unpackedSize = 0;
   let dataStart = 0;
-  for (const { type, body, header } of pages) {
-    const packed = codec === ZSTD ? [compressed(Buffer.concat(body))] : body;
+  for (const { kind, body, detail } of pages) {
+    const packed = codec === 'ZSTD' ? [compressed(Buffer.concat(body))] : body;
     const [packedLength, length] = [lengthOf(packed), lengthOf(body)];
-    const head = writeThrift({ fields: [i32(1, type), i32(2, length), i32(3, packedLength), ...header] });
+    const head = writeThrift(
+      makeStruct(PAGE.kind.make(kind), PAGE.unpackedSize.make(length), PAGE.size.make(packedLength), detail),
+    );
     pieces.push(head, ...packed);
     size += head.length + packedLength;
     unpackedSize += head.length + length;
-    if (type === 2) dataStart = size;
+    if (kind === PAGE_KINDS.dictionary) dataStart = size;
   }
   const { type, least, greatest } = values;
   return { pieces, facts: { name, type, codec, rows, nulls, size, unpackedSize, dataStart, least, greatest } };
@@ -95,28 +109,24 @@ function assemble(
 /** The entry of a chunk in the footer. */
 export function describeChunk(chunk: ChunkFacts, start: number): ThriftStruct {
   const { name, type, codec, rows, nulls, size, unpackedSize, dataStart, least, greatest } = chunk;
+  const { plain, runs, indexes } = ENCODINGS;
   const hasDictionary = dataStart > 0;
-  const statistics = [i64(3, nulls)];
-  if (greatest) statistics.push(binary(5, Buffer.from(greatest)));
-  if (least) statistics.push(binary(6, Buffer.from(least)));
-  return {
-    fields: [
-      i64(2, start),
-      struct(
-        3,
-        i32(1, PHYSICAL_TYPES.indexOf(type)),
-        list(2, THRIFT.I32, hasDictionary ? [PLAIN, RLE, RLE_DICTIONARY] : [PLAIN, RLE]),
-        list(3, THRIFT.BINARY, [Buffer.from(name)]),
-        i32(4, codec),
-        i64(5, rows),
-        i64(6, unpackedSize),
-        i64(7, size),
-        i64(9, start + dataStart),
-        ...(hasDictionary ? [i64(11, start)] : []),
-        struct(12, ...statistics),
-      ),
-    ],
-  };
+  const statistics = [STATISTICS.nulls.make(nulls)];
+  if (greatest) statistics.push(STATISTICS.greatest.make(greatest));
+  if (least) statistics.push(STATISTICS.least.make(least));
+  const meta = makeStruct(
+    CHUNK_META.type.make(PHYSICAL_TYPES.indexOf(type)),
+    CHUNK_META.encodings.make(hasDictionary ? [plain, runs, indexes] : [plain, runs]),
+    CHUNK_META.path.make([Buffer.from(name)]),
+    CHUNK_META.codec.make(CODECS.indexOf(codec)),
+    CHUNK_META.values.make(rows),
+    CHUNK_META.unpackedSize.make(unpackedSize),
+    CHUNK_META.size.make(size),
+    CHUNK_META.dataStart.make(start + dataStart),
+    ...(hasDictionary ? [CHUNK_META.dictionaryStart.make(start)] : []),
+    CHUNK_META.statistics.make(makeStruct(...statistics)),
+  );
+  return makeStruct(CHUNK.start.make(start), CHUNK.meta.make(meta));
 }
 
 /** Encodes the columns of a row group. A chunk is valid until the next one is asked for. */

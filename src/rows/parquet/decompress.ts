@@ -1,4 +1,5 @@
 import { brotliDecompressSync, unzipSync, zstdDecompressSync } from 'node:zlib';
+import { CODECS } from './format.ts';
 import { Damage } from './thrift.ts';
 
 /** Larger pages are refused: writers aim at a megabyte, some put a whole column of a row group into one. */
@@ -7,8 +8,6 @@ const LARGEST_PAGE = 512 * 1024 * 1024;
 /** The most bytes that one byte can become, for the two codecs whose output is allocated first. */
 const SNAPPY_GAIN = 24;
 const LZ4_GAIN = 256;
-
-const CODECS = ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'LZO', 'BROTLI', 'LZ4', 'ZSTD', 'LZ4_RAW'];
 
 /** Unpacks a page to exactly the size that its header states. @throws Damage */
 export function decompress(bytes: Buffer, codec: number, size: number): Buffer {
@@ -23,23 +22,24 @@ export function decompress(bytes: Buffer, codec: number, size: number): Buffer {
 function unpackedOf(bytes: Buffer, codec: number, size: number): Buffer {
   if (size === 0 && bytes.length === 0) return bytes;
   const limit = { maxOutputLength: Math.max(size, 1) };
-  switch (codec) {
-    case 0:
+  const name = CODECS[codec];
+  switch (name) {
+    case 'UNCOMPRESSED':
       return bytes;
-    case 1:
+    case 'SNAPPY':
       return unsnap(bytes, size);
-    case 2:
+    case 'GZIP':
       return unzipSync(bytes, limit);
-    case 4:
+    case 'BROTLI':
       return brotliDecompressSync(bytes, limit);
-    case 5:
+    case 'LZ4':
       return unlz4Framed(bytes, size);
-    case 6:
+    case 'ZSTD':
       return zstdDecompressSync(bytes, limit);
-    case 7:
+    case 'LZ4_RAW':
       return unlz4(bytes, size);
     default:
-      throw new Damage(`it is compressed with ${CODECS[codec] ?? `codec ${codec}`}, which Perilbook does not read`);
+      throw new Damage(`it is compressed with ${name ?? `codec ${codec}`}, which Perilbook does not read`);
   }
 }
 

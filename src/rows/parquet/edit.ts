@@ -1,23 +1,26 @@
 import type { AddedColumn, TableColumn } from '../port.ts';
 import { extendArrowSchema } from './arrow-schema.ts';
 import { chunkRange, type ParquetFile } from './footer.ts';
-import { PHYSICAL_TYPES, type SchemaNode } from './schema.ts';
 import {
-  binary,
-  flag,
-  i32,
-  i64,
-  list,
-  numberAt,
-  setField,
-  struct,
-  structAt,
-  structsAt,
-  THRIFT,
-  type ThriftField,
-  type ThriftStruct,
-  textAt,
-} from './thrift.ts';
+  CHUNK,
+  CHUNK_META,
+  CONVERTED,
+  ELEMENT,
+  FOOTER,
+  KEY_VALUE,
+  LOGICAL,
+  MOMENT,
+  makeChoice,
+  ordersOf,
+  PHYSICAL_TYPES,
+  type PhysicalType,
+  REPETITIONS,
+  ROW_GROUP,
+  SORTING,
+  UNITS,
+} from './format.ts';
+import type { SchemaNode } from './schema.ts';
+import { makeStruct, setField, type ThriftField, type ThriftStruct } from './thrift.ts';
 
 /** The chunks that were added to a row group, as the footer describes them. */
 export interface AddedChunks {
@@ -36,14 +39,16 @@ export function editFooter(
 ): ThriftStruct {
   const kept = file.root.children.slice(0, fieldsKept);
   const leavesKept = keptLeaves(file, kept);
-  const fields = file.footer.fields.map((field): ThriftField => {
-    if (field.id === 2) return editSchema(file, kept, added);
-    if (field.id === 4) return editRowGroups(file, leavesKept, addedTo);
-    if (field.id === 5) return editSchemaCopies(file, kept, added);
-    if (field.id === 7) return editOrders(field, leavesKept, added.length);
-    return field;
-  });
-  return { fields };
+  const edited: Readonly<Record<number, () => ThriftField>> = {
+    [FOOTER.schema.id]: () => editSchema(file, kept, added),
+    [FOOTER.rowGroups.id]: () => editRowGroups(file, leavesKept, addedTo),
+    [FOOTER.keyValues.id]: () => editSchemaCopies(file, kept, added),
+    [FOOTER.columnOrders.id]: () => {
+      const orders = FOOTER.columnOrders.read(file.footer)!.slice(0, leavesKept);
+      return FOOTER.columnOrders.make([...orders, ...ordersOf(added.length)]);
+    },
+  };
+  return makeStruct(...file.footer.fields.map((field) => edited[field.id]?.() ?? field));
 }
 
 /** The number of leaves of the kept fields. */
@@ -53,40 +58,41 @@ function keptLeaves(file: ParquetFile, kept: readonly SchemaNode[]): number {
 }
 
 function editSchema(file: ParquetFile, kept: readonly SchemaNode[], added: readonly AddedColumn[]): ThriftField {
-  const elements = structsAt(file.footer, 2)!;
+  const elements = FOOTER.schema.read(file.footer)!;
   const root: ThriftStruct = { fields: [...elements[0]!.fields] };
-  setField(root, i32(5, kept.length + added.length));
+  setField(root, ELEMENT.children.make(kept.length + added.length));
   const end = kept.at(-1)?.to ?? 1;
-  return list(2, THRIFT.STRUCT, [root, ...elements.slice(1, end), ...added.map(schemaElement)]);
+  return FOOTER.schema.make([root, ...elements.slice(1, end), ...added.map(schemaElement)]);
 }
 
-/** The schema element of a column that is written. Both kinds of annotation are given: older readers know only the second. */
+const momentOf = (isUtc: boolean): ThriftStruct =>
+  makeChoice(LOGICAL.timestamp, makeStruct(MOMENT.isUtc.make(isUtc), MOMENT.unit.make(makeChoice(UNITS.millis))));
+
+const [CONVERTED_TO, LOGICALLY] = [ELEMENT.converted.make, ELEMENT.logical.make];
+
+/** The type of a written column. Both kinds of annotation are given: older readers know only the first. */
+const WRITTEN_TYPES: Readonly<Record<TableColumn['type'], readonly [PhysicalType, ...ThriftField[]]>> = {
+  text: ['BYTE_ARRAY', CONVERTED_TO(CONVERTED.text), LOGICALLY(makeChoice(LOGICAL.text))],
+  point: ['BYTE_ARRAY'],
+  number: ['DOUBLE'],
+  count: ['INT32'],
+  integer: ['INT64'],
+  boolean: ['BOOLEAN'],
+  date: ['INT32', CONVERTED_TO(CONVERTED.date), LOGICALLY(makeChoice(LOGICAL.date))],
+  // Readers of the older annotation would assume UTC.
+  timestamp: ['INT64', LOGICALLY(momentOf(false))],
+  time: ['INT64', CONVERTED_TO(CONVERTED.timestampMillis), LOGICALLY(momentOf(true))],
+};
+
+/** The schema element of a column that is written. */
 export function schemaElement({ name, type }: TableColumn): ThriftStruct {
-  const OPTIONAL = 1;
-  const common = (physical: (typeof PHYSICAL_TYPES)[number], ...rest: ThriftField[]): ThriftStruct => ({
-    fields: [i32(1, PHYSICAL_TYPES.indexOf(physical)), i32(3, OPTIONAL), binary(4, name), ...rest],
-  });
-  switch (type) {
-    case 'text':
-      return common('BYTE_ARRAY', i32(6, 0), struct(10, struct(1)));
-    case 'point':
-      return common('BYTE_ARRAY');
-    case 'number':
-      return common('DOUBLE');
-    case 'count':
-      return common('INT32');
-    case 'integer':
-      return common('INT64');
-    case 'boolean':
-      return common('BOOLEAN');
-    case 'date':
-      return common('INT32', i32(6, 6), struct(10, struct(6)));
-    case 'timestamp':
-      // Readers of the older annotation would assume UTC.
-      return common('INT64', struct(10, struct(8, flag(1, false), struct(2, struct(1)))));
-    case 'time':
-      return common('INT64', i32(6, 9), struct(10, struct(8, flag(1, true), struct(2, struct(1)))));
-  }
+  const [physical, ...annotations] = WRITTEN_TYPES[type];
+  return makeStruct(
+    ELEMENT.type.make(PHYSICAL_TYPES.indexOf(physical)),
+    ELEMENT.repetition.make(REPETITIONS.indexOf('optional')),
+    ELEMENT.name.make(name),
+    ...annotations,
+  );
 }
 
 type ExtendSchema = (value: string, kept: readonly string[], added: readonly AddedColumn[]) => string | null;
@@ -155,51 +161,45 @@ function extendPandas(value: string, kept: readonly string[], added: readonly Ad
 /** Extends the other programs' copies of the schema. A copy that cannot be read is dropped: the programs then read Parquet's own. */
 function editSchemaCopies(file: ParquetFile, kept: readonly SchemaNode[], added: readonly AddedColumn[]): ThriftField {
   const names = kept.map(({ name }) => name);
-  const entries = structsAt(file.footer, 5)!.flatMap((entry): ThriftStruct[] => {
-    const key = textAt(entry, 1) ?? '';
+  const entries = FOOTER.keyValues.read(file.footer)!.flatMap((entry): ThriftStruct[] => {
+    const key = KEY_VALUE.key.read(entry) ?? '';
     const extend = SCHEMA_COPIES[key];
     if (extend === undefined) return [entry];
-    const value = extend(textAt(entry, 2) ?? '', names, added);
-    return value === null ? [] : [{ fields: [binary(1, key), binary(2, value)] }];
+    const value = extend(KEY_VALUE.value.read(entry) ?? '', names, added);
+    return value === null ? [] : [makeStruct(KEY_VALUE.key.make(key), KEY_VALUE.value.make(value))];
   });
-  return list(5, THRIFT.STRUCT, entries);
+  return FOOTER.keyValues.make(entries);
 }
 
 function editRowGroups(file: ParquetFile, leavesKept: number, addedTo: readonly AddedChunks[]): ThriftField {
-  const groups = structsAt(file.footer, 4)!.map((group, index): ThriftStruct => {
+  const groups = FOOTER.rowGroups.read(file.footer)!.map((group, index): ThriftStruct => {
     const edited: ThriftStruct = { fields: [...group.fields] };
     const { chunks, size, unpackedSize } = addedTo[index]!;
-    const own = structsAt(group, 1) ?? [];
+    const own = ROW_GROUP.chunks.read(group) ?? [];
     const dropped = sizesOf(own.slice(leavesKept));
-    setField(edited, list(1, THRIFT.STRUCT, [...own.slice(0, leavesKept), ...chunks]));
-    setField(edited, i64(2, Math.max(0, (numberAt(group, 2) ?? 0) + unpackedSize - dropped.unpackedSize)));
-    const packed = numberAt(group, 6);
-    if (packed !== undefined) setField(edited, i64(6, Math.max(0, packed + size - dropped.size)));
-    const sorting = structsAt(group, 4);
-    if (sorting && chunks.length + leavesKept < own.length + chunks.length) {
-      const left = sorting.filter((column) => (numberAt(column, 1) ?? 0) < leavesKept);
-      setField(edited, list(4, THRIFT.STRUCT, left));
+    setField(edited, ROW_GROUP.chunks.make([...own.slice(0, leavesKept), ...chunks]));
+    const unpacked = (ROW_GROUP.unpackedSize.read(group) ?? 0) + unpackedSize - dropped.unpackedSize;
+    setField(edited, ROW_GROUP.unpackedSize.make(Math.max(0, unpacked)));
+    const packed = ROW_GROUP.size.read(group);
+    if (packed !== undefined) setField(edited, ROW_GROUP.size.make(Math.max(0, packed + size - dropped.size)));
+    const sorting = ROW_GROUP.sorting.read(group);
+    if (sorting && leavesKept < own.length) {
+      const left = sorting.filter((column) => (SORTING.leaf.read(column) ?? 0) < leavesKept);
+      setField(edited, ROW_GROUP.sorting.make(left));
     }
     return edited;
   });
-  return list(4, THRIFT.STRUCT, groups);
+  return FOOTER.rowGroups.make(groups);
 }
 
 function sizesOf(chunks: readonly ThriftStruct[]): { size: number; unpackedSize: number } {
   let [size, unpackedSize] = [0, 0];
   for (const chunk of chunks) {
-    const meta = structAt(chunk, 3);
-    size += (meta && numberAt(meta, 7)) ?? 0;
-    unpackedSize += (meta && numberAt(meta, 6)) ?? 0;
+    const meta = CHUNK.meta.read(chunk)!;
+    size += CHUNK_META.size.read(meta) ?? 0;
+    unpackedSize += CHUNK_META.unpackedSize.read(meta) ?? 0;
   }
   return { size, unpackedSize };
-}
-
-/** Without column orders, readers ignore the minimum and maximum of the added columns. */
-function editOrders(field: ThriftField, leavesKept: number, added: number): ThriftField {
-  const { items } = field.value as { items: ThriftStruct[] };
-  const orders = Array.from({ length: added }, (): ThriftStruct => ({ fields: [struct(1)] }));
-  return list(7, THRIFT.STRUCT, [...items.slice(0, leavesKept), ...orders]);
 }
 
 /** The end of the part of the body that is copied. Chunks of dropped columns are left out at the end of the body, as in every file that

@@ -1,6 +1,6 @@
 import type { NumberCodes, NumberColumn, TextColumn } from './column-builder.ts';
+import type { PhysicalType } from './format.ts';
 import { bitsOf, encodeHybrid } from './hybrid.ts';
-import type { PhysicalType } from './schema.ts';
 
 /** The values of a column without its nulls, ready to be stored. */
 export interface Values {

@@ -1,7 +1,8 @@
 import { PerilbookError } from '../../base/errors.ts';
 import type { ParquetFile } from './footer.ts';
+import { FOOTER, KEY_VALUE } from './format.ts';
 import type { SchemaNode, StoredValue } from './schema.ts';
-import { structsAt, type ThriftStruct, textAt } from './thrift.ts';
+import type { ThriftStruct } from './thrift.ts';
 
 /** A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come right
  * after the field that they are a part of. `member` is a value inside a struct (`address.zip`), `place` a coordinate of a point
@@ -103,9 +104,11 @@ interface Declared {
 }
 
 function declaredGeometries(footer: ThriftStruct): Readonly<Record<string, Declared>> {
-  const geo = (structsAt(footer, 5) ?? []).find((pair) => textAt(pair, 1) === 'geo');
+  const geo = FOOTER.keyValues.read(footer)?.find((pair) => KEY_VALUE.key.read(pair) === 'geo');
   try {
-    const { columns } = JSON.parse((geo && textAt(geo, 2)) || '{}') as { columns?: Record<string, Declared> };
+    const { columns } = JSON.parse((geo && KEY_VALUE.value.read(geo)) || '{}') as {
+      columns?: Record<string, Declared>;
+    };
     return columns && typeof columns === 'object' ? columns : {};
   } catch {
     return {};

@@ -1,18 +1,9 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { type BytePass, readWhole } from '../../formats/bytes/byte-source.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
+import { CHUNK, CHUNK_META, FOOTER, ROW_GROUP } from './format.ts';
 import { readSchema, type SchemaNode } from './schema.ts';
-import {
-  Damage,
-  fieldAt,
-  numberAt,
-  readThrift,
-  sizeAt,
-  structAt,
-  structsAt,
-  type ThriftStruct,
-  textAt,
-} from './thrift.ts';
+import { Damage, readSize, readThrift, type ThriftStruct } from './thrift.ts';
 
 /** A Parquet file whose footer was read and checked against the file. */
 export interface ParquetFile {
@@ -80,7 +71,7 @@ async function readFooter(input: InputFile, pass: BytePass): Promise<{ footer: T
   if (bodyEnd < MAGIC.length) throw new Damage(`its footer would be ${length} bytes, more than the file`);
   if (length > LARGEST_FOOTER) throw new Damage(`its footer of ${length} bytes is over ${LARGEST_FOOTER}`);
   const { struct: footer, end } = readThrift(await readAt(pass, bodyEnd, length));
-  if (fieldAt(footer, 8)) throw encrypted(input.name);
+  if (FOOTER.encryption.read(footer)) throw encrypted(input.name);
   if (end !== length) throw new Damage('its footer is followed by other bytes');
   return { footer, bodyEnd };
 }
@@ -93,19 +84,19 @@ export async function readAt(pass: BytePass, position: number, length: number): 
 }
 
 function describe(input: InputFile, footer: ThriftStruct, bodyEnd: number): ParquetFile {
-  const elements = structsAt(footer, 2);
+  const elements = FOOTER.schema.read(footer);
   if (!elements || elements.length === 0) throw new Damage('it has no schema');
   const { root, leaves } = readSchema(elements);
-  const rowGroups = (structsAt(footer, 4) ?? []).map((group): RowGroup => {
-    const rows = sizeAt(group, 3, 'the number of rows of a row group');
+  const rowGroups = (FOOTER.rowGroups.read(footer) ?? []).map((group): RowGroup => {
+    const rows = readSize(group, ROW_GROUP.rows, 'the number of rows of a row group');
     if (rows > MOST_ROWS_A_GROUP) throw new Damage(`a row group has ${rows} rows, over ${MOST_ROWS_A_GROUP}`);
-    const chunks = structsAt(group, 1) ?? [];
+    const chunks = ROW_GROUP.chunks.read(group) ?? [];
     if (chunks.length !== leaves.length) {
       throw new Damage(`a row group has ${chunks.length} columns where the schema has ${leaves.length}`);
     }
     return { rows, chunks };
   });
-  const promised = sizeAt(footer, 3, 'the number of rows');
+  const promised = readSize(footer, FOOTER.rows, 'the number of rows');
   const rows = rowGroups.reduce((sum, group) => sum + group.rows, 0);
   // Some writers leave the total at 0; every reader counts the row groups.
   if (promised !== rows && promised !== 0) {
@@ -118,8 +109,9 @@ function describe(input: InputFile, footer: ThriftStruct, bodyEnd: number): Parq
 
 function checkChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): void {
   const chunk = group.chunks[node.leaf!.index]!;
-  if (fieldAt(chunk, 8)) throw encrypted(file.input.name);
-  if (textAt(chunk, 1)) throw new Damage(`column ${node.name} lies in another file (${textAt(chunk, 1)})`);
+  if (CHUNK.encryption.read(chunk)) throw encrypted(file.input.name);
+  const otherFile = CHUNK.otherFile.read(chunk);
+  if (otherFile) throw new Damage(`column ${node.name} lies in another file (${otherFile})`);
   const { values } = chunkRange(file, group, node);
   if (node.maxRepetition === 0 && values !== group.rows) {
     throw new Damage(`column ${node.name} has ${values} values in a row group of ${group.rows} rows`);
@@ -128,15 +120,15 @@ function checkChunk(file: ParquetFile, group: RowGroup, node: SchemaNode): void 
 
 /** The position of a column chunk, checked to be inside the file. @throws Damage */
 export function chunkRange(file: ParquetFile, group: RowGroup, node: SchemaNode): ChunkRange {
-  const meta = structAt(group.chunks[node.leaf!.index]!, 3);
+  const meta = CHUNK.meta.read(group.chunks[node.leaf!.index]!);
   if (!meta) throw new Damage(`column ${node.name} has no description`);
-  const values = sizeAt(meta, 5, `the number of values of column ${node.name}`);
-  const size = sizeAt(meta, 7, `the size of column ${node.name}`);
-  const dataStart = sizeAt(meta, 9, `the position of column ${node.name}`);
+  const values = readSize(meta, CHUNK_META.values, `the number of values of column ${node.name}`);
+  const size = readSize(meta, CHUNK_META.size, `the size of column ${node.name}`);
+  const dataStart = readSize(meta, CHUNK_META.dataStart, `the position of column ${node.name}`);
   // Some writers give position 0 for a missing dictionary.
-  const dictionaryStart = numberAt(meta, 11) || dataStart;
+  const dictionaryStart = CHUNK_META.dictionaryStart.read(meta) || dataStart;
   const start = Math.min(dataStart, dictionaryStart);
-  const codec = numberAt(meta, 4) ?? 0;
+  const codec = CHUNK_META.codec.read(meta) ?? 0;
   if (values === 0 || size === 0) return { start: 0, end: 0, values, codec };
   if (start < MAGIC.length || start + size > file.bodyEnd) {
     throw new Damage(`column ${node.name} would be outside the file (bytes ${start} to ${start + size})`);

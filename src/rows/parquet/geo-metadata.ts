@@ -1,11 +1,10 @@
 import { degreesOfPoint } from '../../formats/point-text.ts';
 import type { BuiltColumns } from './column-builder.ts';
-import { binary, list, setField, structsAt, THRIFT, type ThriftStruct, textAt } from './thrift.ts';
+import { ELEMENT, FOOTER, KEY_VALUE } from './format.ts';
+import { makeStruct, setField, type ThriftStruct } from './thrift.ts';
 
 /** The key of the GeoParquet metadata in a footer. */
 const GEO = 'geo';
-const KEY_VALUES = 5;
-const SCHEMA = 2;
 
 /** The bounds of the points of a file: west, south, east, north. */
 type Bounds = [west: number, south: number, east: number, north: number];
@@ -37,13 +36,13 @@ interface GeoMetadata {
 /** Puts the metadata of the point columns into a footer (GeoParquet 1.1.0). Columns of the input keep theirs, and its primary column
  * stays the primary one. Metadata of dropped columns is removed: it would make the file invalid. */
 export function setGeoMetadata(footer: ThriftStruct, bounds: PointBounds): void {
-  const entries = structsAt(footer, KEY_VALUES) ?? [];
-  const before = entries.find((entry) => textAt(entry, 1) === GEO);
+  const entries = FOOTER.keyValues.read(footer) ?? [];
+  const before = entries.find((entry) => KEY_VALUE.key.read(entry) === GEO);
   if (before === undefined && bounds.size === 0) return;
-  const geo = before === undefined ? null : parsed(textAt(before, 2));
+  const geo = before === undefined ? null : parsed(KEY_VALUE.value.read(before));
   // Metadata in an unknown form stays unchanged.
   if (before !== undefined && geo === null) return;
-  const names = new Set((structsAt(footer, SCHEMA) ?? []).map((element) => textAt(element, 4)));
+  const names = new Set((FOOTER.schema.read(footer) ?? []).map((element) => ELEMENT.name.read(element)));
   const kept = Object.entries(geo?.columns ?? {}).filter(([name]) => names.has(name) && !bounds.has(name));
   const own = [...bounds].map(([name, bbox]): [string, object] => [
     name,
@@ -54,13 +53,13 @@ export function setGeoMetadata(footer: ThriftStruct, bounds: PointBounds): void 
   const [first] = Object.keys(columns);
   const others = entries.filter((entry) => entry !== before);
   if (first === undefined) {
-    setField(footer, list(KEY_VALUES, THRIFT.STRUCT, others));
+    setField(footer, FOOTER.keyValues.make(others));
     return;
   }
   const primary = geo !== null && geo.primary_column in columns ? geo.primary_column : first;
   const value: GeoMetadata = { version: '1.1.0', ...geo, primary_column: primary, columns };
-  const entry: ThriftStruct = { fields: [binary(1, GEO), binary(2, JSON.stringify(value))] };
-  setField(footer, list(KEY_VALUES, THRIFT.STRUCT, [...others, entry]));
+  const entry = makeStruct(KEY_VALUE.key.make(GEO), KEY_VALUE.value.make(JSON.stringify(value)));
+  setField(footer, FOOTER.keyValues.make([...others, entry]));
 }
 
 function parsed(text: string | undefined): GeoMetadata | null {

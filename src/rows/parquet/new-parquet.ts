@@ -3,7 +3,8 @@ import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import type { TableColumn } from '../port.ts';
 import { columnBuilder, columnsAt } from './column-builder.ts';
 import { type AddedChunks, schemaElement } from './edit.ts';
-import { binary, i32, i64, list, struct, THRIFT, type ThriftStruct } from './thrift.ts';
+import { ELEMENT, FOOTER, ordersOf, ROW_GROUP } from './format.ts';
+import { makeStruct, type ThriftStruct } from './thrift.ts';
 import { parquetSink } from './write.ts';
 
 const ROWS_A_GROUP = 65_536;
@@ -56,29 +57,24 @@ export const writeNewParquet: WriteNewFile = async ({ columns, batches }, target
 };
 
 function rowGroup({ chunks, size, unpackedSize }: AddedChunks, rows: number, start: number, ordinal: number) {
-  return {
-    fields: [
-      list(1, THRIFT.STRUCT, [...chunks]),
-      i64(2, unpackedSize),
-      i64(3, rows),
-      i64(5, start),
-      i64(6, size),
-      { id: 7, type: THRIFT.I16, value: ordinal % 32_768 },
-    ],
-  };
+  return makeStruct(
+    ROW_GROUP.chunks.make([...chunks]),
+    ROW_GROUP.unpackedSize.make(unpackedSize),
+    ROW_GROUP.rows.make(rows),
+    ROW_GROUP.start.make(start),
+    ROW_GROUP.size.make(size),
+    ROW_GROUP.ordinal.make(ordinal % 32_768),
+  );
 }
 
 function newFooter(columns: readonly TableColumn[], rows: number, groups: ThriftStruct[]): ThriftStruct {
-  const root: ThriftStruct = { fields: [binary(4, 'schema'), i32(5, columns.length)] };
-  const orders = columns.map((): ThriftStruct => ({ fields: [struct(1)] }));
-  return {
-    fields: [
-      i32(1, 1),
-      list(2, THRIFT.STRUCT, [root, ...columns.map(schemaElement)]),
-      i64(3, rows),
-      list(4, THRIFT.STRUCT, groups),
-      binary(6, 'Perilbook'),
-      list(7, THRIFT.STRUCT, orders),
-    ],
-  };
+  const root = makeStruct(ELEMENT.name.make('schema'), ELEMENT.children.make(columns.length));
+  return makeStruct(
+    FOOTER.version.make(1),
+    FOOTER.schema.make([root, ...columns.map(schemaElement)]),
+    FOOTER.rows.make(rows),
+    FOOTER.rowGroups.make(groups),
+    FOOTER.createdBy.make('Perilbook'),
+    FOOTER.columnOrders.make(ordersOf(columns.length)),
+  );
 }

@@ -1,3 +1,4 @@
+import { ENCODINGS } from './format.ts';
 import { bitsOf, decodeHybrid } from './hybrid.ts';
 import { type GroupReader, type Page, pagesOf } from './pages.ts';
 import type { Leaf, SchemaNode, StoredValue } from './schema.ts';
@@ -46,7 +47,7 @@ function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (pag
   let dictionary: Dictionary<T> | null = null;
   return (page) => {
     if (page.isDictionary) {
-      const stored = decodeValues(page.body, 0, 0, leaf, page.values);
+      const stored = decodeValues(page.body, 0, ENCODINGS.plain, leaf, page.values);
       dictionary = { size: stored.length, entryAt: entriesOf(stored, form) };
       return null;
     }
@@ -64,7 +65,7 @@ function pageDecoder<T>(node: SchemaNode, form: (value: StoredValue) => T): (pag
     leaf: Leaf,
     count: number,
   ): { readonly valueAt: (index: number) => T; readonly stored: ArrayLike<unknown> } {
-    const isIndexed = encoding === 2 || encoding === 8;
+    const isIndexed = encoding === ENCODINGS.oldIndexes || encoding === ENCODINGS.indexes;
     if (!isIndexed || count === 0) {
       const stored = decodeValues(body, at, encoding, leaf, count);
       return { valueAt: (index) => form(stored[index]!), stored };
@@ -93,7 +94,8 @@ function readLevels(page: Page, { maxRepetition, maxDefinition }: SchemaNode) {
   const next = (apart: Buffer | null, most: number, encoding: number): Uint32Array | null => {
     if (most === 0) return null;
     if (apart) return checked(decodeHybrid(apart, 0, bitsOf(most), page.values), most);
-    if (encoding !== 3) throw new Damage(`it has levels in encoding ${encoding}, which Perilbook does not read`);
+    if (encoding !== ENCODINGS.runs)
+      throw new Damage(`it has levels in encoding ${encoding}, which Perilbook does not read`);
     if (at + 4 > page.body.length) throw new Damage('a page is too short for its levels');
     const length = page.body.readUInt32LE(at);
     if (length > page.body.length - at - 4) throw new Damage('a page is too short for its levels');

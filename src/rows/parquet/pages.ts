@@ -3,8 +3,9 @@ import { PerilbookError } from '../../base/errors.ts';
 import type { BytePass } from '../../formats/bytes/byte-source.ts';
 import { decompress } from './decompress.ts';
 import { chunkRange, MOST_ROWS_A_GROUP, type ParquetFile, type RowGroup, readAt } from './footer.ts';
+import { DATA_PAGE, DATA_PAGE_2, DICTIONARY_PAGE, ENCODINGS, PAGE, PAGE_KINDS } from './format.ts';
 import type { SchemaNode } from './schema.ts';
-import { booleanAt, Damage, numberAt, readThrift, sizeAt, structAt, type ThriftStruct, TooShort } from './thrift.ts';
+import { Damage, readSize, readThrift, type ThriftStruct, TooShort } from './thrift.ts';
 
 /** A page of a column, unpacked. */
 export interface Page {
@@ -21,11 +22,7 @@ export interface Page {
   readonly levelEncodings: readonly [repetition: number, definition: number];
 }
 
-/** The field of the header that describes a page, by its kind. */
-const DICTIONARY = 2;
-const DATA_2 = 3;
-const DETAIL_FIELDS: Readonly<Record<number, number>> = { 0: 5, [DICTIONARY]: 7, [DATA_2]: 8 };
-const RLE_LEVELS = [3, 3] as const;
+const LEVELS_IN_RUNS = [ENCODINGS.runs, ENCODINGS.runs] as const;
 
 const WINDOW_BYTES = 256 * 1024;
 const LARGEST_HEADER = 16 * 1024 * 1024;
@@ -49,7 +46,7 @@ export async function* pagesOf({ file, pass, group }: GroupReader, node: SchemaN
   for (let number = 1; left > 0; number++) {
     if (at >= end) throw new Damage('a column ends before its last page');
     const { header, size } = await readHeader(window, at, end);
-    const packed = sizeAt(header, 3, 'the size of a page');
+    const packed = readSize(header, PAGE.size, 'the size of a page');
     if (packed > end - at - size) throw new Damage('a page would reach beyond its column');
     const bytes = await window(at + size, packed);
     at += size + packed;
@@ -104,7 +101,7 @@ async function readHeader(
 
 /** True for a page without a checksum. The checksum covers the packed bytes after the header. */
 function matchesChecksum(header: ThriftStruct, bytes: Buffer): boolean {
-  const expected = numberAt(header, 4);
+  const expected = PAGE.checksum.read(header);
   return expected === undefined || crc32(bytes) === expected >>> 0;
 }
 
@@ -119,33 +116,57 @@ function wrongChecksum(file: string, column: string, page: string, rowGroup: num
 
 /** Null for index pages and unknown kinds of page: they hold no values. */
 function pageFrom(header: ThriftStruct, bytes: Buffer, codec: number): Page | null {
-  const size = sizeAt(header, 2, 'the unpacked size of a page');
-  const kind = numberAt(header, 1) ?? -1;
-  const field = DETAIL_FIELDS[kind];
-  if (field === undefined) return null;
-  const detail = structAt(header, field);
-  if (!detail) throw new Damage('a page has a damaged header');
-  const isDictionary = kind === DICTIONARY;
-  const values = sizeAt(detail, 1, 'the number of values of a page');
-  if (kind !== DATA_2) {
-    const levelEncodings = isDictionary ? RLE_LEVELS : ([numberAt(detail, 4) ?? 3, numberAt(detail, 3) ?? 3] as const);
-    const body = decompress(bytes, codec, size);
-    const none = { repetitionLevels: null, definitionLevels: null };
-    return { isDictionary, values, encoding: numberAt(detail, 2) ?? 0, body, levelEncodings, ...none };
+  const size = readSize(header, PAGE.unpackedSize, 'the unpacked size of a page');
+  const values = 'the number of values of a page';
+  const none = { repetitionLevels: null, definitionLevels: null };
+  switch (PAGE.kind.read(header)) {
+    case PAGE_KINDS.dictionary: {
+      const detail = present(PAGE.dictionary.read(header));
+      return {
+        isDictionary: true,
+        values: readSize(detail, DICTIONARY_PAGE.values, values),
+        encoding: DICTIONARY_PAGE.encoding.read(detail) ?? 0,
+        body: decompress(bytes, codec, size),
+        levelEncodings: LEVELS_IN_RUNS,
+        ...none,
+      };
+    }
+    case PAGE_KINDS.data: {
+      const { repetitions, definitions, encoding } = DATA_PAGE;
+      const detail = present(PAGE.data.read(header));
+      return {
+        isDictionary: false,
+        values: readSize(detail, DATA_PAGE.values, values),
+        encoding: encoding.read(detail) ?? 0,
+        body: decompress(bytes, codec, size),
+        levelEncodings: [repetitions.read(detail) ?? ENCODINGS.runs, definitions.read(detail) ?? ENCODINGS.runs],
+        ...none,
+      };
+    }
+    case PAGE_KINDS.data2: {
+      const detail = present(PAGE.data2.read(header));
+      const definitions = readSize(detail, DATA_PAGE_2.definitionsSize, 'the size of the levels of a page');
+      const repetitions = readSize(detail, DATA_PAGE_2.repetitionsSize, 'the size of the levels of a page');
+      const levels = definitions + repetitions;
+      if (levels > bytes.length || levels > size) throw new Damage('the levels of a page reach beyond it');
+      const rest = bytes.subarray(levels);
+      const isPacked = DATA_PAGE_2.isCompressed.read(detail) !== false && rest.length > 0;
+      return {
+        isDictionary: false,
+        values: readSize(detail, DATA_PAGE_2.values, values),
+        encoding: DATA_PAGE_2.encoding.read(detail) ?? 0,
+        body: isPacked ? decompress(rest, codec, size - levels) : rest,
+        repetitionLevels: bytes.subarray(0, repetitions),
+        definitionLevels: bytes.subarray(repetitions, levels),
+        levelEncodings: LEVELS_IN_RUNS,
+      };
+    }
+    default:
+      return null;
   }
-  const definitions = sizeAt(detail, 5, 'the size of the levels of a page');
-  const repetitions = sizeAt(detail, 6, 'the size of the levels of a page');
-  const levels = definitions + repetitions;
-  if (levels > bytes.length || levels > size) throw new Damage('the levels of a page reach beyond it');
-  const rest = bytes.subarray(levels);
-  const isPacked = booleanAt(detail, 7) !== false && rest.length > 0;
-  return {
-    isDictionary,
-    values,
-    encoding: numberAt(detail, 4) ?? 0,
-    body: isPacked ? decompress(rest, codec, size - levels) : rest,
-    repetitionLevels: bytes.subarray(0, repetitions),
-    definitionLevels: bytes.subarray(repetitions, levels),
-    levelEncodings: RLE_LEVELS,
-  };
+}
+
+function present(detail: ThriftStruct | undefined): ThriftStruct {
+  if (detail === undefined) throw new Damage('a page has a damaged header');
+  return detail;
 }

@@ -1,17 +1,17 @@
-import { booleanAt, Damage, numberAt, structAt, type ThriftStruct, textAt } from './thrift.ts';
-
-/** The physical types, in the order of their numbers. */
-export const PHYSICAL_TYPES = [
-  'BOOLEAN',
-  'INT32',
-  'INT64',
-  'INT96',
-  'FLOAT',
-  'DOUBLE',
-  'BYTE_ARRAY',
-  'FIXED_LEN_BYTE_ARRAY',
-] as const;
-export type PhysicalType = (typeof PHYSICAL_TYPES)[number];
+import {
+  CONVERTED,
+  DECIMAL,
+  ELEMENT,
+  GEOMETRY,
+  INTEGER,
+  LOGICAL,
+  MOMENT,
+  PHYSICAL_TYPES,
+  type PhysicalType,
+  REPETITIONS,
+  UNITS,
+} from './format.ts';
+import { Damage, makeStruct, type ThriftStruct } from './thrift.ts';
 
 /** A value as it is stored. INT96 comes as one number of 96 bits. */
 export type StoredValue = boolean | number | bigint | Uint8Array;
@@ -48,7 +48,6 @@ export interface Leaf {
   readonly typeLength: number;
 }
 
-const REPETITIONS = ['required', 'optional', 'repeated'] as const;
 const DEEPEST = 60;
 
 /** Makes the tree of a schema that is stored as a list. @throws Damage */
@@ -70,27 +69,27 @@ function readNode(elements: readonly ThriftStruct[], from: number, above: Levels
   if (!element) throw new Damage('its schema has fewer fields than it states');
   if (above.depth > DEEPEST) throw new Damage('its schema is nested too deeply');
   const isRoot = from === 0;
-  const repetition = isRoot ? 'required' : REPETITIONS[numberAt(element, 3) ?? 0];
-  if (!repetition) throw new Damage(`its schema has the unknown repetition ${numberAt(element, 3)}`);
+  const repetition = isRoot ? 'required' : REPETITIONS[ELEMENT.repetition.read(element) ?? 0];
+  if (!repetition) throw new Damage(`its schema has the unknown repetition ${ELEMENT.repetition.read(element)}`);
   const levels: Levels = {
     definition: above.definition + (repetition === 'required' ? 0 : 1),
     repetition: above.repetition + (repetition === 'repeated' ? 1 : 0),
     depth: above.depth + 1,
   };
   const common = {
-    name: textAt(element, 4) ?? '',
+    name: ELEMENT.name.read(element) ?? '',
     repetition,
     meaning: readMeaning(element),
     maxDefinition: levels.definition,
     maxRepetition: levels.repetition,
     from,
   };
-  const childCount = numberAt(element, 5) ?? 0;
-  const typeNumber = numberAt(element, 1);
+  const childCount = ELEMENT.children.read(element) ?? 0;
+  const typeNumber = ELEMENT.type.read(element);
   if (!isRoot && childCount === 0 && typeNumber !== undefined) {
     const type = PHYSICAL_TYPES[typeNumber];
     if (!type) throw new Damage(`column ${common.name} has the unknown type ${typeNumber}`);
-    const typeLength = type === 'FIXED_LEN_BYTE_ARRAY' ? (numberAt(element, 2) ?? 0) : 0;
+    const typeLength = type === 'FIXED_LEN_BYTE_ARRAY' ? (ELEMENT.typeLength.read(element) ?? 0) : 0;
     if (typeLength < 0) throw new Damage(`the values of column ${common.name} have a negative length`);
     const leaf = { index: leaves.length, type, typeLength };
     const node: SchemaNode = { ...common, children: [], leaf, to: from + 1 };
@@ -108,66 +107,68 @@ function readNode(elements: readonly ThriftStruct[], from: number, above: Levels
   return { ...common, children, leaf: null, to };
 }
 
-/** The logical types without parameters, by their numbers. */
-const LOGICAL: Readonly<Record<number, PlainKind>> = {
-  1: 'text',
-  2: 'map',
-  3: 'list',
-  4: 'text',
-  6: 'date',
-  12: 'text',
-  14: 'uuid',
-  15: 'float16',
+/** The annotations without parameters. */
+const LOGICAL_MEANINGS: Readonly<Record<number, PlainKind>> = {
+  [LOGICAL.text]: 'text',
+  [LOGICAL.enum]: 'text',
+  [LOGICAL.json]: 'text',
+  [LOGICAL.map]: 'map',
+  [LOGICAL.list]: 'list',
+  [LOGICAL.date]: 'date',
+  [LOGICAL.uuid]: 'uuid',
+  [LOGICAL.float16]: 'float16',
 };
 
-/** The converted types without parameters, by their numbers. */
-const CONVERTED: Readonly<Record<number, PlainKind>> = {
-  0: 'text',
-  1: 'map',
-  2: 'map',
-  3: 'list',
-  4: 'text',
-  6: 'date',
-  19: 'text',
-  21: 'interval',
-  11: 'unsigned',
-  12: 'unsigned',
-  13: 'unsigned',
-  14: 'unsigned',
+const CONVERTED_MEANINGS: Readonly<Record<number, Meaning>> = {
+  [CONVERTED.text]: { kind: 'text' },
+  [CONVERTED.enum]: { kind: 'text' },
+  [CONVERTED.json]: { kind: 'text' },
+  [CONVERTED.map]: { kind: 'map' },
+  [CONVERTED.mapEntries]: { kind: 'map' },
+  [CONVERTED.list]: { kind: 'list' },
+  [CONVERTED.date]: { kind: 'date' },
+  [CONVERTED.timeMillis]: { kind: 'time', digits: 3, utc: true },
+  [CONVERTED.timeMicros]: { kind: 'time', digits: 6, utc: true },
+  [CONVERTED.timestampMillis]: { kind: 'timestamp', digits: 3, utc: true },
+  [CONVERTED.timestampMicros]: { kind: 'timestamp', digits: 6, utc: true },
+  [CONVERTED.uint8]: { kind: 'unsigned' },
+  [CONVERTED.uint16]: { kind: 'unsigned' },
+  [CONVERTED.uint32]: { kind: 'unsigned' },
+  [CONVERTED.uint64]: { kind: 'unsigned' },
+  [CONVERTED.interval]: { kind: 'interval' },
 };
 
-const UNIT_DIGITS: Readonly<Record<number, 3 | 6 | 9>> = { 1: 3, 2: 6, 3: 9 };
+const UNIT_DIGITS: Readonly<Record<number, 3 | 6 | 9>> = { [UNITS.millis]: 3, [UNITS.micros]: 6, [UNITS.nanos]: 9 };
 
 /** The logical type decides; older writers give only a converted type. */
 function readMeaning(element: ThriftStruct): Meaning {
-  const logical = structAt(element, 10)?.fields[0];
-  const detail = logical && 'fields' in (logical.value as object) ? (logical.value as ThriftStruct) : { fields: [] };
+  const logical = ELEMENT.logical.read(element)?.fields[0];
+  const detail = logical && 'fields' in (logical.value as object) ? (logical.value as ThriftStruct) : makeStruct();
   switch (logical?.id) {
-    case 5:
-      return decimal(numberAt(detail, 1));
-    case 7:
-    case 8: {
-      const digits = UNIT_DIGITS[structAt(detail, 2)?.fields[0]?.id ?? 0] ?? 6;
-      return { kind: logical.id === 7 ? 'time' : 'timestamp', digits, utc: booleanAt(detail, 1) ?? false };
+    case LOGICAL.decimal:
+      return decimal(DECIMAL.scale.read(detail));
+    case LOGICAL.time:
+    case LOGICAL.timestamp: {
+      const digits = UNIT_DIGITS[MOMENT.unit.read(detail)?.fields[0]?.id ?? 0] ?? 6;
+      const kind = logical.id === LOGICAL.time ? 'time' : 'timestamp';
+      return { kind, digits, utc: MOMENT.isUtc.read(detail) ?? false };
     }
-    case 10:
-      return { kind: booleanAt(detail, 2) === false ? 'unsigned' : 'stored' };
-    case 17:
-    case 18:
-      return { kind: 'geometry', crs: textAt(detail, 1) ?? null };
+    case LOGICAL.integer:
+      return { kind: INTEGER.isSigned.read(detail) === false ? 'unsigned' : 'stored' };
+    case LOGICAL.geometry:
+    case LOGICAL.geography:
+      return { kind: 'geometry', crs: GEOMETRY.crs.read(detail) ?? null };
     default: {
-      const kind = LOGICAL[logical?.id ?? 0];
+      const kind = LOGICAL_MEANINGS[logical?.id ?? 0];
       return kind ? { kind } : convertedMeaning(element);
     }
   }
 }
 
 function convertedMeaning(element: ThriftStruct): Meaning {
-  const type = numberAt(element, 6) ?? -1;
-  if (type === 5) return decimal(numberAt(element, 7));
-  if (type === 7 || type === 8) return { kind: 'time', digits: type === 7 ? 3 : 6, utc: true };
-  if (type === 9 || type === 10) return { kind: 'timestamp', digits: type === 9 ? 3 : 6, utc: true };
-  return { kind: CONVERTED[type] ?? 'stored' };
+  const type = ELEMENT.converted.read(element) ?? -1;
+  if (type === CONVERTED.decimal) return decimal(ELEMENT.scale.read(element));
+  return CONVERTED_MEANINGS[type] ?? { kind: 'stored' };
 }
 
 function decimal(scale = 0): Meaning {

@@ -233,57 +233,96 @@ function writeInteger(writer: Writer, value: number | bigint): void {
   writeVarint(writer, (whole << 1n) ^ (whole >> 63n));
 }
 
-/** The field of a struct with this id, or undefined. */
-export function fieldAt(struct: ThriftStruct, id: number): ThriftField | undefined {
-  return struct.fields.find((field) => field.id === id);
+/** A field of a struct as the format defines it. */
+export interface FieldDefinition<Read, Made = Read> {
+  readonly id: number;
+  /** Undefined when the struct lacks the field. @throws Damage when it is of another type */
+  read(struct: ThriftStruct): Read | undefined;
+  make(value: Made): ThriftField;
 }
 
-/** A whole number of two bytes or more, or undefined when the field is missing. The format has single bytes only in fields that are not
- * read, so here a byte is damage. @throws Damage when it is something else */
-export const numberAt = (struct: ThriftStruct, id: number): number | undefined =>
-  valueAt(struct, id, 'a number', ({ type, value }) => {
-    if (typeof value === 'number') return type === THRIFT.BYTE ? null : value;
-    return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : null;
+function define<Read, Made = Read>(
+  what: string,
+  parse: (field: ThriftField) => Read | null,
+  make: (value: Made) => Omit<ThriftField, 'id'>,
+): (id: number) => FieldDefinition<Read, Made> {
+  return (id) => ({
+    id,
+    read(struct) {
+      const field = struct.fields.find((one) => one.id === id);
+      if (field === undefined) return undefined;
+      const value = parse(field);
+      if (value === null) throw new Damage(`one of its descriptions has a field (${id}) that is not ${what}`);
+      return value;
+    },
+    make: (value) => ({ id, ...make(value) }),
   });
+}
+
+/** A whole number of two bytes or more. The format has single bytes only in fields that are not read, so here a byte is damage. */
+function wholeNumber({ type, value }: ThriftField): number | null {
+  if (typeof value === 'number') return type === THRIFT.BYTE ? null : value;
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : null;
+}
+
+const number = (type: number) => define<number>('a number', wholeNumber, (value) => ({ type, value }));
+export const i16 = number(THRIFT.I16);
+export const i32 = number(THRIFT.I32);
+export const i64 = number(THRIFT.I64);
+
+export const flag = define<boolean>(
+  'a boolean',
+  ({ value }) => (typeof value === 'boolean' ? value : null),
+  (value) => ({ type: value ? THRIFT.TRUE : THRIFT.FALSE, value }),
+);
+
+export const text = define<string, string | Uint8Array>(
+  'a text',
+  ({ value }) => (Buffer.isBuffer(value) ? value.toString('utf8') : null),
+  (value) => ({ type: THRIFT.BINARY, value: Buffer.from(value as string) }),
+);
+
+export const struct = define<ThriftStruct>(
+  'a struct',
+  ({ type, value }) => (type === THRIFT.STRUCT ? (value as ThriftStruct) : null),
+  (value) => ({ type: THRIFT.STRUCT, value }),
+);
+
+function list<Item extends ThriftValue>(elementType: number, what: string) {
+  return (id: number): FieldDefinition<Item[]> => {
+    const { read, make } = define<ThriftList>(
+      what,
+      ({ type, value }) => {
+        const { elementType: own, items } = value as ThriftList;
+        return type === THRIFT.LIST && (own === elementType || items.length === 0) ? (value as ThriftList) : null;
+      },
+      (value) => ({ type: THRIFT.LIST, value }),
+    )(id);
+    return {
+      id,
+      read: (from) => read(from)?.items as Item[] | undefined,
+      make: (items) => make({ elementType, items }),
+    };
+  };
+}
+
+export const structs = list<ThriftStruct>(THRIFT.STRUCT, 'a list of structs');
+export const numbers = list<number>(THRIFT.I32, 'a list of numbers');
+export const texts = list<Buffer>(THRIFT.BINARY, 'a list of texts');
+
+export const makeStruct = (...fields: ThriftField[]): ThriftStruct => ({ fields });
 
 /** A size or a count: present, whole and not negative. @throws Damage */
-export function sizeAt(struct: ThriftStruct, id: number, what: string): number {
-  const value = numberAt(struct, id);
+export function readSize(struct: ThriftStruct, field: FieldDefinition<number>, what: string): number {
+  const value = field.read(struct);
   if (value === undefined) throw new Damage(`${what} is missing`);
   if (value < 0) throw new Damage(`${what} is negative (${value})`);
   return value;
 }
 
-/** The value of a field, or undefined when the field is missing. @throws Damage when it is something else */
-function valueAt<T>(struct: ThriftStruct, id: number, what: string, read: (field: ThriftField) => T | null) {
-  const field = fieldAt(struct, id);
-  if (field === undefined) return undefined;
-  const value = read(field);
-  if (value === null) throw new Damage(`one of its descriptions has a field (${id}) that is not ${what}`);
-  return value;
-}
-
-export const booleanAt = (struct: ThriftStruct, id: number): boolean | undefined =>
-  valueAt(struct, id, 'a boolean', ({ value }) => (typeof value === 'boolean' ? value : null));
-
-export const textAt = (struct: ThriftStruct, id: number): string | undefined =>
-  valueAt(struct, id, 'a text', ({ value }) => (Buffer.isBuffer(value) ? value.toString('utf8') : null));
-
-export const structAt = (struct: ThriftStruct, id: number): ThriftStruct | undefined =>
-  valueAt(struct, id, 'a struct', ({ type, value }) => (type === THRIFT.STRUCT ? (value as ThriftStruct) : null));
-
-/** A list of structs, to be edited in place. */
-export const structsAt = (struct: ThriftStruct, id: number): ThriftStruct[] | undefined =>
-  valueAt(struct, id, 'a list of structs', ({ type, value }) => {
-    const { elementType, items } = value as ThriftList;
-    return type === THRIFT.LIST && (elementType === THRIFT.STRUCT || items.length === 0)
-      ? (items as ThriftStruct[])
-      : null;
-  });
-
 /** Replaces a field of the same type, or inserts it in the order of ids. */
 export function setField(struct: ThriftStruct, field: ThriftField): void {
-  const old = fieldAt(struct, field.id);
+  const old = struct.fields.find(({ id }) => id === field.id);
   if (old && old.type === field.type) {
     old.value = field.value;
     return;
@@ -292,26 +331,3 @@ export function setField(struct: ThriftStruct, field: ThriftField): void {
   const at = others.findIndex(({ id }) => id > field.id);
   struct.fields = at < 0 ? [...others, field] : [...others.slice(0, at), field, ...others.slice(at)];
 }
-
-export const i32 = (id: number, value: number): ThriftField => ({ id, type: THRIFT.I32, value });
-export const i64 = (id: number, value: number): ThriftField => ({ id, type: THRIFT.I64, value: BigInt(value) });
-export const flag = (id: number, value: boolean): ThriftField => ({
-  id,
-  type: value ? THRIFT.TRUE : THRIFT.FALSE,
-  value,
-});
-export const binary = (id: number, value: Buffer | string): ThriftField => ({
-  id,
-  type: THRIFT.BINARY,
-  value: Buffer.from(value),
-});
-export const struct = (id: number, ...fields: ThriftField[]): ThriftField => ({
-  id,
-  type: THRIFT.STRUCT,
-  value: { fields },
-});
-export const list = (id: number, elementType: number, items: ThriftValue[]): ThriftField => ({
-  id,
-  type: THRIFT.LIST,
-  value: { elementType, items },
-});

@@ -1,3 +1,4 @@
+import { ENCODINGS } from './format.ts';
 import { decodeHybrid, packedValue, unpackBits } from './hybrid.ts';
 import type { Leaf, StoredValue } from './schema.ts';
 import { Damage } from './thrift.ts';
@@ -15,14 +16,19 @@ export function decodeValues(
 ): ArrayLike<StoredValue> {
   if (count === 0) return [];
   const { type } = leaf;
-  if (encoding === 0) return plainValues(body, at, leaf, count);
-  if (encoding === 3 && type === 'BOOLEAN' && at + LENGTH_BYTES <= body.length) {
+  const { plain, runs, differences, textLengths, sharedTexts, splitBytes } = ENCODINGS;
+  if (encoding === plain) return plainValues(body, at, leaf, count);
+  if (encoding === runs && type === 'BOOLEAN' && at + LENGTH_BYTES <= body.length) {
     return Array.from(decodeHybrid(body, at + LENGTH_BYTES, 1, count), Boolean);
   }
-  if (encoding === 5 && type === 'INT32') return int32(deltaNumbers(body, at, count, 32).values);
-  if (encoding === 5 && type === 'INT64') return deltaNumbers(body, at, count, 64).values;
-  if (encoding === 6 || encoding === 7) return deltaTexts(body, at, count, encoding === 7);
-  if (encoding === 9) return splitValues(body, at, leaf, count);
+  if (encoding === differences && type === 'INT32') return int32(deltaNumbers(body, at, count, 32).values);
+  if (encoding === differences && type === 'INT64') return deltaNumbers(body, at, count, 64).values;
+  if (encoding === textLengths || encoding === sharedTexts) {
+    return deltaTexts(body, at, count, encoding === sharedTexts);
+  }
+  if (encoding === splitBytes && type !== 'BOOLEAN' && type !== 'INT96' && type !== 'BYTE_ARRAY') {
+    return splitValues(body, at, leaf, count);
+  }
   throw new Damage(`it has ${type} values in encoding ${encoding}, which Perilbook does not read`);
 }
 
@@ -63,19 +69,15 @@ function plainValues(body: Buffer, at: number, leaf: Leaf, count: number): Array
 /** BYTE_STREAM_SPLIT: the first bytes of all values, then the second ones, and so on. */
 function splitValues(body: Buffer, at: number, leaf: Leaf, count: number): ArrayLike<StoredValue> {
   const width = widthOf(leaf);
-  const { type } = leaf;
-  if (type === 'BOOLEAN' || type === 'INT96' || type === 'BYTE_ARRAY') {
-    throw new Damage(`it has ${type} values in encoding 9, which Perilbook does not read`);
-  }
   if (body.length - at < count * Math.max(width, 1)) throw new Damage(TOO_SHORT);
   const joined = new Uint8Array(count * width);
   for (let byte = 0; byte < width; byte++) {
     for (let i = 0; i < count; i++) joined[i * width + byte] = body[at + byte * count + i]!;
   }
-  return type === 'FIXED_LEN_BYTE_ARRAY' ? slices(joined, width, count) : numbers(joined, type);
+  return leaf.type === 'FIXED_LEN_BYTE_ARRAY' ? slices(joined, width, count) : numbers(joined, leaf.type);
 }
 
-function numbers(bytes: Uint8Array, type: 'INT32' | 'INT64' | 'FLOAT' | 'DOUBLE'): ArrayLike<StoredValue> {
+function numbers(bytes: Uint8Array, type: Leaf['type']): ArrayLike<StoredValue> {
   // A copy: a typed array must begin at a multiple of its width.
   const { buffer } = new Uint8Array(bytes);
   switch (type) {
