@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
-import { definedOnly, mergeJobFiles, relativeToFile } from '../job/merge-settings.ts';
+import { definedOnly, mergeJobFiles, relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
 import type { Given, JobFlags } from '../job/setting-table.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
@@ -25,6 +25,20 @@ export function jobOf(
   const jobFile = words.length === 1 ? words.find(isJobFile) : undefined;
   const job = makeJob(settingsOf(context, words, flags), { ...foldersOf(context), jobFile });
   return { ...job, limit: flags.limit ?? null };
+}
+
+/**
+ * The job of a report. An input file without options has the settings of its last run, so that nobody types them again.
+ *
+ * @throws USAGE, JOB_FILE, and what opening the store throws
+ */
+export async function jobOfReport(context: CliContext, words: readonly string[], flags: JobFlags): Promise<Job> {
+  const hasOptions = JOB_OPTIONS.some(({ flag }) => flag !== 'store' && flags[flag] !== undefined);
+  if (words.length === 0 || words.some(isJobFile) || hasOptions) return jobOf(context, words, flags);
+  const plain = anyJobOf(context, words, flags);
+  await using store = await openStore(context, plain);
+  const settings = (await store.runs()).find(({ input }) => input === plain.input)?.settings ?? {};
+  return makeJob([...settingsOf(context, words, flags), settings as JobFile], foldersOf(context));
 }
 
 /** The settings of the command line and the environment; null if the command line names a job file. */
@@ -81,7 +95,7 @@ function settingsOfWords({ workingFolder }: CliContext, words: readonly string[]
   const jobFile = words.find(isJobFile);
   if (first === undefined) return {};
   if (jobFile === undefined) return { input: words.length === 1 ? first : [...words] };
-  if (words.length === 1) return relativeToFile(readJobFile(resolve(workingFolder, jobFile), jobFile), jobFile);
+  if (words.length === 1) return relativeTo(dirname(jobFile), readJobFile(resolve(workingFolder, jobFile), jobFile));
   throw new PerilbookError(
     'USAGE',
     `The job file ${jobFile} cannot be combined with other arguments`,

@@ -1,4 +1,4 @@
-import type { TopicSlug } from '../contract/topics.ts';
+import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { type Job, NO_OUTPUT } from '../job/settings.ts';
 import { type Prepared, prepareAgain } from '../run/prepare.ts';
 import type { RunResult } from '../run/run-job.ts';
@@ -8,7 +8,7 @@ import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import { colorFor, noColor } from './messages/color.ts';
 import { commandLine } from './messages/command-line.ts';
 import { costOfRest, reportCommand, resumeCommand } from './messages/next-commands.ts';
-import { fittingLines, type OutputStyle, sampleCreditsMessage } from './messages/plan-messages.ts';
+import { fittingLines, type OutputStyle, sampleCreditsMessage, topicsMessage } from './messages/plan-messages.ts';
 import { findingMessages, runMessages } from './messages/run-messages.ts';
 
 /** The command line of a run: its words and its options. */
@@ -68,8 +68,10 @@ export function styleOf(context: CliContext): OutputStyle {
 /** Says what an earlier version of the output had besides, and how to write both: the answers are still in the store. */
 function lostMessage({ words, flags }: RunLine, job: Job, lost: readonly TopicSlug[]): string[] {
   if (lost.length === 0) return [];
-  const both = commandLine('run', words, { ...flags, topics: [...job.topics, ...lost].join(',') });
-  return [`The output was replaced: it had ${lost.join(', ')} too. To write both: ${both}`];
+  const topics = [...job.topics, ...lost];
+  const named = topics.length === TOPIC_SLUGS.length ? 'all' : topics.join(',');
+  const both = commandLine('run', words, { ...flags, topics: named });
+  return [`The output was replaced: it had ${topicsMessage(lost)} too. To write both: ${both}`];
 }
 
 /** The cost of the missing answers after the run; 0 where no budget is to be named for them. */

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { commandIn } from './finish-hook.ts';
 import type { JobFile } from './job-file.ts';
@@ -26,9 +26,8 @@ function mergeLocations(weak: NonNullable<JobFile['location']>, strong: NonNulla
   return { ...(strong.lat === undefined && strong.lng === undefined ? weak : columns), ...strong };
 }
 
-/** Resolves the paths of a job file against its folder. */
-export function relativeToFile(job: JobFile, file: string): JobFile {
-  const folder = dirname(file);
+/** Resolves the paths of settings against a folder. */
+export function relativeTo(folder: string, job: JobFile): JobFile {
   const resolvePath = (path: string | undefined) =>
     path === undefined || path === '-' || isAbsolute(path) ? path : join(folder, path);
   const { input } = job;

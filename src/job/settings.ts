@@ -12,7 +12,7 @@ import { durationMs } from './duration.ts';
 import { commandIn } from './finish-hook.ts';
 import { inputOf, nameOfInput, type PartSettings } from './input-setting.ts';
 import type { JobFile } from './job-file.ts';
-import { definedOnly, mergeJobFiles } from './merge-settings.ts';
+import { definedOnly, mergeJobFiles, relativeTo } from './merge-settings.ts';
 import { DEFAULTS, SETTING_LIST, type SettingName } from './setting-table.ts';
 import { topicsOf } from './topic-choice.ts';
 
@@ -65,11 +65,12 @@ export interface Job extends PlainSettings {
   /** Look up the first located rows only, for a trial; null: all. It is an option of commands alone. */
   readonly limit: number | null;
   readonly store: string;
-  /** The hook after a run; null: none. */
   /** A program and its arguments. */
   readonly onFinish: readonly string[] | null;
   /** The file for the figures of a run; null: none. */
   readonly metrics: string | null;
+  /** The settings that were given, without defaults and with absolute paths: `makeJob` makes the same job of them anywhere. */
+  readonly given: JobFile;
   /** Settings with a large effect on the price that come from a default; of the subscription the account says it. */
   readonly assumed: readonly ('topics' | 'anniversary_day')[];
   /** The account whose credits the keys spend. */
@@ -101,8 +102,10 @@ export interface JobFolders {
  * @throws JOB_FILE, USAGE when a setting without a default is missing
  */
 export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
-  const merged = [DEFAULTS satisfies JobFile as JobFile, ...[...layers].reverse()].reduce(mergeJobFiles);
-  const settings = merged as JobFile & { [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]> };
+  const given = [...layers].reverse().reduce(mergeJobFiles, {});
+  const settings = mergeJobFiles(DEFAULTS, given) as JobFile & {
+    [K in keyof typeof DEFAULTS]-?: NonNullable<JobFile[K]>;
+  };
   if (settings.input === undefined) {
     throw new PerilbookError(
       'USAGE',
@@ -139,6 +142,7 @@ export function makeJob(layers: readonly JobFile[], folders: JobFolders): Job {
     store: storeOf(settings.store, folders),
     onFinish: settings.on_finish ? commandIn(settings.on_finish, (path) => resolve(folders.workingFolder, path)) : null,
     metrics: settings.metrics === undefined ? null : resolve(folders.workingFolder, settings.metrics),
+    given: relativeTo(folders.workingFolder, given),
     assumed: [
       ...(layers.some(({ topics }) => topics) ? [] : (['topics'] as const)),
       ...(layers.some((layer) => layer.anniversary_day !== undefined) ? [] : (['anniversary_day'] as const)),

@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { counted } from '../base/format-numbers.ts';
 import type { JobFile } from '../job/job-file.ts';
-import { relativeToFile } from '../job/merge-settings.ts';
+import { relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
 import { type Job, makeJob } from '../job/settings.ts';
 import { type Prepared, prepare } from '../run/prepare.ts';
@@ -83,7 +83,7 @@ function jobOf(job: string | JobFile, options: JobOptions) {
   const host = libraryHost(folders, env, onEvent);
   const settings =
     typeof job === 'string'
-      ? relativeToFile(readJobFile(resolve(folders.workingFolder, job), job), resolve(folders.workingFolder, job))
+      ? relativeTo(dirname(resolve(folders.workingFolder, job)), readJobFile(resolve(folders.workingFolder, job), job))
       : checkedSettings(job);
   const resolved = makeJob([settings], { ...folders, ...(typeof job === 'string' && { jobFile: job }) });
   refuseStreams(resolved);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { shownKeySource } from '../job/key-shapes.ts';
-import { relativeToFile } from '../job/merge-settings.ts';
+import { relativeTo } from '../job/merge-settings.ts';
 import { checkJobText, type JobProblem } from '../job/read-job-file.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
 import { checkFormat } from '../rows/file-formats.ts';
@@ -51,7 +51,7 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   let job: Job;
   try {
     // The command line may name the input.
-    job = makeJob([relativeToFile({ input: '-', ...content }, file)], { ...outside, jobFile: file });
+    job = makeJob([relativeTo(dirname(file), { input: '-', ...content })], { ...outside, jobFile: file });
   } catch (error) {
     if (!(error instanceof PerilbookError)) throw error;
     return { problems: [at(error)], warnings: [] };

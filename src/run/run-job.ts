@@ -118,6 +118,7 @@ export async function startRun(
     ...(connection.kind === 'local' ? { account: '' } : { account: job.account.name, ...termsOf(job) }),
     plannedCredits,
     budget: plan.limit,
+    settings: job.given,
   });
 }
 

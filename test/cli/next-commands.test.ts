@@ -40,10 +40,13 @@ test('after the end of a budget the next one is what the rest costs, as far as a
   assert.equal(resume(ended('quota').stop, 3), 'perilbook run a.csv --budget 9900', 'the next period');
 });
 
-test('the command of the report leaves out what belongs to a run', () => {
-  const job = { input: '/a.csv', output: '/b.csv' };
-  const flags = { yes: true, budget: 5, debug: true, quiet: true, output: 'b.csv', force: true };
-  assert.equal(reportCommand(['a.csv'], flags, job), 'perilbook report a.csv --output b.csv');
+test('the command of the report leaves out what belongs to a run, and what the report remembers of it', () => {
+  const job = { input: '/a.csv', output: '/b.csv', jobFile: null };
+  const flags = { yes: true, budget: 5, debug: true, quiet: true, topics: 'hail', force: true };
+  assert.equal(reportCommand(['a.csv'], flags, job), 'perilbook report a.csv');
+  assert.equal(reportCommand(['a.csv'], { ...flags, store: 's.db' }, job), 'perilbook report a.csv --store s.db');
+  const ofFile = { ...job, jobFile: '/j.yaml' };
+  assert.equal(reportCommand(['j.yaml'], flags, ofFile), 'perilbook report j.yaml --topics hail');
   assert.equal(reportCommand(['-'], flags, { ...job, input: '-' }), null);
 });
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../src/contract/topics.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
-import { mergeJobFiles, relativeToFile } from '../../src/job/merge-settings.ts';
+import { mergeJobFiles, relativeTo } from '../../src/job/merge-settings.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { topicsOf } from '../../src/job/topic-choice.ts';
 import { fc } from '../properties.ts';
@@ -129,15 +129,12 @@ test('the scopes of a key may be written with the names of groups', () => {
 });
 
 test('paths of a job file are relative to it, all others to the working folder', () => {
-  const file = relativeToFile(
-    {
-      input: 'in.csv',
-      output: '../out/o.csv',
-      store: 's.db',
-      service: { base_url: 'https://h.example', api_keys: [{ file: '/abs/key' }, { env: 'KEY' }] },
-    },
-    'jobs/nightly.yaml',
-  );
+  const file = relativeTo('jobs', {
+    input: 'in.csv',
+    output: '../out/o.csv',
+    store: 's.db',
+    service: { base_url: 'https://h.example', api_keys: [{ file: '/abs/key' }, { env: 'KEY' }] },
+  });
   const made = makeJob([{ output: 'flag.csv' }, file], SURROUNDINGS);
   assert.deepEqual([made.input, made.output, made.store], ['/here/jobs/in.csv', '/here/flag.csv', '/here/jobs/s.db']);
   assert.equal(makeJob([file], SURROUNDINGS).output, '/here/out/o.csv');
@@ -146,15 +143,15 @@ test('paths of a job file are relative to it, all others to the working folder',
     made.service.keys.map(({ env, file: path }) => env ?? path),
     ['/abs/key', 'KEY'],
   );
-  const absolute = relativeToFile({ input: '/books/in.csv', output: '-' }, '/etc/jobs/a.yaml');
+  const absolute = relativeTo('/etc/jobs', { input: '/books/in.csv', output: '-' });
   assert.deepEqual([absolute.input, absolute.output], ['/books/in.csv', '-']);
-  assert.equal(relativeToFile({ input: 'in.csv' }, '/etc/jobs/a.yaml').input, '/etc/jobs/in.csv');
-  assert.deepEqual(relativeToFile({ service: 'local' }, 'a.yaml'), { service: 'local' });
+  assert.equal(relativeTo('/etc/jobs', { input: 'in.csv' }).input, '/etc/jobs/in.csv');
+  assert.deepEqual(relativeTo('.', { service: 'local' }), { service: 'local' });
 });
 
 test('a key file of a job file is found from any working folder', () => {
   const service = { base_url: 'https://h.example', api_keys: [{ file: 'key' }] };
-  const made = makeJob([relativeToFile({ input: 'in.csv', service }, 'jobs/nightly.yaml')], SURROUNDINGS);
+  const made = makeJob([relativeTo('jobs', { input: 'in.csv', service })], SURROUNDINGS);
   assert.ok(made.service.kind === 'remote');
   assert.equal(made.service.keys[0]!.file, '/here/jobs/key');
 });

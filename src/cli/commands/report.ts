@@ -17,7 +17,7 @@ import type { Store } from '../../store/port.ts';
 import type { ReportFlags } from '../command-options.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { jobOf, openStore } from '../job-of-options.ts';
+import { jobOfReport, openStore } from '../job-of-options.ts';
 import { shownPath } from '../messages/format.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 
@@ -28,7 +28,7 @@ export async function reportCommand(
   words: readonly string[],
 ): Promise<number> {
   const flags = withPageNamed(given);
-  const job = jobOf(context, words, flags);
+  const job = await jobOfReport(context, words, flags);
   const file = reportFile(context, flags.report) ?? besideOutput(job, context.workingFolder);
   if (flags.json && file === '-') {
     throw new PerilbookError(

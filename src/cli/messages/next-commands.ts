@@ -23,19 +23,21 @@ export function resumeCommand(
   return commandLine('run', words, budget === null || budget === job.budget ? others : { ...others, budget });
 }
 
-/** Options of a report that a run has too, and that concern the run alone. */
-const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'metrics', 'report'];
-
-/** The command line that writes the report of a run; null where its rows were not written to a file. */
+/** The command line that writes the report of a run; null where its rows were not written to a file. A report of a job file takes the
+ * options of the run, one of an input file remembers them. */
 export function reportCommand(
   words: readonly string[],
   flags: OptionValues,
-  { input, output }: Pick<Job, 'input' | 'output'>,
+  { input, output, jobFile }: Pick<Job, 'input' | 'output' | 'jobFile'>,
 ): string | null {
   if (input === '-' || output === '-' || output === NO_OUTPUT) return null;
+  if (jobFile === null) return commandLine('report', words, { store: flags.store });
   const shared = Object.entries(flags).filter(([name]) => name in REPORT_OPTIONS && !OF_RUN.includes(name));
   return commandLine('report', words, Object.fromEntries(shared));
 }
+
+/** Options of a report that a run has too, and that concern the run alone. */
+const OF_RUN: readonly string[] = ['budget', 'force', 'json', 'limit', 'metrics', 'report'];
 
 /**
  * The price of the missing answers, at most what the billing period that pays has: this one, or the next if this one has nothing left.

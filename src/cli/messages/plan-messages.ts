@@ -125,7 +125,8 @@ function rowsMessage({ rows, located, invalid, outside_us }: Prepared['summary']
   return `${counted(rows, 'row')}, ${[`${grouped(located)} located`, ...rest].filter(Boolean).join(', ')}`;
 }
 
-function topicsMessage(topics: readonly string[]): string {
+/** `hail, park`; of more than six the first five, and how many more. */
+export function topicsMessage(topics: readonly string[]): string {
   return topics.length <= 6 ? topics.join(', ') : `${topics.slice(0, 5).join(', ')} and ${topics.length - 5} more`;
 }
 

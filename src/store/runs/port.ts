@@ -19,6 +19,8 @@ export interface RunRecord extends Spending {
   readonly plannedCredits: number;
   readonly budget: number;
   readonly resumeAfter: number | null;
+  /** What the run was asked for, as a job file; null where it was not recorded. */
+  readonly settings: unknown;
   /** The summary of the run, as `--json` prints it. */
   readonly summary: unknown;
 }
@@ -50,6 +52,8 @@ export interface NewRun {
   readonly terms?: AccountTerms;
   readonly plannedCredits: number;
   readonly budget: number;
+  /** What the run was asked for, as a job file, without keys. */
+  readonly settings?: unknown;
 }
 
 export interface RunConclusion {

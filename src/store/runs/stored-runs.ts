@@ -11,7 +11,11 @@ import type { Spending } from '../ledger/port.ts';
 import type { Owner } from '../port.ts';
 import type { AccountTerms, LedgerAccount, NewRun, RunConclusion, RunRecord } from './port.ts';
 
-type StoredRun = Omit<RunRecord, 'summary'> & { readonly summary: string | null; readonly owner: string };
+type StoredRun = Omit<RunRecord, 'settings' | 'summary'> & {
+  readonly settings: string | null;
+  readonly summary: string | null;
+  readonly owner: string;
+};
 
 const LATEST = 200;
 
@@ -20,9 +24,9 @@ export function* insertRun({ dialect }: SqlDatabase, run: NewRun, owner: Owner):
   const texts = [run.job, run.input, run.output, run.account, owner.name].map(storable);
   const [[row]] = yield* read(
     statement<{ id: number }>(
-      `INSERT INTO runs (job, input, output, account, owner, started_at, state, planned_credits, budget)
-       VALUES ($1, $2, $3, $4, $5, ${dialect.now}, 'running', $6, $7) RETURNING id`,
-      [...texts, run.plannedCredits, run.budget],
+      `INSERT INTO runs (job, input, output, account, owner, started_at, state, planned_credits, budget, settings)
+       VALUES ($1, $2, $3, $4, $5, ${dialect.now}, 'running', $6, $7, $8) RETURNING id`,
+      [...texts, run.plannedCredits, run.budget, run.settings === undefined ? null : JSON.stringify(run.settings)],
     ),
   );
   if (run.terms !== undefined) {
@@ -63,7 +67,7 @@ export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRec
   const [rows] = yield* read(
     statement<StoredRun>(
       `SELECT id AS run, job, input, output, account, owner, started_at AS "startedAt", finished_at AS "finishedAt", state,
-         planned_credits AS "plannedCredits", budget, charged, unknown, open, resume_after AS "resumeAfter", summary
+         planned_credits AS "plannedCredits", budget, charged, unknown, open, resume_after AS "resumeAfter", settings, summary
        FROM runs WHERE CAST($1 AS text) IS NULL OR job = $1 ORDER BY id DESC LIMIT ${LATEST}`,
       [job ?? null],
     ),
@@ -72,6 +76,7 @@ export function* readRuns(job: string | undefined, owner: Owner): SqlWork<RunRec
     ...row,
     // A killed process cannot record its end. A process on another machine counts as running.
     state: row.state === 'running' && by !== owner.name && !owner.isAlive(by) ? 'cut off' : row.state,
+    settings: row.settings === null ? null : JSON.parse(row.settings),
     summary: row.summary === null ? null : JSON.parse(row.summary),
   }));
 }

@@ -1,4 +1,4 @@
--- Answers, ledger and runs. Times are milliseconds since the epoch; credits are whole. The numbers below 14 were those of development
+-- Answers, ledger and runs. Times are milliseconds since the epoch; credits are whole. The numbers below 15 were those of development
 -- versions, whose files are refused.
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY,
@@ -81,6 +81,7 @@ CREATE TABLE runs (
   unknown INTEGER NOT NULL DEFAULT 0,
   open INTEGER NOT NULL DEFAULT 0,
   resume_after INTEGER,
+  settings TEXT,
   summary TEXT
 ) STRICT;
 

@@ -1,4 +1,4 @@
--- Answers, ledger and runs. Times are milliseconds since the epoch, by this server's clock; credits are whole. The numbers below 4
+-- Answers, ledger and runs. Times are milliseconds since the epoch, by this server's clock; credits are whole. The numbers below 5
 -- were those of development versions, whose schemas are refused.
 
 -- The transactions that wrote and whose ends their clients do not know yet: who got no answer to a COMMIT finds its row here, or
@@ -84,6 +84,7 @@ CREATE TABLE runs (
   unknown bigint NOT NULL DEFAULT 0,
   open bigint NOT NULL DEFAULT 0,
   resume_after bigint,
+  settings text,
   summary text
 ) WITH (fillfactor = 50);
 
