@@ -97,4 +97,4 @@ export function runHost(context: CliContext, notice: RunHost['notice'] = (messag
   };
 }
 
-const OTHER_SOURCES = 'Made-up answers, to try Perilbook: --service sample. To buy answers: --base-url ADDRESS. ';
+const OTHER_SOURCES = ' To buy answers: --base-url ADDRESS. To try made-up ones: --service sample.';

@@ -100,7 +100,7 @@ export function connectionTo(
     data?.sample
       ? `The data in ${dataFile} is made up`
       : `No data for ${topicsText(topics).replaceAll(' ', ', ')} is in ${dataFile}`,
-    `${otherSources}Get it: ${getCommand(job, workingFolder, state)}.`,
+    `Get it: ${getCommand(job, workingFolder, state)}.${otherSources}`,
     { file: dataFile },
   );
 }
