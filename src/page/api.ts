@@ -11,11 +11,11 @@ import { keyRefusal } from '../run/ledger-calls.ts';
 import { withLastTerms } from '../run/plan/account-terms.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
-import { type Choice, confirmation, jobFileOf, keptChoice } from './files/choice.ts';
+import { type Choice, type ChosenSource, confirmation, firstChoice, jobFileOf } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
-import { listRuns } from './runs/run-list.ts';
+import { type EndedRun, latestRun, type RunUpdate } from './runs/run-progress.ts';
 import { Runs } from './runs/started-runs.ts';
 import { type ErrorMessage, errorMessageOf, RefusedRequest } from './web/error-replies.ts';
 
@@ -50,7 +50,7 @@ export class UiApi {
   async about(): Promise<unknown> {
     const { job } = await withLastTerms(this.#anyJob(), this.dependencies.store);
     return {
-      source: job.service.kind === 'remote' ? 'service' : job.service.kind,
+      source: this.#usualSource(),
       service: job.service.kind === 'remote' ? new URL(job.service.baseUrl).host : null,
       account: job.account.name,
       subscription: `${job.account.isAssumed ? 'assumed: ' : ''}${job.account.subscription.name}`,
@@ -64,7 +64,7 @@ export class UiApi {
   file(id: string): ChosenFile {
     const file = this.workspace.get(id);
     if (file) return file;
-    throw new RefusedRequest(404, 'NO_BOOK', 'Unknown file', 'Choose the file again.');
+    throw new RefusedRequest(404, 'UNKNOWN_FILE', 'Unknown file', 'Choose the file again.');
   }
 
   /** Adds a file of this machine. @throws INPUT_UNREADABLE */
@@ -88,10 +88,18 @@ export class UiApi {
       path: isUpload ? null : path,
       ...preview,
       header,
-      kept: keptChoice(settings),
-      is_working: this.runs.isWorking(id),
+      chosen: firstChoice(settings, header, preview, this.#usualSource()),
+      run: await this.run(file),
       has_output: existsSync(this.outputOf(file)),
     };
+  }
+
+  /** The run of a file, or how its latest run ended in an earlier process; null before the first. */
+  async run(file: ChosenFile): Promise<RunUpdate | { readonly phase: 'ended'; readonly end: EndedRun } | null> {
+    const update = this.runs.update(file.id);
+    if (update !== null) return update;
+    const end = await latestRun(this.dependencies.store, this.outputOf(file));
+    return end && { phase: 'ended', end };
   }
 
   /** The choices for a file, and why the others are unavailable. */
@@ -151,11 +159,6 @@ export class UiApi {
     this.workspace.keepSettings(file, { ...this.#placeOf(file), output: job.output, ...settings });
   }
 
-  async listRuns(): Promise<ReturnType<typeof listRuns>> {
-    const files = this.workspace.list().map((file) => ({ ...file, output: this.outputOf(file) }));
-    return listRuns(await this.dependencies.store.runs(), files, (file) => this.runs.isWorking(file));
-  }
-
   outputOf(file: ChosenFile): string {
     return this.workspace.output(file, this.dependencies.jobOf(this.#placeOf(file)).output);
   }
@@ -182,6 +185,11 @@ export class UiApi {
 
   #jobOf(file: ChosenFile, settings: JobFile): Job {
     return this.dependencies.jobOf({ ...settings, ...this.#placeOf(file), output: this.outputOf(file) });
+  }
+
+  #usualSource(): ChosenSource {
+    const { kind } = this.#anyJob().service;
+    return kind === 'remote' ? 'service' : kind;
   }
 
   /** A job for settings that do not depend on its input. */

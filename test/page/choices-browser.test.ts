@@ -159,7 +159,7 @@ test('the page ends in the report: renewed while answers come, it keeps map, fil
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('#list-csv')]);
   assert.match(readFileSync(await download.path(), 'utf8'), /^Line,ID,Location,County,Value,Locations,/);
   await page.getByRole('navigation', { name: 'Sections' }).getByText('Credits').click();
-  assert.match(page.url(), /#book=/, 'the address still names the file');
+  assert.match(page.url(), /#file=/, 'the address still names the file');
   await nothingFound(page, 'report in the page');
   await page.reload();
   await title(page, 'Paused');

@@ -13,7 +13,7 @@ import { openUi, WILDFIRE, yes } from './ui-scene.ts';
 
 const timeout = 300_000;
 
-const PATHS = ['/', '/assets/app.js', '/api/about', '/api/runs', '/api/books/0000000000000000/result'];
+const PATHS = ['/', '/assets/app.js', '/api/about', '/api/alive', '/api/files/0000000000000000/result'];
 
 test('a token opens one session and is used up; without a session nothing is answered', { timeout }, async (t) => {
   const scene = await openUi(t);
@@ -64,12 +64,12 @@ test('another host, another origin, none at all: refused, with and without a ses
     `https://127.0.0.1:${port}`,
   ]) {
     for (const path of ['start', 'stop', 'price']) {
-      const { status } = await visitor.ask('POST', `/api/books/${id}/${path}`, { headers: { origin }, body });
+      const { status } = await visitor.ask('POST', `/api/files/${id}/${path}`, { headers: { origin }, body });
       assert.equal(status, 403, `${path} from ${origin}`);
     }
   }
   const asForm = { 'content-type': 'text/plain' };
-  const form = await visitor.ask('POST', `/api/books/${id}/start`, { headers: asForm, body: JSON.stringify(body) });
+  const form = await visitor.ask('POST', `/api/files/${id}/start`, { headers: asForm, body: JSON.stringify(body) });
   assert.equal(form.status, 415);
   assert.equal(scene.harness.charged(), 0);
 });
@@ -87,7 +87,7 @@ test('only this machine is listened to', { timeout }, async (t) => {
 test('every answer carries the policies, errors too', { timeout }, async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
-  for (const path of [...PATHS, '/nothing', '/api/books/xyz']) {
+  for (const path of [...PATHS, '/nothing', '/api/files/xyz']) {
     for (const who of [visitor, scene.stranger()]) {
       const { headers } = await who.ask('GET', path);
       // The page itself has one inline part, the map of its libraries.
@@ -149,13 +149,13 @@ test('what is asked for by path, number or name, and is not there, is not there'
     '/assets/..%2f..%2fdesk.ts',
     '/assets/%2e%2e/%2e%2e/package.json',
     '/assets/../start-ui.ts',
-    '/api/books/..%2f..%2fstore.db/result',
-    `/api/books/${id}%2f..%2f${id}/result`,
-    `/api/books/${id}/result`,
-    `/api/books/${id}/report`,
-    '/api/books/0123456789abcdef',
-    '/api/books/0123456789abcdef/events',
-    `/api/books/${id}/start`,
+    '/api/files/..%2f..%2fstore.db/result',
+    `/api/files/${id}%2f..%2f${id}/result`,
+    `/api/files/${id}/result`,
+    `/api/files/${id}/report`,
+    '/api/files/0123456789abcdef',
+    '/api/files/0123456789abcdef/events',
+    `/api/files/${id}/start`,
   ]) {
     assert.equal((await visitor.ask('GET', path)).status, 404, path);
   }
@@ -165,7 +165,7 @@ test('what is asked for by path, number or name, and is not there, is not there'
     { ...WILDFIRE, topics: ['rain'] },
     { ...WILDFIRE, topics: [] },
   ]) {
-    const { status } = await visitor.ask('POST', `/api/books/${id}/price`, { body });
+    const { status } = await visitor.ask('POST', `/api/files/${id}/price`, { body });
     assert.ok(status === 422 || status === 400, JSON.stringify(body));
   }
   assert.deepEqual(scene.bugs, []);
@@ -179,11 +179,11 @@ test('an upload that is too large is refused, said to be so or not, and nothing 
   const { status, body } = await visitor.upload('big.csv', 'x'.repeat(1001));
   assert.deepEqual([status, body.error.code], [413, 'TOO_LARGE']);
   const chunked = { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked' };
-  const unsaid = await visitor.ask('POST', '/api/books?name=b.csv', { headers: chunked, body: 'x'.repeat(5000) });
+  const unsaid = await visitor.ask('POST', '/api/files?name=b.csv', { headers: chunked, body: 'x'.repeat(5000) });
   assert.equal(unsaid.status, 413);
   assert.deepEqual(readdirSync(join(scene.harness.folder, 'ui')), []);
   assert.equal((await visitor.upload('small.csv', 'lat,lng\n40.1,-99.9\n')).status, 201);
-  const json = await visitor.ask('POST', '/api/books/named', { body: { path: 'x'.repeat(100_000) } });
+  const json = await visitor.ask('POST', '/api/files/named', { body: { path: 'x'.repeat(100_000) } });
   assert.equal(json.status, 413);
 });
 
@@ -194,7 +194,7 @@ test('a file of this machine: named once or twice it is one book; what is no fil
   const { folder } = scene.harness;
   const visitor = await scene.visit();
   scene.harness.writeInput(places(3));
-  const name = (path: string) => visitor.ask('POST', '/api/books/named', { body: { path } });
+  const name = (path: string) => visitor.ask('POST', '/api/files/named', { body: { path } });
   const first = await name('input.csv');
   assert.equal(first.status, 201);
   assert.equal((await name(join(folder, 'input.csv'))).body.id, first.body.id);
@@ -207,7 +207,7 @@ test('a file of this machine: named once or twice it is one book; what is no fil
     assert.ok(body.error.hint.length > 0);
   }
   const { id } = first.body;
-  await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
+  await visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
   await visitor.ended(id);
   assert.equal(existsSync(join(folder, 'input.hazards.csv')), false, 'the output lies in the workspace');
 });
@@ -227,9 +227,9 @@ test('the key is in no answer', { timeout }, async (t) => {
   });
   const visitor = await scene.visit();
   const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
-  await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
+  await visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
   const texts = [JSON.stringify(await visitor.ended(id))];
-  for (const path of ['/api/about', '/api/runs', `/api/books/${id}`, `/api/books/${id}/result`]) {
+  for (const path of ['/api/about', '/api/alive', `/api/files/${id}`, `/api/files/${id}/result`]) {
     texts.push((await visitor.ask('GET', path)).text);
   }
   for (const text of texts) assert.ok(!text.includes(key!.secret) && !text.includes(key!.fingerprint));
@@ -239,10 +239,10 @@ test('a report is shown in an origin of its own, its inline parts known by their
   const scene = await openUi(t);
   const visitor = await scene.visit();
   const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
-  assert.equal((await visitor.ask('GET', `/api/books/${id}/report`)).status, 404, 'before a run');
-  await visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
+  assert.equal((await visitor.ask('GET', `/api/files/${id}/report`)).status, 404, 'before a run');
+  await visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(3) } });
   await visitor.ended(id);
-  const { headers, text } = await visitor.ask('GET', `/api/books/${id}/report`);
+  const { headers, text } = await visitor.ask('GET', `/api/files/${id}/report`);
   assert.match(text, /^<!doctype html>[\s\S]*Wildfire/);
   const policy = String(headers['content-security-policy']);
   assert.match(policy, /sandbox allow-scripts/);

@@ -50,8 +50,8 @@ test('perilbook ui: SIGINT while a run buys lands what is in flight, writes the 
     ...WILDFIRE,
     topics: ['wildfire', 'superfund', 'radon', 'ozone', 'hail', 'park', 'drought', 'tsunami'],
   };
-  assert.equal((await page.ask('GET', `/api/books/${id}`)).body.name, 'input.csv');
-  await page.ask('POST', `/api/books/${id}/start`, { body: { ...body, ...yes(320) } });
+  assert.equal((await page.ask('GET', `/api/files/${id}`)).body.name, 'input.csv');
+  await page.ask('POST', `/api/files/${id}/start`, { body: { ...body, ...yes(320) } });
   await gate.reached(5);
   bin.kill('SIGINT');
   const { code, stderr } = await bin.ended;
@@ -86,7 +86,7 @@ test('perilbook ui: killed in the middle of a run, the next one lists it as cut 
   const { harness, gate, start, bin } = await setScene(t, ['input.csv'], passage);
   const page = await visit(bin.text());
   const { first: id } = (await page.ask('GET', '/api/about')).body;
-  await page.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
+  await page.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
   await gate.reached(8);
   // All eight may be sent before the first is charged.
   while (harness.charged() < 5) await delay(20, undefined, { signal: t.signal });
@@ -96,14 +96,14 @@ test('perilbook ui: killed in the middle of a run, the next one lists it as cut 
 
   isHeld = false;
   const later = await visit((await start()).text());
-  const [run] = (await later.ask('GET', '/api/runs')).body;
-  assert.deepEqual([run.book, run.state, run.is_latest], [id, 'cut off', true]);
+  const run = (await later.ask('GET', `/api/files/${id}`)).body.run.end;
+  assert.equal(run.state, 'cut off');
   assert.ok(run.unknown >= 3, 'the held calls');
   assert.equal(run.budget_left, CELLS - run.charged - run.unknown, 'unknown credits count as spent');
   // An answer may have been on its way when the process was killed: the ledger has that call as one of unknown outcome.
   const lost = harness.charged() - run.charged;
   assert.ok(lost >= 0 && lost <= run.unknown, `${lost} lost, ${run.unknown} unknown`);
-  await later.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
+  await later.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(CELLS) } });
   const { end } = await later.ended(id);
   assert.deepEqual([end?.state, harness.charged()], ['complete', CELLS + lost], 'the rest only');
 });

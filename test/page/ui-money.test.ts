@@ -21,13 +21,13 @@ test('the whole way: price, budget, rest, nothing; the service counts what the p
   const visitor = await scene.visit();
   const { id, columns, location, first } = (await visitor.upload('A book.csv', harness.writeInput(places(CELLS)))).body;
   assert.deepEqual([columns, location, first.length], [['id', 'lat', 'lng'], { lat: 1, lng: 2 }, 6]);
-  const price = async () => (await visitor.ask('POST', `/api/books/${id}/price`, { body: WILDFIRE })).body.summary;
+  const price = async () => (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE })).body.summary;
   const planned = await price();
   const ofPlan = await harness.plan({ topics: ['wildfire'] });
   assert.deepEqual(timeless(planned), timeless(ofPlan), 'the figures of perilbook plan');
   assert.deepEqual([planned.credits, planned.rows, harness.charged()], [CELLS, CELLS, 0]);
 
-  const start = (body: object) => visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...body } });
+  const start = (body: object) => visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...body } });
   for (const [body, status] of [
     [{}, 400],
     [{ budget: CELLS }, 400],
@@ -43,7 +43,7 @@ test('the whole way: price, budget, rest, nothing; the service counts what the p
   assert.equal((await start(yes(7))).status, 202);
   const paused = await visitor.ended(id);
   assert.deepEqual([paused.end?.state, paused.credits_spent, harness.charged()], ['paused', 7, 7]);
-  const partial = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
+  const partial = (await visitor.ask('GET', `/api/files/${id}/result`)).text;
   assert.deepEqual([count(partial, 'ok'), count(partial, 'deferred')], [7, CELLS - 7]);
 
   assert.equal((await price()).credits, CELLS - 7);
@@ -53,7 +53,7 @@ test('the whole way: price, budget, rest, nothing; the service counts what the p
 
   assert.equal((await start(yes(0))).status, 202);
   assert.equal((await visitor.ended(id)).end?.state, 'complete');
-  const { headers, text } = await visitor.ask('GET', `/api/books/${id}/result`);
+  const { headers, text } = await visitor.ask('GET', `/api/files/${id}/result`);
   assert.equal(count(text, 'ok'), CELLS);
   assert.match(String(headers['content-disposition']), /^attachment; filename="A book\.hazards\.csv"/);
   assert.deepEqual([harness.charged(), (await harness.ledger()).charged], [CELLS, CELLS]);
@@ -68,31 +68,24 @@ test('two starts at once: one runs; stop lands what is in flight; after a restar
   const { harness } = scene;
   const visitor = await scene.visit();
   const { id } = (await visitor.upload('book.csv', harness.writeInput(places(30)))).body;
-  const start = () => visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(30) } });
+  const start = () => visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(30) } });
   const statuses = (await Promise.all([start(), start(), start()])).map(({ status }) => status);
   assert.deepEqual(statuses.sort(), [202, 409, 409]);
-  assert.equal((await visitor.ask('POST', `/api/books/${id}/stop`, { body: {} })).status, 202);
+  assert.equal((await visitor.ask('POST', `/api/files/${id}/stop`, { body: {} })).status, 202);
   const stopped = await visitor.ended(id);
   assert.deepEqual([stopped.end?.state, stopped.credits_spent], ['interrupted', harness.charged()]);
   assert.ok(harness.charged() < 30, `${harness.charged()} were bought`);
-  assert.equal((await visitor.ask('POST', `/api/books/${id}/stop`, { body: {} })).status, 409);
+  assert.equal((await visitor.ask('POST', `/api/files/${id}/stop`, { body: {} })).status, 409);
 
   assert.equal((await start()).status, 202);
   const again = await scene.restart();
   const { charged } = await harness.ledger();
   assert.equal(harness.charged(), charged, 'closing waits for what is in flight');
   const later = await again.visit();
-  const runs = (await later.ask('GET', '/api/runs')).body;
-  assert.deepEqual(
-    runs.map((run: { book: string; state: string; is_latest: boolean }) => [run.book, run.state, run.is_latest]),
-    [
-      [id, 'interrupted', true],
-      [id, 'interrupted', false],
-    ],
-  );
-  const book = (await later.ask('GET', `/api/books/${id}`)).body;
-  assert.deepEqual([book.kept.topics, book.kept.lat, book.has_output], [['wildfire'], 'lat', true]);
-  await later.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(30 - charged) } });
+  const { chosen, run, has_output } = (await later.ask('GET', `/api/files/${id}`)).body;
+  assert.deepEqual([run.end.state, has_output], ['interrupted', true]);
+  assert.deepEqual([chosen.topics, chosen.lat, chosen.lng, chosen.order], [['wildfire'], 1, 2, 'file']);
+  await later.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(30 - charged) } });
   assert.equal((await later.ended(id)).end?.state, 'complete');
   assert.equal(harness.charged(), 30);
 });
@@ -106,7 +99,7 @@ test('two books that name the same places, started at once, pay each place once'
     (await visitor.upload('list.csv', text)).body.id,
     (await visitor.upload('list again.csv', text)).body.id,
   ] as string[];
-  const start = (id: string) => visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(40) } });
+  const start = (id: string) => visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(40) } });
   const started = await Promise.all(books.map(start));
   assert.deepEqual(
     started.map(({ status }) => status),
@@ -125,7 +118,7 @@ test('a limit that was set where the page was started cannot be passed on the pa
   const visitor = await scene.visit();
   const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(9)))).body;
   const start = (budget: number) =>
-    visitor.ask('POST', `/api/books/${id}/start`, { body: { ...WILDFIRE, ...yes(budget) } });
+    visitor.ask('POST', `/api/files/${id}/start`, { body: { ...WILDFIRE, ...yes(budget) } });
   assert.equal((await start(6)).status, 422);
   assert.equal(scene.harness.charged(), 0);
   assert.equal((await start(5)).status, 202);
@@ -141,7 +134,7 @@ test('a price after another choice of topics is that of a fresh plan, and no cho
   for (const topics of [['wildfire'], ['hail', 'wildfire', 'park'], ['radon'], ['wildfire']]) {
     for (const optimize of ['credits', 'calls'] as const) {
       const body = { ...WILDFIRE, topics, optimize };
-      const { summary } = (await visitor.ask('POST', `/api/books/${id}/price`, { body })).body;
+      const { summary } = (await visitor.ask('POST', `/api/files/${id}/price`, { body })).body;
       assert.deepEqual(timeless(summary), timeless(await scene.harness.plan({ topics, optimize })));
     }
   }
@@ -155,14 +148,14 @@ test('a file without a header line: its first row is bought and comes back', { t
     .map(([lat, lng]) => `x,${lat},${lng}\n`)
     .join('');
   const { id } = (await visitor.upload('bare.csv', text)).body;
-  const bare = (await visitor.ask('GET', `/api/books/${id}?header=no`)).body;
+  const bare = (await visitor.ask('GET', `/api/files/${id}?header=no`)).body;
   assert.deepEqual([bare.columns, bare.header, bare.first.length], [['1', '2', '3'], false, 3]);
   const body = { ...WILDFIRE, header: false, ...yes(3) };
-  await visitor.ask('POST', `/api/books/${id}/start`, { body });
+  await visitor.ask('POST', `/api/files/${id}/start`, { body });
   const { end } = await visitor.ended(id);
-  assert.deepEqual([end?.state, end?.summary.rows, scene.harness.charged()], ['complete', 3, 3]);
-  const again = (await visitor.ask('GET', `/api/books/${id}`)).body;
-  assert.deepEqual([again.header, again.kept.lat], [false, '2'], 'as it was chosen');
+  assert.deepEqual([end?.state, end?.rows, scene.harness.charged()], ['complete', 3, 3]);
+  const again = (await visitor.ask('GET', `/api/files/${id}`)).body;
+  assert.deepEqual([again.header, again.chosen.lat], [false, 1], 'as it was chosen');
 });
 
 test('a key is tried before Start, once and free of charge; a refusal says what to do and shows no key', {
@@ -199,7 +192,7 @@ test('a key is tried before Start, once and free of charge; a refusal says what 
     assert.deepEqual(scene.bugs, []);
     if (code !== 'QUOTA_EXCEEDED') continue;
     const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;
-    const { summary } = (await visitor.ask('POST', `/api/books/${id}/price`, { body: WILDFIRE })).body;
+    const { summary } = (await visitor.ask('POST', `/api/files/${id}/price`, { body: WILDFIRE })).body;
     assert.equal(summary.credits_available, 0);
   }
 });

@@ -18,7 +18,7 @@ test('an upload of another content type, or of none, is a 415 and leaves nothing
   for (const type of types) {
     for (const body of ['', '{}', '["lat,lng\\n1,1\\n"]', 'lat,lng\n40.1,-99.9\n']) {
       const headers = { 'content-type': type, 'content-length': String(body.length) };
-      const reply = await visitor.ask('POST', '/api/books?name=a.csv', { headers, body });
+      const reply = await visitor.ask('POST', '/api/files?name=a.csv', { headers, body });
       assert.equal(reply.status, 415, `${type}: ${JSON.stringify(body)}`);
       assert.deepEqual(Object.keys(reply.body.error), ['code', 'message', 'hint']);
     }
@@ -36,13 +36,13 @@ test('odd requests beside a run: the process lives, nothing else is bought, all 
   const visitor = await scene.visit();
   const running = (await visitor.upload('running.csv', scene.harness.writeInput(places(20)))).body.id;
   const other = (await visitor.upload('other.csv', scene.harness.writeInput(places(25).slice(20)))).body.id;
-  const start = await visitor.ask('POST', `/api/books/${running}/start`, { body: { ...WILDFIRE, ...yes(20) } });
+  const start = await visitor.ask('POST', `/api/files/${running}/start`, { body: { ...WILDFIRE, ...yes(20) } });
   assert.equal(start.status, 202);
   const ended = visitor.ended(running);
   const paths = [
-    ...['/', '/assets/app.js', '/api/about', '/api/runs', '/api/books', '/api/books/named', '/%', '/api/books/%/start'],
-    ...['', '/price', '/start', '/stop', '/result', '/report'].map((end) => `/api/books/${other}${end}`),
-    `/api/books/${running}/start`,
+    ...['/', '/assets/app.js', '/api/about', '/api/runs', '/api/files', '/api/files/named', '/%', '/api/files/%/start'],
+    ...['', '/price', '/start', '/stop', '/result', '/report'].map((end) => `/api/files/${other}${end}`),
+    `/api/files/${running}/start`,
   ];
   const types = [
     undefined,
@@ -87,11 +87,11 @@ test('clients that leave in the middle of an upload, or of an answer: the page g
       .concat(more, '', '')
       .join('\r\n');
   const { id } = (await visitor.upload('book.csv', scene.harness.writeInput(places(3)))).body;
-  const upload = head('POST /api/books?name=cut.csv HTTP/1.1', 'Content-Type: application/octet-stream');
+  const upload = head('POST /api/files?name=cut.csv HTTP/1.1', 'Content-Type: application/octet-stream');
   for (const text of [
     `${upload.slice(0, -2)}Content-Length: 500\r\n\r\nlat,lng\n`,
     `${upload.slice(0, -2)}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz`,
-    head(`GET /api/books/${id}/events HTTP/1.1`),
+    head(`GET /api/files/${id}/events HTTP/1.1`),
     head('GET /assets/app.js HTTP/1.1'),
     'GET /\x01 HTTP/1.1\r\n\r\n',
   ]) {
@@ -112,7 +112,7 @@ test('clients that leave in the middle of an upload, or of an answer: the page g
 test('an address that cannot be decoded is refused as everything else is', { timeout }, async (t) => {
   const scene = await openUi(t);
   const visitor = await scene.visit();
-  for (const path of ['/%', '/assets/%E0%A4%A', '/api/books/%zz']) {
+  for (const path of ['/%', '/assets/%E0%A4%A', '/api/files/%zz']) {
     const { status, headers, body } = await visitor.ask('GET', path);
     assert.equal(status, 400, path);
     assert.deepEqual(Object.keys(body), ['error']);

@@ -186,14 +186,14 @@ export function visitor(port: number, cookie: string | null): Visitor {
   return {
     ask,
     upload: (name, text) =>
-      ask('POST', `/api/books?name=${encodeURIComponent(name)}`, {
+      ask('POST', `/api/files?name=${encodeURIComponent(name)}`, {
         headers: { 'content-type': 'application/octet-stream' },
         body: text,
       }),
     ended: (book) =>
       new Promise((resolve, reject) => {
         const headers = { host: `127.0.0.1:${port}`, cookie: cookie! };
-        const path = `/api/books/${book}/events`;
+        const path = `/api/files/${book}/events`;
         const request = httpRequest({ host: '127.0.0.1', port, path, headers }, async (response) => {
           let text = '';
           for await (const chunk of response.setEncoding('utf8')) {

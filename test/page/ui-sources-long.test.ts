@@ -14,11 +14,10 @@ test('each source answers what was chosen: local data and the sample cost the pa
   const visitor = await scene.visit();
   const { id } = (await visitor.upload('book.csv', harness.writeInput(places(CELLS)))).body;
   const ask = async (what: string, body: object) =>
-    (await visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...WILDFIRE, ...body } })).body;
+    (await visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...WILDFIRE, ...body } })).body;
   const choices = await ask('choices', {});
   assert.deepEqual(choices, {
     sources: { local: null, service: null, sample: null },
-    boundaries: { tract: null, county: null },
     areas: {
       tract: null,
       county: 'No chosen topic is the same in all of a county: air quality and radon are.',
@@ -35,15 +34,14 @@ test('each source answers what was chosen: local data and the sample cost the pa
   const run = async (source: string, budget: number) => {
     await ask('start', { source, ...yes(budget) });
     const live = await visitor.ended(id);
-    const output = (await visitor.ask('GET', `/api/books/${id}/result`)).text;
+    const output = (await visitor.ask('GET', `/api/files/${id}/result`)).text;
     const statuses = new Set(column(output, 'hazard_status'));
     return [live.source, live.end?.state, [...statuses].join(), harness.charged(), harness.charged('made up')];
   };
   assert.deepEqual(await run('local', 0), ['local', 'complete', 'ok', 0, 0]);
   assert.deepEqual(await run('sample', 100), ['sample', 'complete', 'ok', 0, CELLS]);
   assert.deepEqual(await price('service'), ['service', CELLS, 100_000], 'the sample is not counted for the account');
-  const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
-  assert.equal(kept.source, 'sample');
+  assert.equal((await visitor.ask('GET', `/api/files/${id}`)).body.chosen.source, 'sample');
   assert.deepEqual(await run('service', 5), ['service', 'paused', 'ok,deferred', 5, CELLS]);
   assert.deepEqual(await run('service', 100), ['service', 'complete', 'ok', CELLS, CELLS]);
   assert.deepEqual(scene.bugs, []);
@@ -55,7 +53,7 @@ test('what cannot be chosen has a reason, and asking for it all the same spends 
   const visitor = await scene.visit();
   const { id } = (await visitor.upload('book.csv', harness.writeInput(places(3)))).body;
   const ask = (what: string, body: object) =>
-    visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...WILDFIRE, ...body } });
+    visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...WILDFIRE, ...body } });
   assert.match((await ask('choices', {})).body.sources.service, /--base-url and a key/);
   const refused = await ask('start', { source: 'service', ...yes(3) });
   assert.deepEqual([refused.status, refused.body.error.code], [422, 'NO_SERVICE']);
@@ -65,11 +63,11 @@ test('what cannot be chosen has a reason, and asking for it all the same spends 
   const other = await all.visit();
   const book = (await other.upload('book.csv', all.harness.writeInput(places(3)))).body.id;
   const radius = { ...WILDFIRE, topics: ['superfund'] };
-  const { sources } = (await other.ask('POST', `/api/books/${book}/choices`, { body: radius })).body;
+  const { sources } = (await other.ask('POST', `/api/files/${book}/choices`, { body: radius })).body;
   assert.match(sources.local ?? '', /^No data for superfund\. Get it: perilbook data get/);
-  const priced = await other.ask('POST', `/api/books/${book}/price`, { body: { ...radius, source: 'local' } });
+  const priced = await other.ask('POST', `/api/files/${book}/price`, { body: { ...radius, source: 'local' } });
   assert.equal(priced.body.error.code, 'LOCAL_DATA', 'never another source instead');
-  await other.ask('POST', `/api/books/${book}/start`, { body: { ...radius, source: 'local', ...yes(0) } });
+  await other.ask('POST', `/api/files/${book}/start`, { body: { ...radius, source: 'local', ...yes(0) } });
   assert.equal((await other.ended(book)).error?.code, 'LOCAL_DATA');
   assert.deepEqual([harness.charged(), all.harness.charged(), all.harness.charged('made up')], [0, 0, 0]);
 });
@@ -83,7 +81,7 @@ test('one answer a tract or county costs what the page said', {
   const { id } = (await visitor.upload('book.csv', harness.writeInput(places(40)))).body;
   const base = { lat: 1, lng: 2, optimize: 'credits', source: 'service' };
   const ask = async (what: string, body: object) =>
-    (await visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...base, ...body } })).body;
+    (await visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...base, ...body } })).body;
   const topics = ['drought'];
   const credits = async (areas?: string) =>
     (await ask('price', { topics, ...(areas ? { areas } : {}) })).summary.credits;
@@ -93,8 +91,7 @@ test('one answer a tract or county costs what the page said', {
   await ask('start', { topics, areas: 'tract', ...yes(found) });
   assert.equal((await visitor.ended(id)).end?.state, 'complete');
   assert.equal(harness.charged(), found);
-  const { kept } = (await visitor.ask('GET', `/api/books/${id}`)).body;
-  assert.equal(kept.areas, 'tract');
+  assert.equal((await visitor.ask('GET', `/api/files/${id}`)).body.chosen.areas, 'tract');
 });
 
 test('the curve of a budget is what the budget buys; its marks are the fewest credits that buy so much', {
@@ -108,7 +105,7 @@ test('the curve of a budget is what the budget buys; its marks are the fewest cr
   const topics = ['hail', 'wildfire'];
   const choice = { lat: 0, lng: 1, topics, optimize: 'credits', source: 'service', order: 2 };
   const ask = async (what: string, body: object = {}) =>
-    (await visitor.ask('POST', `/api/books/${id}/${what}`, { body: { ...choice, ...body } })).body;
+    (await visitor.ask('POST', `/api/files/${id}/${what}`, { body: { ...choice, ...body } })).body;
   const { curve } = await ask('price');
   assert.deepEqual(curve.marks, [
     { share: 0.5, credits: 2 * 4 },

@@ -58,7 +58,7 @@ test('the page shows the rate and the time left that the terminal shows', () => 
   const facts = { budget: 700, allowance: 10_000, creditsPerMinute: 300, anniversaryDay: 1, deadline: null };
   const run: ActiveRun = {
     ...{ phase: 'buying', beganAt: 0, meter: new MinuteMeter(), interruption: new AbortController(), notices: [] },
-    ...{ progress: newProgress(), budget: 700, available: 10_000, source: 'service', result: null, error: null },
+    ...{ progress: newProgress(), budget: 700, available: 10_000, source: 'service', end: null, error: null },
     facts: {
       ...facts,
       startedAt: 0,

@@ -39,16 +39,16 @@ export const post = (path, body, signal) =>
   });
 
 /** Uploads a file. `fetch` reports no upload progress. */
-export function upload(file, onProgress) {
+export function upload(picked, onProgress) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', `/api/books?name=${encodeURIComponent(file.name)}`);
+    request.open('POST', `/api/files?name=${encodeURIComponent(picked.name)}`);
     request.setRequestHeader('content-type', 'application/octet-stream');
     request.responseType = 'json';
     request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
     request.onload = () =>
       request.status < 300 ? resolve(request.response) : reject(new Refusal(request.response?.error ?? GONE));
     request.onerror = () => reject(new Refusal(GONE));
-    request.send(file);
+    request.send(picked);
   });
 }

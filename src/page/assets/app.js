@@ -11,13 +11,13 @@ import { Report } from './report-view.js';
 import { closeRun, focusOn, openRun, run, watchAgain } from './run.js';
 import { RunStep } from './run-step.js';
 import { SourceStep, sourceWords } from './source-step.js';
-import { about, book, keepDraft, loadRuns, priceAgain, source, takeBook } from './state.js';
+import { about, chosen, file, keepReport, leaveFile, priceAgain, source, takeFile } from './state.js';
 import { TopicsStep } from './topics-step.js';
 
 /* All steps are on one page; each depends on the ones above. */
 
 function Page() {
-  const isOpen = book.value !== null;
+  const isOpen = file.value !== null;
   return html`
     <${ErrorBox} id="gone" kind="gone" error=${goneError.value} />
     <p id="connection-words" class="unseen" role="status">${connectionWords.value}</p>
@@ -33,7 +33,7 @@ function Page() {
       <${RunStep} onGoOn=${goOn} />
       <div id="setup">
         <div id="steps">
-          <${FileStep} whenOpened=${openBook} whenFailed=${closeBook} />
+          <${FileStep} whenOpened=${openFile} whenFailed=${closeFile} />
           ${isOpen && html`<${ColumnsStep} /><${TopicsStep} /><${SourceStep} />`}
         </div>
         <div id="overview">${isOpen && html`<${PriceStep} />`}</div>
@@ -46,65 +46,59 @@ function Page() {
 }
 
 /** @param isOwn whether the user has just opened it: what follows gets the focus, and Back leads to the file before */
-async function openBook(opened, isOwn) {
-  const address = `#book=${opened.id}`;
+function openFile(opened, isOwn) {
+  const address = `#file=${opened.id}`;
   if (isOwn && window.location.hash !== address) history.pushState(null, '', address);
   else history.replaceState(null, '', address);
-  // All at once: nothing moves below the pointer afterwards.
-  await loadRuns();
-  takeBook(opened);
+  takeFile(opened);
   openRun(opened);
   if (isOwn) focusOn(run.value === null ? '#columns-fold > summary' : '#run-title');
 }
 
 /** Hides everything of the file that was open. */
-function closeBook() {
+function closeFile() {
   closeRun();
-  book.value = null;
-  source.value = about.value.source;
+  leaveFile();
   history.replaceState(null, '', '#');
 }
 
 /** The server is there again, or another one. */
 async function onBack() {
   about.value = await get('/api/about');
-  await loadRuns();
   watchAgain();
-  if (book.value !== null) priceAgain();
+  if (file.value !== null) priceAgain();
 }
 
-const bookOfAddress = () => /^#book=([0-9a-f]+)$/.exec(window.location.hash)?.[1];
+const fileOfAddress = () => /^#file=([0-9a-f]+)$/.exec(window.location.hash)?.[1];
 
 effect(() => {
   const { dataset } = document.documentElement;
   for (const [name, isSet] of [
-    ['dock', book.value !== null],
+    ['dock', file.value !== null],
     ['run', run.value !== null],
     ['offline', isLost.value],
   ]) {
     if (isSet) dataset[name] = 'yes';
     else delete dataset[name];
   }
-  document.title = book.value === null ? 'Perilbook' : `${book.value.name} · Perilbook`;
+  document.title = file.value === null ? 'Perilbook' : `${file.value.name} · Perilbook`;
 });
 
-addEventListener('pagehide', keepDraft);
+addEventListener('pagehide', keepReport);
 addEventListener('popstate', () => {
-  const id = bookOfAddress();
-  keepDraft();
+  const id = fileOfAddress();
   if (id === undefined) window.location.reload();
-  else if (id !== book.value?.id) void openAgain(id);
+  else if (id !== file.value?.id) void openAgain(id);
 });
 
 try {
   about.value = await get('/api/about');
-  source.value = about.value.source;
-  await loadRuns();
+  chosen.value = { source: about.value.source };
 } catch (error) {
   goneError.value = error;
 }
 render(html`<${Page} />`, document.body);
 watchConnection(onBack);
-const wanted = bookOfAddress() ?? about.value?.first;
+const wanted = fileOfAddress() ?? about.value?.first;
 if (wanted) await openAgain(wanted);
 document.documentElement.dataset.ready = 'yes';

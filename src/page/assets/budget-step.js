@@ -8,9 +8,9 @@ import { isWorking, leftOfStopped, run, starting } from './run.js';
 import { RunLive } from './run-step.js';
 import {
   about,
-  book,
   budget,
   budgetText,
+  file,
   isLocal,
   keyRefusal,
   mostUseful,
@@ -32,7 +32,7 @@ const startError = signal(null);
 const confirmed = signal(null);
 
 effect(() => {
-  if (book.value === null) startError.value = null;
+  if (file.value === null) startError.value = null;
 });
 
 function setBudget(credits) {
@@ -65,7 +65,7 @@ async function begin({ credits, choice }) {
   try {
     const start = { ...choice, budget: credits, confirmed: confirmation(credits) };
     const before = run.value;
-    await post(`/api/books/${book.value.id}/start`, start);
+    await post(`/api/files/${file.value.id}/start`, start);
     budgetText.value = '';
     starting(before);
   } catch (error) {

@@ -1,17 +1,13 @@
 import { signal } from '@preact/signals';
 import { counted, grouped } from './format.js';
 import { ErrorBox, Fold, html, Options } from './html.js';
-import { book, columns, folds, price, readAgain } from './state.js';
+import { choose, chosen, file, folds, price, readAgain } from './state.js';
 
 /** Why the file could not be read again. */
 const readError = signal(null);
 
 const nameOf = (name, index) => name || `column ${index + 1}`;
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
-
-function choose(part) {
-  columns.value = { ...columns.value, ...part };
-}
 
 async function chooseHeader(header) {
   readError.value = null;
@@ -32,34 +28,19 @@ function orders({ columns: names, order }) {
 
 /** The location columns, problems of the rows, and the first rows. */
 export function ColumnsStep() {
-  const { columns: names, note, format, header } = book.value;
-  const { lat, lng, order } = columns.value;
+  const { columns: names, note, location } = file.value;
+  const { lat, lng, order } = chosen.value;
   const { value, error } = price.answer.value;
   const summary = value?.summary ?? null;
-  const places = [lat, lng].map((index) => (index === null ? '?' : names[index]));
-  const orderName = orders(book.value).find(([index]) => index === order)?.[1];
-  const line = [...places, ...(order === 'file' ? [] : [`value: ${orderName}`])].join(', ');
-  const choices = (chosen) => [
-    ...(chosen === null ? [['', 'Choose a column']] : []),
-    ...names.map((name, index) => [index, nameOf(name, index)]),
-  ];
-  const picker = (
-    name,
-    label,
-  ) => html`<p><label for=${name}>${label}</label><select id=${name} onChange=${({ currentTarget }) => choose({ [name]: Number(currentTarget.value) })}>
-    <${Options} values=${choices(columns.value[name])} chosen=${columns.value[name] ?? ''} />
-  </select></p>`;
+  const [latName, lngName] = [lat, lng].map((index) => (index === null ? '?' : nameOf(names[index], index)));
+  const orderName = order === 'file' ? null : orders(file.value).find(([index]) => index === order)[1];
+  const line = [latName, lngName, ...(orderName === null ? [] : [`value: ${orderName}`])].join(', ');
+  const words = `Latitude: ${latName} · Longitude: ${lngName} · Value: ${orderName ?? 'none'}`;
+  const isSure = location !== null && note === null;
   return html`<section id="columns-step" aria-labelledby="columns-title">
     <${Fold} name="columns" title="Columns" line=${line} isOpen=${folds.columns}>
       ${note !== null && html`<p id="columns-note" class="note">${note}</p>`}
-      <div class="pair">
-        ${picker('lat', 'Latitude')}
-        ${picker('lng', 'Longitude')}
-        <p><label for="order">Value: largest first</label><select id="order" onChange=${({ currentTarget: { value: chosen } }) => choose({ order: /^\d+$/.test(chosen) ? Number(chosen) : chosen })}>
-          <${Options} values=${orders(book.value)} chosen=${order} />
-        </select></p>
-      </div>
-      ${format === 'csv' && html`<p id="header-choice"><label class="check"><input type="checkbox" id="no-header" checked=${!header} onChange=${({ currentTarget }) => chooseHeader(!currentTarget.checked)} />The first line is data, not column names</label></p>`}
+      ${isSure ? html`<details id="columns-change"><summary>${words} <span class="link">Change</span></summary><${Pickers} /></details>` : html`<${Pickers} />`}
       <p id="rows-words" role="status">${summary && rowsWords(summary)}</p>
       <${ErrorBox} id="columns-error" error=${readError.value ?? (error?.code === 'INPUT_COLUMNS' ? error : null)} />
       ${summary !== null && summary.findings.length > 0 && html`<${Findings} ...${summary} />`}
@@ -69,6 +50,26 @@ export function ColumnsStep() {
       </details>
     <//>
   </section>`;
+}
+
+function Pickers() {
+  const { columns: names, format, header } = file.value;
+  const options = names.map((name, index) => [index, nameOf(name, index)]);
+  const picker = (name, label) => {
+    const index = chosen.value[name];
+    const values = index === null ? [['', 'Choose a column'], ...options] : options;
+    return html`<p><label for=${name}>${label}</label><select id=${name} onChange=${({ currentTarget }) => choose({ [name]: Number(currentTarget.value) })}>
+      <${Options} values=${values} chosen=${index ?? ''} />
+    </select></p>`;
+  };
+  return html`<div class="pair">
+      ${picker('lat', 'Latitude')}
+      ${picker('lng', 'Longitude')}
+      <p><label for="order">Value: largest first</label><select id="order" onChange=${({ currentTarget: { value } }) => choose({ order: /^\d+$/.test(value) ? Number(value) : value })}>
+        <${Options} values=${orders(file.value)} chosen=${chosen.value.order} />
+      </select></p>
+    </div>
+    ${format === 'csv' && html`<p id="header-choice"><label class="check"><input type="checkbox" id="no-header" checked=${!header} onChange=${({ currentTarget }) => chooseHeader(!currentTarget.checked)} />The first line is data, not column names</label></p>`}`;
 }
 
 function rowsWords({ rows, located, invalid, outside_us, cells }) {
@@ -92,8 +93,8 @@ function Findings({ findings, unit }) {
 
 /** The location columns come first: in a wide file they would be hard to find. */
 function FirstRows() {
-  const { columns: names, first, unit } = book.value;
-  const places = [columns.value.lat, columns.value.lng].filter((index) => index !== null);
+  const { columns: names, first, unit } = file.value;
+  const places = [chosen.value.lat, chosen.value.lng].filter((index) => index !== null);
   const order = [...places, ...names.keys().filter((index) => !places.includes(index))];
   const kind = (index) => (places.includes(index) ? 'place' : undefined);
   return html`<table id="first" class="data">

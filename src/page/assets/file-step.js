@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { get, post, Refusal, upload } from './api.js';
+import { post, Refusal, upload } from './api.js';
 import { needsServer } from './connection.js';
 import { byteSize, counted } from './format.js';
 import { ErrorBox, html } from './html.js';
-import { about, book, readDraft } from './state.js';
+import { about, file, getAgain } from './state.js';
 
 const error = signal(null);
 /** The share that is uploaded; null: nothing is; undefined: not known yet. */
@@ -12,7 +12,7 @@ const uploaded = signal(null);
 const isOver = signal(false);
 
 let isBusy = false;
-let onOpened = async () => {};
+let onOpened = () => {};
 let onFailed = () => {};
 
 /** @param isOwn whether the user has just opened it */
@@ -21,7 +21,7 @@ async function open(work, isOwn) {
   isBusy = true;
   error.value = null;
   try {
-    await onOpened(await work(), isOwn);
+    onOpened(await work(), isOwn);
   } catch (failure) {
     // An open file below a failed one would look like its result.
     onFailed();
@@ -32,23 +32,20 @@ async function open(work, isOwn) {
   }
 }
 
-/** Opens a known file, with or without a header line as it was chosen. */
-export function openAgain(id) {
-  const { header } = readDraft(id);
-  return open(() => get(`/api/books/${id}${header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`}`), false);
-}
+/** Opens a known file. */
+export const openAgain = (id) => open(() => getAgain(id), false);
 
-const send = (file) =>
+const send = (picked) =>
   open(async () => {
-    if (file.size > about.value.most_upload) {
+    if (picked.size > about.value.most_upload) {
       throw new Refusal({
         code: 'TOO_LARGE',
-        message: `${file.name} is larger than the upload limit (${byteSize(about.value.most_upload)})`,
+        message: `${picked.name} is larger than the upload limit (${byteSize(about.value.most_upload)})`,
         hint: 'Open it by its path instead.',
       });
     }
     uploaded.value = undefined;
-    return await upload(file, (share) => {
+    return await upload(picked, (share) => {
       uploaded.value = share;
     });
   }, true);
@@ -83,21 +80,21 @@ export function FileStep({ whenOpened, whenFailed }) {
     document.addEventListener('drop', (event) => {
       event.preventDefault();
       isOver.value = false;
-      const [file] = event.dataTransfer.files;
-      if (file) void send(file);
+      const [picked] = event.dataTransfer.files;
+      if (picked) void send(picked);
     });
   }, []);
-  const isOpen = book.value !== null;
+  const isOpen = file.value !== null;
   return html`<section id="file-step" class=${isOpen ? 'chosen' : ''} aria-labelledby="file-title">
     <h2 id="file-title">File</h2>
-    ${isOpen && html`<p id="file-chosen">${chosenWords(book.value)}</p>`}
+    ${isOpen && html`<p id="file-chosen">${chosenWords(file.value)}</p>`}
     <div id="drop" class=${`drop ${isOver.value ? 'over' : ''}`}>
       <p class="drop-words">Drop a file with latitude and longitude columns here</p>
       <input type="file" id="file" class="unseen" aria-describedby="file-kinds" ...${needsServer()} onChange=${({
         currentTarget,
       }) => {
-        const [file] = currentTarget.files;
-        if (file) void send(file);
+        const [picked] = currentTarget.files;
+        if (picked) void send(picked);
         currentTarget.value = '';
       }} />
       <label class="button primary" for="file">${isOpen ? 'Choose another file' : 'Choose a file'}</label>
@@ -108,7 +105,7 @@ export function FileStep({ whenOpened, whenFailed }) {
       event.preventDefault();
       const path = event.currentTarget.querySelector('input').value;
       if (path.trim() === '') error.value = NO_PATH;
-      else void open(() => post('/api/books/named', { path }), true);
+      else void open(() => post('/api/files/named', { path }), true);
     }}>
       <label for="path">Or open a file on this machine by its path</label>
       <span class="joined"><input id="path" type="text" autocomplete="off" spellcheck=${false} placeholder="/folder/portfolio.csv" /><button type="submit" class="button" ...${needsServer()}>Open</button></span>

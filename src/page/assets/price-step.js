@@ -1,6 +1,6 @@
 import { byteSize, counted, day, grouped, percent, timeSpan } from './format.js';
 import { ErrorBox, Fold, html } from './html.js';
-import { about, budget, folds, isLocal, optimize, price } from './state.js';
+import { about, budget, choose, chosen, folds, isLocal, price } from './state.js';
 
 /** The first two are choices of a run; the others are for comparison. */
 const WAYS = [
@@ -73,9 +73,7 @@ function Way({ way, title, value, credits, calls, bytes, minutes, fits, periods,
     ${
       value === null
         ? html`<th scope="row" class="compared">${name}</th>`
-        : html`<th scope="row"><label><input type="radio" name="optimize" value=${value} checked=${optimize.value === value} onChange=${() => {
-            optimize.value = value;
-          }} />${name}</label></th>`
+        : html`<th scope="row"><label><input type="radio" name="optimize" value=${value} checked=${chosen.value.optimize === value} onChange=${() => choose({ optimize: value })} />${name}</label></th>`
     }
     <td class="number">${grouped(credits)}</td><td class="number calls">${grouped(calls)}</td><td class="number wide">${byteSize(bytes)}</td>
     <td class="number">${timeSpan(minutes)}</td><td>${fits ? 'this period' : late}</td>

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { getText } from './api.js';
 import { ErrorBox, html } from './html.js';
 import { setUpReport } from './report.js';
-import { book, reportState } from './state.js';
+import { file, reportState } from './state.js';
 
 /* The report of the open file's run, as the server renders it, in a shadow root: neither style reaches the other. */
 
@@ -55,7 +55,7 @@ export async function drawReport() {
   const began = performance.now();
   report.ariaBusy = 'true';
   try {
-    const text = await getText(`/api/books/${book.value.id}/sections`, asking.signal);
+    const text = await getText(`/api/files/${file.value.id}/sections`, asking.signal);
     isShown.value = true;
     replace(text);
     error.value = null;

@@ -3,8 +3,8 @@ import { needsServer } from './connection.js';
 import { counted, day, grouped, incompleteWords, percent, timeSpan } from './format.js';
 import { ErrorBox, Facts, html } from './html.js';
 import { story } from './report-view.js';
-import { isOver, isUnknown, run, runError, stop } from './run.js';
-import { book } from './state.js';
+import { isUnknown, isWorking, run, runError, stop } from './run.js';
+import { file } from './state.js';
 
 /* A run: its result, or its progress. */
 
@@ -13,16 +13,18 @@ const STATES = {
   paused: 'Paused',
   interrupted: 'Stopped',
   stopped: 'Failed',
-  running: 'Running',
   'cut off': 'Cut off',
 };
 
-/** @param status the rows of each status, or null */
-const stateWords = (state, status) => (state === 'incomplete' ? incompleteWords(status) : STATES[state]);
-
 const STATUS_WORDS = { outside_us: 'outside the US' };
 
-const TITLES = { reading: 'Reading the file', buying: 'Running', stopping: 'Stopping', failed: 'Failed' };
+const TITLES = {
+  starting: 'Starting',
+  reading: 'Reading the file',
+  buying: 'Running',
+  stopping: 'Stopping',
+  failed: 'Failed',
+};
 
 const PAUSES = {
   minute_limit: 'waiting for the minute limit',
@@ -34,35 +36,33 @@ const PAUSES = {
 /** Long enough for a screen reader to say the last one. */
 const SPEAK_MS = 15_000;
 
-function titleOf({ live, earlier }) {
-  if (earlier) return stateWords(earlier.state, earlier.status);
-  if (!live) return 'Starting';
+function titleOf({ phase, end, source }) {
   if (isUnknown.value) return 'Connection lost';
-  if (live.phase === 'ended') return stateWords(live.end.state, live.end.summary.status);
-  return live.phase === 'buying' && live.source === 'local' ? 'Looking up' : TITLES[live.phase];
+  if (end !== null) return end.state === 'incomplete' ? incompleteWords(end.status) : STATES[end.state];
+  return phase === 'buying' && source === 'local' ? 'Looking up' : TITLES[phase];
 }
 
 export function RunStep({ onGoOn }) {
   if (run.value === null) return null;
-  const { live, earlier } = run.value;
+  const { end, error = null, notices = [] } = run.value;
   const title = titleOf(run.value);
-  const end = earlier ? earlierEnd(earlier) : live?.end ? endOf(live) : null;
+  const isShown = isWorking.value && !isUnknown.value && run.value.phase !== 'starting';
   return html`<section id="run-step" aria-labelledby="run-title">
     <h2 id="run-title" tabindex="-1">${title}</h2>
-    <${Spoken} title=${title} live=${live} />
-    ${live && !isOver(live) && !isUnknown.value && html`<details><summary>Details</summary><${Facts} id="run-facts" pairs=${liveFacts(live)} /></details>`}
-    <ul id="run-notices" class="notices" aria-label="Notices">${(live?.notices ?? []).map((text) => html`<li>${text}</li>`)}</ul>
-    <${ErrorBox} id="run-error" error=${live?.error ?? runError.value} />
-    ${end && html`<${Result} ...${end} onGoOn=${onGoOn} />`}
+    <${Spoken} title=${title} />
+    ${isShown && html`<details><summary>Details</summary><${Facts} id="run-facts" pairs=${liveFacts(run.value)} /></details>`}
+    <ul id="run-notices" class="notices" aria-label="Notices">${notices.map((text) => html`<li>${text}</li>`)}</ul>
+    <${ErrorBox} id="run-error" error=${error ?? runError.value} />
+    ${end !== null && html`<${Result} end=${end} onGoOn=${onGoOn} />`}
   </section>`;
 }
 
 /** For screen readers: at each change of phase, else from time to time. */
-function Spoken({ title, live }) {
+function Spoken({ title }) {
   const spoken = useRef({ text: '', title: '', at: 0 });
   const now = performance.now();
   if (title !== spoken.current.title || now - spoken.current.at >= SPEAK_MS) {
-    spoken.current = { title, text: live?.phase === 'buying' ? spokenProgress(live) : title, at: now };
+    spoken.current = { title, text: run.value.phase === 'buying' ? spokenProgress(run.value) : title, at: now };
   }
   return html`<p id="run-status" role="status" class="unseen">${spoken.current.text}</p>`;
 }
@@ -72,79 +72,54 @@ function spokenProgress({ cells, cells_done, credits_spent, source }) {
   return source === 'local' ? `${places} looked up` : `${grouped(credits_spent)} credits spent, ${places} complete`;
 }
 
-function Result({ words, reason, state, facts, hasOutput, onGoOn }) {
-  const { id } = book.value;
+function Result({ end, onGoOn }) {
+  const reason = reasonOf(end);
+  const link = (what) => `/api/files/${file.value.id}/${what}`;
   return html`<div id="result">
     ${reason !== null && html`<p id="result-stop" class="note">${reason}</p>`}
-    <p id="result-words">${words}</p>
+    <p id="result-words">${writtenWords(end)}</p>
     <p id="result-story">${story.value}</p>
-    <${Facts} id="result-facts" pairs=${facts} />
+    <${Facts} id="result-facts" pairs=${resultFacts(end)} />
     <p class="row">
-      ${hasOutput && html`<a id="download" class="button primary" download="" href=${`/api/books/${id}/result`} ...${needsServer()}>Download the result</a>`}
-      ${hasOutput && html`<a id="report" class="button" target="_blank" rel="noopener" href=${`/api/books/${id}/report`} ...${needsServer()}>Open the report</a>`}
-      ${state !== 'complete' && state !== 'running' && html`<button type="button" id="go-on" class="button" onClick=${onGoOn} ...${needsServer()}>Resume…</button>`}
+      ${end.has_output && html`<a id="download" class="button primary" download="" href=${link('result')} ...${needsServer()}>Download the result</a>`}
+      ${end.has_output && html`<a id="report" class="button" target="_blank" rel="noopener" href=${link('report')} ...${needsServer()}>Open the report</a>`}
+      ${end.state !== 'complete' && html`<button type="button" id="go-on" class="button" onClick=${onGoOn} ...${needsServer()}>Resume…</button>`}
     </p>
   </div>`;
 }
 
-/** A run of this server that has ended. */
-function endOf({ end: { state, stop: stopped, summary }, credits_spent, budget, source }) {
-  const counts = Object.entries(summary.status).filter(([, rows]) => rows > 0);
-  const isLocal = source === 'local';
-  return {
-    words: `${counted(summary.rows, 'row')} written: ${counts.map(([name, rows]) => `${grouped(rows)} ${STATUS_WORDS[name] ?? name}`).join(', ')}.`,
-    reason: stopped && stopWords(stopped, isLocal),
-    state,
-    hasOutput: true,
-    facts: resultFacts({
-      spent: credits_spent,
-      unknown: summary.credits_unknown,
-      budget,
-      isLocal,
-      complete: summary.complete.rows,
-      value: summary.complete.value,
-      resumeAfter: summary.resume_after,
-    }),
-  };
+function writtenWords({ rows, status }) {
+  if (rows === null) return 'The latest run wrote no output.';
+  const counts = Object.entries(status).filter(([, of]) => of > 0);
+  return `${counted(rows, 'row')} written: ${counts.map(([name, of]) => `${grouped(of)} ${STATUS_WORDS[name] ?? name}`).join(', ')}.`;
 }
 
-/** A run of an earlier process, from the store. */
-function earlierEnd(earlier) {
-  const { state, charged, unknown, budget, complete, complete_value, rows, resume_after, is_local, stopped } = earlier;
-  return {
-    words: rows === null ? 'The latest run wrote no output.' : `The latest run wrote ${counted(rows, 'row')}.`,
-    reason: earlierReason(state, stopped, is_local),
-    state,
-    hasOutput: earlier.has_output,
-    facts: resultFacts({
-      spent: charged,
-      unknown,
-      budget,
-      isLocal: is_local,
-      complete,
-      value: complete_value,
-      resumeAfter: resume_after,
-    }),
-  };
-}
-
-function earlierReason(state, stopped, isLocal) {
+/** Why a run ended early; null where it did not. */
+function reasonOf({ state, stopped, is_local: isLocal, resume_after: resumeAfter }) {
   if (state === 'cut off') return 'Perilbook ended during the run. Bought answers are kept.';
-  return state === 'interrupted' ? interruptedWords(isLocal) : stopped;
+  if (state === 'interrupted') {
+    const kept = isLocal ? 'What was looked up is kept' : 'Bought answers are kept';
+    return `You stopped the run. ${kept}; the other rows are deferred.`;
+  }
+  if (stopped === null) return null;
+  return `${stopped} The other rows are deferred.${resumeAfter === null ? '' : ` Resume after ${day(resumeAfter)}.`}`;
 }
 
-function interruptedWords(isLocal) {
-  const kept = isLocal ? 'What was looked up is kept' : 'Bought answers are kept';
-  return `You stopped the run. ${kept}; the other rows are deferred.`;
-}
-
-function resultFacts({ spent, unknown, budget, isLocal, complete, value, resumeAfter }) {
+function resultFacts({
+  charged,
+  unknown,
+  budget,
+  is_local: isLocal,
+  complete,
+  complete_value: value,
+  resume_after: resumeAfter,
+}) {
   const share = (part) => (part === null ? null : percent(part));
   const lost = !isLocal && unknown > 0;
   return [
     ['Locations complete', share(complete)],
     ['Value complete', share(value)],
-    ['Credits spent', isLocal ? null : grouped(spent)],
+    ['Credits spent', isLocal ? null : grouped(charged)],
     ['Credits without an answer', lost ? `${grouped(unknown)}; the provider may have charged them` : null],
     ['Budget', isLocal ? null : grouped(budget)],
     ['Answers', isLocal ? 'public data on this machine' : null],
@@ -152,13 +127,7 @@ function resultFacts({ spent, unknown, budget, isLocal, complete, value, resumeA
   ];
 }
 
-function stopWords({ reason, message, resumeAfter }, isLocal) {
-  if (reason === 'interrupted') return interruptedWords(isLocal);
-  const when = resumeAfter === null ? '' : ` Resume after ${day(resumeAfter)}.`;
-  return `${message} The other rows are deferred.${when}`;
-}
-
-function leftOf({ activity, rows, rows_all, minutes_left }) {
+function leftOf({ activity, rows, rows_all, minutes_left = null }) {
   if (activity === 'writing') return `writing the output${rows_all === null ? '' : `, ${counted(rows, 'row')}`}`;
   return minutes_left === null ? 'not known yet' : timeSpan(minutes_left);
 }
@@ -197,8 +166,7 @@ function purchaseFacts(live) {
 
 /** The bar of a run, and what the stop button would do. */
 export function RunLive() {
-  const { live } = run.value;
-  const { cells = 0, cells_done = 0, credits_spent = 0, credits_planned = 0, phase = 'starting', source } = live ?? {};
+  const { cells = 0, cells_done = 0, credits_spent = 0, credits_planned = 0, phase, source } = run.value;
   const isLocal = source === 'local';
   const isOff = phase === 'starting' || phase === 'stopping';
   const finishing = isLocal ? 'Finishing the places in work' : 'Finishing calls in flight';
@@ -206,7 +174,7 @@ export function RunLive() {
     ? 'Unknown whether the run goes on. Bought answers are kept.'
     : phase === 'stopping'
       ? `${finishing}, then writing the output.`
-      : `Time left: ${live ? leftOf(live) : 'not known yet'}. You can close this page; the run goes on.`;
+      : `Time left: ${leftOf(run.value)}. You can close this page; the run goes on.`;
   const places = `${grouped(cells_done)} of ${counted(cells, 'place')}`;
   const bar = isLocal
     ? { words: `${places} looked up`, done: cells === 0 ? 0 : cells_done / cells }

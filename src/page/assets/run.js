@@ -2,30 +2,26 @@ import { computed, effect, signal } from '@preact/signals';
 import { post } from './api.js';
 import { check, heard, isLost } from './connection.js';
 import { closeReport, drawReport, renewReport } from './report-view.js';
-import { book, fold, latestOf, loadRuns, priceAgain } from './state.js';
+import { file, fold, priceAgain } from './state.js';
 
-/* The run of the open file: as the server sends it, or as the store has it from an earlier one. */
+/* The run of the open file. */
 
-/** Null, or one of `{ live }`, `{ earlier }`, and `{}` for one that was started and of which the server has not said anything yet. */
+const STARTING = { phase: 'starting', notices: [], error: null, end: null };
+
+/** The run as the server sends it, or as it ended in an earlier process; null before the first. */
 export const run = signal(null);
 export const runError = signal(null);
 
-export const isOver = (live) => live.phase === 'ended' || live.phase === 'failed';
-
-export const isWorking = computed(() => {
-  if (run.value === null || run.value.earlier !== undefined) return false;
-  return run.value.live === undefined || !isOver(run.value.live);
-});
+const isOver = computed(() => run.value?.phase === 'ended' || run.value?.phase === 'failed');
+export const isWorking = computed(() => run.value !== null && !isOver.value);
 
 /** The server does not answer: what is shown of a run may be over. */
-export const isUnknown = computed(() => isLost.value && isWorking.value && run.value.live !== undefined);
+export const isUnknown = computed(() => isLost.value && isWorking.value && run.value.phase !== 'starting');
 
 /** What is left of the budget of a run that was stopped; null where it ended otherwise. */
 export function leftOfStopped() {
-  const { live, earlier } = run.value ?? {};
-  if (live) return live.end?.stop?.reason === 'interrupted' ? live.budget_left : null;
-  const wasStopped = earlier?.state === 'interrupted' || earlier?.state === 'cut off';
-  return wasStopped ? earlier.budget_left : null;
+  const end = run.value?.end;
+  return end?.state === 'interrupted' || end?.state === 'cut off' ? end.budget_left : null;
 }
 
 /** With the heading of its step in view. What is shown was not there before the next drawing. */
@@ -38,43 +34,28 @@ export function focusOn(selector) {
 }
 
 let events = null;
-/** Whether the first update has arrived: the user has seen what happens after it. */
-let wasHere = false;
 
-function take(live) {
-  const last = run.value?.live;
-  const isNew = last?.began_at !== live.began_at;
-  const isNews = isNew || last.phase !== live.phase;
+function take(update) {
+  const last = run.value;
+  const isNew = last?.began_at !== update.began_at;
   const hadFocus = document.getElementById('run-live')?.contains(document.activeElement) ?? false;
-  const mayFocus = wasHere;
-  wasHere = true;
-  run.value = { live };
-  if (live.phase === 'buying') renewReport();
-  if (!isNews) return;
+  run.value = update;
+  if (update.phase === 'buying') renewReport();
+  if (!isNew && last.phase === update.phase) return;
   if (isNew) fold(true);
-  if ((mayFocus && (isNew || isOver(live))) || hadFocus) focusOn('#run-title');
-  if (!isOver(live)) return;
-  if (live.phase === 'ended') void drawReport();
-  void loadRuns().then(priceAgain);
-}
-
-/** Shows what the store knows of the latest run: this server has not run it. */
-function showLatest() {
-  const earlier = latestOf(book.value.id);
-  run.value = earlier && { earlier };
-  if (book.value.has_output) void drawReport();
+  if (isNew || isOver.value || hadFocus) focusOn('#run-title');
+  if (!isOver.value) return;
+  if (update.phase === 'ended') void drawReport();
+  priceAgain();
 }
 
 function watch() {
   events?.close();
-  events = new EventSource(`/api/books/${book.value.id}/events`);
+  events = new EventSource(`/api/files/${file.value.id}/events`);
   events.onmessage = ({ data }) => {
     heard();
-    const live = JSON.parse(data);
-    if (live !== null) take(live);
-    // The server that ran it has ended: the store knows how far it came.
-    else if (isWorking.value) void loadRuns().then(showLatest);
-    wasHere = true;
+    const update = JSON.parse(data);
+    if (update !== null) take(update);
   };
   events.addEventListener('here', heard);
   events.onerror = () => void check();
@@ -83,11 +64,10 @@ function watch() {
 /** Shows the run of a file that was opened. */
 export function openRun(opened) {
   closeReport();
-  wasHere = false;
   runError.value = null;
-  run.value = opened.is_working ? {} : null;
-  if (!opened.is_working) showLatest();
+  run.value = opened.run;
   fold(run.value !== null);
+  if (opened.has_output && !isWorking.value) void drawReport();
   watch();
 }
 
@@ -104,15 +84,15 @@ export function closeRun() {
  */
 export function starting(before) {
   if (run.value !== before) return;
-  run.value = {};
+  run.value = STARTING;
   closeReport();
   fold(true);
   focusOn('#run-title');
 }
 
 export async function stop() {
-  run.value = { live: { ...run.value.live, phase: 'stopping' } };
-  await post(`/api/books/${book.value.id}/stop`).catch((error) => {
+  run.value = { ...run.value, phase: 'stopping' };
+  await post(`/api/files/${file.value.id}/stop`).catch((error) => {
     runError.value = error;
   });
 }
@@ -123,5 +103,5 @@ effect(() => {
 
 /** The server is there again, or another one. */
 export function watchAgain() {
-  if (book.value !== null) watch();
+  if (file.value !== null) watch();
 }

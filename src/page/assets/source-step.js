@@ -1,19 +1,20 @@
-import { effect, signal, useSignal } from '@preact/signals';
+import { computed, effect, signal, useSignal } from '@preact/signals';
 import { post } from './api.js';
 import { needsServer } from './connection.js';
 import { ErrorBox, Fold, html } from './html.js';
 import {
   about,
-  area,
-  book,
   choice,
   choicesError,
+  choose,
+  chosen,
+  file,
   folds,
+  isArea,
   offered,
   priceAgain,
   priced,
   source,
-  topics,
   whyNoArea,
 } from './state.js';
 
@@ -32,10 +33,9 @@ const LEVELS = [
 ];
 
 export function SourceStep() {
-  const level = area.value;
-  const isArea = level !== 'place' && whyNoArea(level) === null;
+  const level = chosen.value.areas;
   const name = SOURCES.find(([value]) => value === source.value)[1];
-  const line = isArea ? `${name}, one answer for each ${level === 'tract' ? 'census tract' : 'county'}` : name;
+  const line = isArea.value ? `${name}, one answer for each ${level === 'tract' ? 'census tract' : 'county'}` : name;
   const { service } = about.value;
   const sources = SOURCES.map(([value, title, what]) => [
     value,
@@ -46,29 +46,26 @@ export function SourceStep() {
     <${Fold} name="source" title="Source" line=${line} isOpen=${folds.source}>
       <${ErrorBox} id="source-error" error=${choicesError.value} />
       <${Choices} id="sources" name="source" legend="Answers come from" values=${sources} chosen=${source.value}
-        whyNot=${(value) => offered.value.sources[value] ?? null} onChoose=${(value) => {
-          source.value = value;
-        }} />
+        whyNot=${(value) => offered.value.sources[value] ?? null} onChoose=${(value) => choose({ source: value })} />
       <${PublicData} />
       <${Choices} id="areas" name="area" legend="One answer for each" values=${LEVELS} chosen=${level}
-        whyNot=${whyNoArea} onChoose=${(value) => {
-          area.value = value;
-        }} />
+        whyNot=${whyNoArea} onChoose=${(value) => choose({ areas: value })} />
     <//>
   </section>`;
 }
 
 /** What public data the chosen topics lack: not asked for, in work, or `{ words }` of the offer and then of what was loaded. */
 const data = signal(null);
+const topics = computed(() => chosen.value.topics);
 effect(() => {
   // Other topics, or those of another file, lack other data.
-  if (topics.value && book.value) data.value = null;
+  if (topics.value && file.value) data.value = null;
 });
 
 async function askForData(path) {
   data.value = { words: path === 'offer' ? 'Looking for it…' : 'Downloading…', isBusy: true };
   try {
-    const { words } = await post(`/api/books/${book.value.id}/${path}`, choice.value);
+    const { words } = await post(`/api/files/${file.value.id}/${path}`, choice.value);
     data.value = {
       words: words ?? 'Nothing can be downloaded for these topics.',
       isOffer: path === 'offer' && words !== null,

@@ -2,23 +2,22 @@ import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import { get, post } from './api.js';
 import { asked } from './asked.js';
 
-/* All that the page knows: the open file, what is chosen for it, what the server says of that, and its run. */
+/* All that the page knows: the open file, what is chosen for it, and what the server says of that. */
 
 export const about = signal(null);
-export const book = signal(null);
-const runs = signal([]);
-
-/** The columns by their index: `lat` and `lng` may be null; `order` may also be `tiv` or `file`. */
-export const columns = signal(null);
-export const topics = signal([]);
-export const source = signal('sample');
-/** What one answer holds for: `place`, `tract` or `county`. */
-export const area = signal('place');
-export const optimize = signal('credits');
+export const file = signal(null);
+/** The columns by their index (`lat` and `lng` may be null; `order` may also be `tiv` or `file`), `topics`, `source`, `optimize`, and for what one
+ * answer holds: `areas` is `place`, `tract` or `county`. */
+export const chosen = signal({});
+export const source = computed(() => chosen.value.source);
 /** The text of the field. */
 export const budgetText = signal('');
 /** What the reader chose in the report. */
 export const reportState = { current: {} };
+
+export function choose(part) {
+  chosen.value = { ...chosen.value, ...part };
+}
 
 export const folds = { columns: signal(true), topics: signal(true), source: signal(true), price: signal(true) };
 
@@ -34,40 +33,33 @@ const SETTLE_MS = 250;
 
 const FREE = 'Answers of this source are free: there is nothing to save.';
 
+/** What can be chosen, as the server said of the open file last. */
+const NOTHING_OFFERED = { sources: {}, areas: {} };
+export const offered = signal(NOTHING_OFFERED);
+
 /** Why one answer for each area cannot be chosen; null: it can. */
 export function whyNoArea(level) {
   if (level === 'place') return null;
-  if (source.value === 'local') return FREE;
-  return offered.value.areas[level] ?? offered.value.boundaries[level] ?? null;
+  return source.value === 'local' ? FREE : (offered.value.areas[level] ?? null);
 }
 
-/** What can be chosen, as the server said of the open file last. */
-const NOTHING_OFFERED = { sources: {}, boundaries: {}, areas: {} };
-export const offered = signal(NOTHING_OFFERED);
+/** Whether one answer holds for an area. */
+export const isArea = computed(() => chosen.value.areas !== 'place' && whyNoArea(chosen.value.areas) === null);
 
 /** The choice as the server reads it; null while columns or topics are missing. */
 export const choice = computed(() => {
-  if (book.value === null || columns.value?.lat == null || columns.value.lng === null) return null;
-  if (topics.value.length === 0) return null;
-  const level = area.value;
-  const isArea = level !== 'place' && whyNoArea(level) === null;
-  return {
-    ...columns.value,
-    header: book.value.header,
-    topics: topics.value,
-    optimize: optimize.value,
-    source: source.value,
-    ...(isArea ? { areas: level } : {}),
-  };
+  const { areas, ...rest } = chosen.value;
+  if (file.value === null || rest.lat === null || rest.lng === null || rest.topics.length === 0) return null;
+  return { ...rest, header: file.value.header, ...(isArea.value ? { areas } : {}) };
 });
 
 const question = computed(() =>
-  choice.value === null ? null : JSON.stringify({ id: book.value.id, choice: choice.value, turn: turn.value }),
+  choice.value === null ? null : JSON.stringify({ id: file.value.id, choice: choice.value, turn: turn.value }),
 );
 const askOf =
   (what) =>
   ({ id, choice: chosen, more }, signal) =>
-    post(`/api/books/${id}/${what}`, { ...chosen, ...more }, signal);
+    post(`/api/files/${id}/${what}`, { ...chosen, ...more }, signal);
 
 /** The price of the choice. */
 export const price = asked(question, askOf('price'), SETTLE_MS);
@@ -115,7 +107,7 @@ export const reach = asked(
 
 /** Whether the paid service refuses the key. */
 const key = asked(
-  computed(() => (book.value !== null && source.value === 'service' ? JSON.stringify({ id: 'key' }) : null)),
+  computed(() => (file.value !== null && source.value === 'service' ? JSON.stringify({ id: 'key' }) : null)),
   () => post('/api/key'),
   0,
 );
@@ -139,89 +131,92 @@ export const untilPriced = () =>
     });
   });
 
-export async function loadRuns() {
-  runs.value = await get('/api/runs');
-}
-
-export const latestOf = (id) => runs.value.find((run) => run.book === id && run.is_latest) ?? null;
-
-/** A job file names a column by its name or its number. */
-function indexOf(names, word) {
-  const named = names.indexOf(word);
-  const index = named >= 0 ? named : Number(word) - 1;
-  return names[index] === undefined ? null : index;
-}
-
-function orderKept(names, order) {
-  if (order === null || order === undefined || typeof order === 'string') return order ?? 'file';
-  const index = names.indexOf(order.column);
-  return index < 0 ? 'file' : index;
-}
-
-/** The columns of a file's last run, or those that are recognised. */
-function firstColumns({ location, kept, columns: names, header, order }) {
-  // Saved columns are names with a header line, and numbers without one.
-  if (kept === null || (kept.header ?? true) !== header)
-    return { lat: null, lng: null, ...location, order: order ?? 'file' };
-  return { lat: indexOf(names, kept.lat), lng: indexOf(names, kept.lng), order: orderKept(names, kept.order) };
-}
-
-/** Shows a file with what was chosen for it before: in this tab, or for its last run. */
-export function takeBook(opened) {
-  const draft = readDraft(opened.id);
-  const { kept } = opened;
+/** Shows a file with what was chosen for it before: on this page, or for its last run. */
+export function takeFile(opened) {
+  keepReport();
   batch(() => {
-    book.value = opened;
+    file.value = opened;
     offered.value = NOTHING_OFFERED;
-    columns.value = draft.columns ?? firstColumns(opened);
-    const natural = about.value.topics.filter(({ category }) => category === 'natural').map(({ slug }) => slug);
-    topics.value = draft.topics ?? kept?.topics ?? natural;
-    source.value = draft.source ?? kept?.source ?? about.value.source;
-    area.value = draft.area ?? kept?.areas ?? 'place';
-    optimize.value = draft.optimize ?? kept?.optimize ?? 'credits';
-    budgetText.value = draft.budgetText ?? '';
-    reportState.current = draft.report ?? {};
+    take(opened, readDraft(opened.id));
     turn.value++;
   });
+  reportState.current = read('sessionStorage', opened.id);
 }
+
+/** A draft of other columns is of a file that has changed. */
+function take(opened, { header: _, budget: text = '', ...draft }) {
+  const indexes = [draft.lat, draft.lng, draft.order].filter((index) => typeof index === 'number');
+  const fits = indexes.every((index) => index < opened.columns.length);
+  chosen.value = { ...opened.chosen, ...(fits ? draft : {}) };
+  budgetText.value = text;
+}
+
+/** Closes the open file. */
+export function leaveFile() {
+  file.value = null;
+  chosen.value = { source: about.value.source };
+}
+
+const getFile = (id, header) =>
+  get(`/api/files/${id}${header === undefined ? '' : `?header=${header ? 'yes' : 'no'}`}`);
+
+/** A known file, with or without a header line as it was chosen. */
+export const getAgain = (id) => getFile(id, readDraft(id).header);
 
 /** Reads the open file again with or without a header line. Settings other than columns stay. */
 export async function readAgain(header) {
-  const read = await get(`/api/books/${book.value.id}?header=${header ? 'yes' : 'no'}`);
+  const opened = await getFile(file.value.id, header);
+  const { lat, lng, order } = opened.chosen;
   batch(() => {
-    book.value = read;
-    columns.value = firstColumns(read);
+    file.value = opened;
+    choose({ lat, lng, order });
   });
 }
 
-/* What the user has chosen for a file lasts as long as the tab. A browser may refuse storage: then a reload forgets it. */
+/* What is chosen for a file is the same in all tabs; what is chosen in a report stays in its tab. A browser may refuse storage: then a reload
+ * forgets it. */
 
 const keyOf = (id) => `perilbook ${id}`;
 
-export function readDraft(id) {
+function read(storage, id) {
   try {
-    return JSON.parse(sessionStorage.getItem(keyOf(id)) ?? '{}');
+    return JSON.parse(window[storage].getItem(keyOf(id)) ?? '{}');
   } catch {
     return {};
   }
 }
 
-export function keepDraft() {
-  if (book.value === null) return;
-  const { id, header } = book.value;
-  const chosen = { columns: columns.value, topics: topics.value, source: source.value, area: area.value };
-  const draft = {
-    header,
-    ...chosen,
-    optimize: optimize.value,
-    budgetText: budgetText.value,
-    report: reportState.current,
-  };
+function keep(storage, id, value) {
   try {
-    sessionStorage.setItem(keyOf(id), JSON.stringify(draft));
+    window[storage].setItem(keyOf(id), JSON.stringify(value));
   } catch {
     // Without storage a reload forgets it.
   }
 }
 
-effect(keepDraft);
+const readDraft = (id) => read('localStorage', id);
+
+export function keepReport() {
+  if (file.value !== null) keep('sessionStorage', file.value.id, reportState.current);
+}
+
+/** A tab that follows another one does not write: the other may have gone on. */
+let isFollowing = false;
+
+effect(() => {
+  const [opened, draft, budget] = [file.value, chosen.value, budgetText.value];
+  if (opened !== null && !isFollowing) keep('localStorage', opened.id, { header: opened.header, budget, ...draft });
+});
+
+addEventListener('storage', async ({ storageArea, key, newValue }) => {
+  const id = file.value?.id;
+  if (storageArea !== localStorage || key !== keyOf(id) || newValue === null) return;
+  const draft = JSON.parse(newValue);
+  const opened = draft.header === file.value.header ? file.value : await getFile(id, draft.header);
+  isFollowing = true;
+  batch(() => {
+    file.value = opened;
+    take(opened, draft);
+  });
+  isFollowing = false;
+});

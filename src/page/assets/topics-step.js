@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { grouped } from './format.js';
 import { Fold, html } from './html.js';
-import { about, folds, topics } from './state.js';
+import { about, choose, chosen, folds } from './state.js';
 
 const GROUPS = [
   ['natural', 'Natural hazards'],
@@ -12,25 +12,26 @@ const GROUPS = [
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
 /** Chooses topics, or takes them out of the choice. */
-function choose(changed, isOn) {
-  const slugs = new Set(topics.value);
+function take(changed, isOn) {
+  const slugs = new Set(chosen.value.topics);
   for (const slug of changed) {
     if (isOn) slugs.add(slug);
     else slugs.delete(slug);
   }
-  topics.value = about.value.topics.map(({ slug }) => slug).filter((slug) => slugs.has(slug));
+  choose({ topics: about.value.topics.map(({ slug }) => slug).filter((slug) => slugs.has(slug)) });
 }
 
 /** The topics by category. */
 export function TopicsStep() {
   const all = about.value.topics;
-  const words = `${grouped(topics.value.length)} of ${all.length}`;
+  const { topics } = chosen.value;
+  const words = `${grouped(topics.length)} of ${all.length}`;
   const slugs = all.map(({ slug }) => slug);
   return html`<section id="topics-step" aria-labelledby="topics-title">
     <${Fold} name="topics" title="Topics" line=${words} isOpen=${folds.topics}>
-      <p class="row"><span id="topics-count" role="status">${topics.value.length === 0 ? 'Choose at least one topic.' : `${words} chosen`}</span>${' '}
-        <button type="button" class="button small" data-topics="all" onClick=${() => choose(slugs, true)}>All</button>${' '}
-        <button type="button" class="button small" data-topics="none" onClick=${() => choose(slugs, false)}>None</button></p>
+      <p class="row"><span id="topics-count" role="status">${topics.length === 0 ? 'Choose at least one topic.' : `${words} chosen`}</span>${' '}
+        <button type="button" class="button small" data-topics="all" onClick=${() => take(slugs, true)}>All</button>${' '}
+        <button type="button" class="button small" data-topics="none" onClick=${() => take(slugs, false)}>None</button></p>
       <p id="topics-keys" class="unseen">The arrow keys move within a group.</p>
       <div id="topics">${GROUPS.map(([category, title]) => html`<${Group} key=${category} category=${category} title=${title} />`)}</div>
     <//>
@@ -61,11 +62,11 @@ function Group({ category, title }) {
   }
   return html`<fieldset aria-describedby="topics-keys" onKeyDown=${move}>
     <legend><span>${title}</span>
-      <button type="button" class="button small" data-topics=${category} aria-label=${`All of ${title}`} onClick=${() => choose(slugs, true)} ...${stop(0)}>All</button>
-      <button type="button" class="button small" data-topics=${`-${category}`} aria-label=${`None of ${title}`} onClick=${() => choose(slugs, false)} ...${stop(1)}>None</button></legend>
+      <button type="button" class="button small" data-topics=${category} aria-label=${`All of ${title}`} onClick=${() => take(slugs, true)} ...${stop(0)}>All</button>
+      <button type="button" class="button small" data-topics=${`-${category}`} aria-label=${`None of ${title}`} onClick=${() => take(slugs, false)} ...${stop(1)}>None</button></legend>
     <div class="boxes">${members.map(
       ({ slug, title: name }, index) =>
-        html`<label key=${slug}><input type="checkbox" value=${slug} checked=${topics.value.includes(slug)} onChange=${({ currentTarget }) => choose([slug], currentTarget.checked)} ...${stop(index + 2)} />${name}</label>`,
+        html`<label key=${slug}><input type="checkbox" value=${slug} checked=${chosen.value.topics.includes(slug)} onChange=${({ currentTarget }) => take([slug], currentTarget.checked)} ...${stop(index + 2)} />${name}</label>`,
     )}</div>
   </fieldset>`;
 }

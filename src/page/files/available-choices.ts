@@ -14,9 +14,7 @@ type OfferedValues<Value extends string> = Readonly<Record<Value, string | null>
 /** The choices for a file and its topics. */
 export interface AvailableChoices {
   readonly sources: OfferedValues<ChosenSource>;
-  /** The levels of areas that the boundaries on this machine can find. */
-  readonly boundaries: OfferedValues<AreaLevel>;
-  /** The levels of areas by which one answer serves several places. */
+  /** The levels of areas by which one answer serves several places, where the boundaries on this machine can find them. */
   readonly areas: OfferedValues<AreaLevel>;
 }
 
@@ -32,19 +30,16 @@ export async function availableChoices(
   settings: JobFile,
 ): Promise<AvailableChoices> {
   const local = (): Promise<unknown> => connectionOf(jobOf({ ...settings, service: 'local' }));
-  const boundaries = async (level: 'tract' | 'county'): Promise<void> =>
-    requireAreas(jobOf({ ...settings, areas: level }));
+  const area = async (level: AreaLevel): Promise<string | null> =>
+    savedBy(level, jobOf(settings)) ??
+    (await refusalOf(async () => requireAreas(jobOf({ ...settings, areas: level })), 'SERVICE_DATA'));
   return {
     sources: {
       local: await refusalOf(local, 'LOCAL_DATA'),
       service: hasService(jobOf(settings)) ? null : NO_SERVICE,
       sample: null,
     },
-    boundaries: {
-      tract: await refusalOf(() => boundaries('tract'), 'SERVICE_DATA'),
-      county: await refusalOf(() => boundaries('county'), 'SERVICE_DATA'),
-    },
-    areas: { tract: savedBy('tract', jobOf(settings)), county: savedBy('county', jobOf(settings)) },
+    areas: { tract: await area('tract'), county: await area('county') },
   };
 }
 

@@ -3,7 +3,7 @@ import { counted } from '../../base/format-numbers.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { topicsOf } from '../../job/topic-choice.ts';
-import { columnReference } from './file-preview.ts';
+import { columnIndex, columnReference, type FilePreview } from './file-preview.ts';
 
 /** Where answers come from: public data on this machine, the service that the page was started with, or made-up data. */
 const ANSWER_SOURCES = ['local', 'service', 'sample'] as const;
@@ -54,20 +54,32 @@ export function jobFileOf(choice: Choice, columns: readonly string[]): JobFile {
   };
 }
 
-/** The settings of a saved job file that the page shows again. */
-export function keptChoice(settings: JobFile | null): unknown {
-  if (settings === null) return null;
-  const { location, topics, optimize, budget, header, order_by: order = null, service, areas } = settings;
+/** What the page shows first for a file: the settings of its last run and, without one, what is recognised and usual. */
+export function firstChoice(
+  settings: JobFile | null,
+  header: boolean,
+  { columns, location, order }: FilePreview,
+  usual: ChosenSource,
+) {
+  const { topics = 'natural', optimize = 'credits', service, areas = 'place' } = settings ?? {};
   return {
-    lat: location?.lat ?? null,
-    lng: location?.lng ?? null,
+    ...(keptColumns(settings, header, columns) ?? { lat: null, lng: null, ...location, order: order ?? 'file' }),
+    topics: topicsOf(topics),
     optimize,
-    budget,
-    header,
-    order,
-    topics: topicsOf(topics ?? 'natural'),
-    source: typeof service === 'string' ? service : null,
-    areas: areas ?? null,
+    source: typeof service === 'string' ? service : usual,
+    areas,
+  };
+}
+
+/** The columns of a saved job file by their index; null where it reads the file with another header. */
+function keptColumns(settings: JobFile | null, header: boolean, columns: readonly string[]) {
+  if (settings === null || (settings.header ?? true) !== header) return null;
+  const { location, order_by: order = 'file' } = settings;
+  const value = typeof order === 'string' ? order : columnIndex(columns, order.column);
+  return {
+    lat: columnIndex(columns, location!.lat!),
+    lng: columnIndex(columns, location!.lng!),
+    order: value ?? 'file',
   };
 }
 

@@ -110,3 +110,10 @@ export function columnReference(columns: readonly string[], index: number): stri
   const isUnique = columns.filter((other) => other === name).length === 1;
   return name !== '' && isUnique ? name : String(index + 1);
 }
+
+/** The index of a column that a job file names so; null where the columns have changed. */
+export function columnIndex(columns: readonly string[], reference: string): number | null {
+  const named = columns.indexOf(reference);
+  const index = named >= 0 ? named : Number(reference) - 1;
+  return columns[index] === undefined ? null : index;
+}

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { shareOf } from '../../base/format-numbers.ts';
 import {
   estimate,
@@ -11,17 +12,16 @@ import {
   type Timestamp,
 } from '../../run/estimate.ts';
 import type { Progress } from '../../run/progress.ts';
-import type { RunResult } from '../../run/run-job.ts';
+import type { RunSummary } from '../../run/summary.ts';
+import type { RunsPort } from '../../store/runs/port.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import type { ErrorMessage } from '../web/error-replies.ts';
 
-/** `stopping`: calls in flight finish, then the output is written. `failed`: ended by an error. */
-type ActiveRunState = 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
-
 /** A run of this process. */
 export interface ActiveRun {
-  phase: ActiveRunState;
+  /** `stopping`: calls in flight finish, then the output is written. `failed`: ended by an error. */
+  phase: 'reading' | 'buying' | 'stopping' | 'ended' | 'failed';
   readonly beganAt: number;
   readonly progress: Progress;
   readonly meter: MinuteMeter;
@@ -34,12 +34,45 @@ export interface ActiveRun {
   facts: RunFacts | null;
   /** Null until it is connected. */
   source: ChosenSource | null;
-  result: RunResult | null;
+  /** Null until it has ended. */
+  end: EndedRun | null;
   error: ErrorMessage | null;
 }
 
 /** The state of a run as the page shows it, sent several times a second. */
 export type RunUpdate = ReturnType<typeof runUpdateOf>;
+
+/** A run that has ended, as the store has it. */
+export type EndedRun = NonNullable<Awaited<ReturnType<typeof latestRun>>>;
+
+/** The latest run with an output; null before the first. It is not running in this process: one that the store calls running was cut off when
+ * its process died. */
+export async function latestRun(store: RunsPort, output: string) {
+  const run = (await store.runs()).find((record) => record.output === output);
+  if (run === undefined) return null;
+  const summary = run.summary as Partial<RunSummary> | null;
+  return {
+    began_at: run.startedAt,
+    state: run.state === 'running' ? 'cut off' : run.state,
+    budget: run.budget,
+    /** Unknown credits count as spent, here as in the ledger. */
+    budget_left: run.budget - run.charged - run.unknown - run.open,
+    /** Answered from public data on this machine: there are no credits. */
+    is_local: run.account === '',
+    charged: run.charged,
+    unknown: run.unknown + run.open,
+    rows: summary?.rows ?? null,
+    /** The rows of each status. */
+    status: summary?.status ?? null,
+    complete: summary?.complete?.rows ?? null,
+    /** By value; null in file order. */
+    complete_value: summary?.complete?.value ?? null,
+    /** Why it ended early. */
+    stopped: summary?.stopped == null ? null : withoutTerminal(summary.stopped),
+    resume_after: run.resumeAfter,
+    has_output: existsSync(output),
+  };
+}
 
 export function runUpdateOf(run: ActiveRun, time: Timestamp) {
   const { progress, phase, meter, budget, available, facts } = run;
@@ -77,16 +110,11 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp) {
     /** Why no call is sent now. */
     pause: isBuying ? pauseReason(progress, facts, last!, time.steady) : null,
     minutes_left: isBuying ? minutesLeft(run, facts, last!, time) : null,
-    calls: progress.calls,
     in_flight: progress.callsInFlight,
     failures: progress.failures,
     slowed_down: progress.slowedDown,
     notices: run.notices,
-    end: run.result && {
-      state: run.result.state,
-      stop: run.result.stop && { ...run.result.stop, message: withoutTerminal(run.result.stop.message) },
-      summary: run.result.summary,
-    },
+    end: run.end,
     error: run.error,
   };
 }

@@ -10,7 +10,7 @@ import { pageEffects, type UiDependencies } from '../dependencies.ts';
 import type { ChosenSource } from '../files/choice.ts';
 import { withoutTerminal } from '../files/page-words.ts';
 import { errorMessageOf, RefusedRequest } from '../web/error-replies.ts';
-import { type ActiveRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
+import { type ActiveRun, latestRun, type RunUpdate, runUpdateOf } from './run-progress.ts';
 
 const MOST_NOTICES = 20;
 
@@ -60,7 +60,7 @@ export class Runs {
       available: 0,
       facts: null,
       source: null,
-      result: null,
+      end: null,
       error: null,
     };
     this.#runs.set(file, active);
@@ -109,8 +109,8 @@ export class Runs {
         active.facts = runFacts(prepared);
         if (active.phase === 'reading') active.phase = 'buying';
       };
-      using done = await runJob(await openContext(job, ports), { approve });
-      active.result = done.result;
+      using _ = await runJob(await openContext(job, ports), { approve });
+      active.end = await latestRun(store, job.output);
       active.phase = 'ended';
     } catch (error) {
       active.error = errorMessageOf(error);

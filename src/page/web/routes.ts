@@ -24,12 +24,11 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.get('/api/about', () => api.about());
   app.get('/api/alive', () => ({ alive: true }));
   app.post('/api/key', () => api.keyRefusal());
-  app.get('/api/runs', () => api.listRuns());
 
   // A form of another page could send this type without a preflight request.
   app.removeContentTypeParser('text/plain');
   app.addContentTypeParser(UPLOAD_TYPE, (_request, body, done) => done(null, body));
-  app.post<{ Querystring: { name?: string } }>('/api/books', { onRequest: requireUpload }, async (request, reply) => {
+  app.post<{ Querystring: { name?: string } }>('/api/files', { onRequest: requireUpload }, async (request, reply) => {
     const declared = Number(request.headers['content-length'] ?? 0);
     const { name = '' } = request.query;
     const body = request.body as Readable;
@@ -43,20 +42,20 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
     );
     return reply.code(201).send(await api.show(file));
   });
-  app.post('/api/books/named', async (request, reply) => {
+  app.post('/api/files/named', async (request, reply) => {
     const { path } = read(z.strictObject({ path: z.string().trim().min(1) }), request.body);
     return reply.code(201).send(await api.show(await api.addPath(path)));
   });
-  app.get<OfFile & { Querystring: { header?: string } }>('/api/books/:id', ({ params, query: { header } }) =>
+  app.get<OfFile & { Querystring: { header?: string } }>('/api/files/:id', ({ params, query: { header } }) =>
     api.show(api.file(params.id), header === undefined ? null : header !== 'no'),
   );
-  app.post<OfFile>('/api/books/:id/choices', ({ params, body }) =>
+  app.post<OfFile>('/api/files/:id/choices', ({ params, body }) =>
     api.choices(api.file(params.id), read(choiceSchema, body)),
   );
-  app.post<OfFile>('/api/books/:id/price', ({ params, body }) =>
+  app.post<OfFile>('/api/files/:id/price', ({ params, body }) =>
     api.price(api.file(params.id), read(choiceSchema, body)),
   );
-  app.post<OfFile>('/api/books/:id/reach', ({ params, body }) => {
+  app.post<OfFile>('/api/files/:id/reach', ({ params, body }) => {
     const { budget, ...choice } = read(reachSchema, body);
     return api.reach(api.file(params.id), choice, budget);
   });
@@ -64,24 +63,25 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
     ['offer', false],
     ['download', true],
   ] as const) {
-    app.post<OfFile>(`/api/books/:id/${path}`, ({ params, body }) =>
+    app.post<OfFile>(`/api/files/:id/${path}`, ({ params, body }) =>
       api.data(api.file(params.id), read(choiceSchema, body), isApproved),
     );
   }
-  app.post<OfFile>('/api/books/:id/start', async ({ params, body }, reply) => {
+  app.post<OfFile>('/api/files/:id/start', async ({ params, body }, reply) => {
     const { budget, confirmed, ...choice } = read(startSchema, body);
     await api.start(api.file(params.id), choice, budget, confirmed);
     return reply.code(202).send({ started: true });
   });
-  app.post<OfFile>('/api/books/:id/stop', async ({ params }, reply) => {
+  app.post<OfFile>('/api/files/:id/stop', async ({ params }, reply) => {
     runs.stop(api.file(params.id).id);
     return reply.code(202).send({ stopping: true });
   });
-  app.get<OfFile>('/api/books/:id/events', (request, reply) => {
-    const { id } = api.file(request.params.id);
-    sendEvents(request, reply, () => runs.update(id), closing);
+  app.get<OfFile>('/api/files/:id/events', async (request, reply) => {
+    const file = api.file(request.params.id);
+    const earlier = await api.run(file);
+    sendEvents(request, reply, () => runs.update(file.id) ?? earlier, closing);
   });
-  app.get<OfFile>('/api/books/:id/result', async ({ params }, reply) => {
+  app.get<OfFile>('/api/files/:id/result', async ({ params }, reply) => {
     const output = api.outputOf(api.file(params.id));
     const stats = await stat(output).catch(() => null);
     if (stats === null) throw new RefusedRequest(404, 'NO_RESULT', 'There is no output yet', 'Run the file first.');
@@ -91,14 +91,14 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
       .type('application/octet-stream')
       .send(createReadStream(output));
   });
-  app.get<OfFile>('/api/books/:id/report', async ({ params }, reply) => {
+  app.get<OfFile>('/api/files/:id/report', async ({ params }, reply) => {
     const { facts, map } = await api.report(api.file(params.id));
     return reply
       .header('content-security-policy', REPORT_POLICY)
       .type('text/html; charset=utf-8')
       .send(reportPage(facts, map));
   });
-  app.get<OfFile>('/api/books/:id/sections', async ({ params }, reply) => {
+  app.get<OfFile>('/api/files/:id/sections', async ({ params }, reply) => {
     const { facts, map } = await api.report(api.file(params.id));
     return reply.type('text/html; charset=utf-8').send(reportSections(facts, map));
   });
