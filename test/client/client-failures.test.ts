@@ -214,15 +214,3 @@ test('a deadline that ends before there is a connection: never sent, not even la
   await new Promise((resolve) => setTimeout(resolve, 100));
   assert.equal(bytes, 0);
 });
-
-test('a connection lives on after a failure of another', async (t) => {
-  let requests = 0;
-  const url = await serveRaw(t, (socket) => {
-    if (++requests % 2 === 1) socket.resetAndDestroy();
-    else socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`);
-  });
-  const client = clientOf(t, url, { sockets: 1 });
-  const kinds = [];
-  for (let nth = 0; nth < 4; nth++) kinds.push((await client.send(ask)).kind);
-  assert.deepEqual(kinds, ['failure', 'response', 'failure', 'response']);
-});

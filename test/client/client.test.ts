@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_TEXT_BYTES } from '../../src/client/content.ts';
-import { ENTERPRISE, envelopeOf, NOW, PLACE, verdictOf, WILDFIRE } from './answers.ts';
+import { envelopeOf, NOW, PLACE, verdictOf, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 
 const KEY = 'key-7f3a9c';
@@ -34,28 +34,6 @@ test('sends one GET below the base address, with the key in its header only', as
       'user-agent': 'perilbook-test',
     },
   );
-});
-
-test('receives a bundle of 6 MB', async (t) => {
-  const envelope = envelopeOf(ENTERPRISE) as { data: { topics: Record<string, { details: unknown }> } };
-  const feature = {
-    type: 'Feature',
-    geometry: { type: 'Point', coordinates: [1, 2] },
-    properties: { name: 'x'.repeat(200) },
-  };
-  envelope.data.topics.park!.details = {
-    type: 'FeatureCollection',
-    features: Array.from({ length: 21_000 }, () => feature),
-  };
-  const text = JSON.stringify(envelope);
-  assert.ok(text.length > 6e6);
-  const url = await serveHttp(t, (_request, response) => response.end(text));
-  const exchange = await clientOf(t, url).send({ ...ask, call: ENTERPRISE });
-  assert.ok(exchange.kind === 'response');
-  assert.equal(exchange.bytes, Buffer.byteLength(text));
-  const verdict = verdictOf(exchange, ENTERPRISE, PLACE, NOW);
-  assert.ok(verdict.kind === 'answered');
-  assert.equal(verdict.results.size, 37);
 });
 
 for (const status of [301, 302, 307, 308]) {

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contentOf, MAX_BODY_BYTES } from '../../src/client/content.ts';
 import { redactorOf } from '../../src/client/redact.ts';
-import { flatten } from '../../src/columns/topic-columns.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { fc } from '../properties.ts';
 import { LONG } from '../tier.ts';
-import { ENTERPRISE, envelopeOf, PLACE, received, STANDARD, verdictOf, WILDFIRE } from './answers.ts';
+import { ENTERPRISE, envelopeOf, PLACE, STANDARD, verdictOf, WILDFIRE } from './answers.ts';
 import { clientOf, serveHttp } from './servers.ts';
 
 const read = (text: string | Buffer) => contentOf(Buffer.from(text), redactorOf(['k3y/with+odd=chars']));
@@ -63,22 +62,6 @@ test('a bundle of 7 MB with many features is read, and so is one of nothing but 
     const features = line.repeat(7e6 / line.length).slice(0, -1);
     assert.equal(read(`{"features":[${features}]}`).kind, 'json');
   }
-});
-
-test('counts and distances are read from the records of a body', () => {
-  const features = Array.from({ length: 5_000 }, (_, at) => ({
-    type: 'Feature',
-    geometry: { type: 'Point', coordinates: [PLACE.lng + (1 + ((at * 7_919) % 5_003)) / 1e5, PLACE.lat] },
-    properties: { name: `Größe ${at}` },
-  }));
-  const envelope = envelopeOf(ENTERPRISE) as { data: { topics: Record<string, unknown> } };
-  envelope.data.topics.park = { value: 5_000, details: { type: 'FeatureCollection', features } };
-  const verdict = verdictOf(received(200, envelope), ENTERPRISE, PLACE, 0);
-  assert.ok(verdict.kind === 'answered');
-  const park = verdict.results.get('park')!;
-  assert.ok(park.ok);
-  // A hundred-thousandth of a degree of longitude there.
-  assert.deepEqual(flatten('park', park.result, PLACE), [5_000, 1]);
 });
 
 for (const [call, mostBytes] of [

@@ -66,16 +66,7 @@ const mixed = [1, 15, 1, 1, 35, 1, 15, 1];
 describe('every window', { concurrency: true }, () => {
   for (const [name, limit, sockets, priceOf, latencyMs, options = {}] of [
     ['standard bundles at starter', 300, 8, () => 15, () => 300],
-    ['singles, few a minute', 60, 8, () => 1, (nth: number) => (nth * 37) % 200, LONG],
     ['a mix', 600, 16, (nth: number) => mixed[nth % mixed.length]!, (nth: number) => 100 + ((nth * 53) % 400), LONG],
-    [
-      'a mix at a limit of which calls divide larger shares',
-      3_600,
-      32,
-      (nth: number) => mixed[nth % mixed.length]!,
-      () => 100,
-      LONG,
-    ],
   ] as const) {
     test(`${name}: no window sees more than the limit, and at least 97 % is used`, options, async (t) => {
       const { worst, use, alive } = await run(limit, sockets, priceOf, latencyMs);

@@ -79,6 +79,14 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       needed,
     );
     for (const number of needed) assert.deepEqual(found.get(number), byKey[number]);
+    // In no order, more than a statement reads, some not stored and some twice.
+    const numbers = Array.from({ length: 2_450 }, (_, index) => (index * 1_009) % 2_400);
+    const mixed = numbers.map((number) => ({ lat7: number % 70, lng7: -number }));
+    const expected = numbers.map((number) => byKey[number] ?? null);
+    assert.deepEqual((await store.readWanted(source, mixed, wanted)).map(shown), expected);
+    const answers = (await store.read(source, mixed)).map((record) => record?.answers.get('hail')?.fields[1] ?? null);
+    const stored = numbers.map((number) => (number < 2_300 ? number : null));
+    assert.deepEqual(answers, stored);
   });
 
   it('a second run on the same cell waits, then finds it answered', async ({
