@@ -1,52 +1,72 @@
-import { type Command, command, json } from './command.ts';
-import {
-  LOOKUP_OPTIONS,
-  PLAN_OPTIONS,
-  PRUNE_OPTIONS,
-  QUOTA_OPTIONS,
-  QUOTA_SET_OPTIONS,
-  REPORT_OPTIONS,
-  RUN_OPTIONS,
-  STATUS_OPTIONS,
-  STORE_OPTIONS,
-  UI_OPTIONS,
-} from './command-options.ts';
-import { DATA_COMMAND } from './data-commands.ts';
-import { SERVICE_COMMAND } from './service-commands.ts';
+import type { StatementBy } from '../store/ledger/port.ts';
+import { type CommandTable, commandTree, type FlagsOf, json, log, port, quiet, yes } from './command.ts';
+import { DATA_COMMANDS } from './data-commands.ts';
+import { jobOptions } from './job-options.ts';
+import { SERVICE_COMMANDS } from './service-commands.ts';
 
-const JOB = 'job file (.yaml) or input file; - for stdin';
+const JOB = ['[job]', 'job file (.yaml) or input file; - for stdin'] as const;
 
-const INPUTS = 'job file (.yaml), or input: a file, - for stdin, a folder or several part files';
+const INPUTS = ['[job..]', 'job file (.yaml), or input: a file, - for stdin, a folder or several part files'] as const;
 
-/** Printed by yargs, which also answers the script's questions. */
-export const COMPLETION_COMMAND: Command = {
-  usage: 'completion',
-  describe: 'print the script that completes command lines in your shell ($SHELL): bash or zsh',
-};
+const CREDITS = [0, Number.MAX_SAFE_INTEGER] as const;
 
-/** All commands. `load` imports a command's code when it runs: `topics` must not wait for the web framework. */
-export const COMMANDS: readonly Command[] = [
-  command({
-    usage: 'lookup [location..]',
+/** The report belongs to the outputs in help. */
+const OUTPUT = 'Output';
+
+const hidden = { hidden: true } as const;
+
+const csv = { csv: { type: 'boolean', describe: 'print the rows as CSV on stdout', conflicts: 'json' } } as const;
+
+const force = { type: 'boolean', describe: 'replace an existing file that Perilbook did not write' } as const;
+
+const limit = {
+  type: 'number',
+  range: [1, Number.MAX_SAFE_INTEGER],
+  describe: 'look up the first N located rows only, for a trial; the others stay without answers',
+} as const;
+
+/** Options for the billing period of an account. */
+const ACCOUNT = [
+  ...(['service', 'base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day'] as const),
+  ...(['reserve', 'overage-ceiling', 'store'] as const),
+] as const;
+
+const quota = {
+  ...jobOptions(ACCOUNT),
+  by: {
+    type: 'string',
+    choices: ['run', 'job', 'key', 'day'] satisfies StatementBy[],
+    describe: 'add a statement by run, job, key or day',
+  },
+  ...json,
+  ...csv,
+} as const;
+
+const store = { ...jobOptions(['store']), ...json } as const;
+
+/** All commands. */
+export const COMMAND_TABLE = {
+  lookup: {
+    argument: ['[location..]', 'latitude and longitude in decimal degrees, as two words or with a comma'],
     describe: 'answer one location: latitude and longitude',
     examples: [
       'lookup 34.0522 -118.2437 --topics wildfire,earthquake',
       'lookup 34.0522,-118.2437 --service sample --json',
     ],
-    argument: 'latitude and longitude in decimal degrees, as two words or with a comma',
-    options: LOOKUP_OPTIONS,
-    load: async () => (await import('./commands/lookup.ts')).lookupCommand,
-  }),
-  command({
-    usage: 'plan [job..]',
+    options: {
+      ...jobOptions(['topics', 'precision', 'budget', 'time-to-live', ...ACCOUNT]),
+      yes: { ...yes, describe: 'spend what the answers cost without asking' },
+      ...json,
+    },
+  },
+  plan: {
+    argument: INPUTS,
     describe: 'show what a run would cost; spends nothing',
     examples: ['plan portfolio.csv --topics natural', 'plan nightly.yaml --json'],
+    options: { ...jobOptions(), limit, ...json },
+  },
+  run: {
     argument: INPUTS,
-    options: PLAN_OPTIONS,
-    load: async () => (await import('./commands/plan.ts')).planCommand,
-  }),
-  command({
-    usage: 'run [job..]',
     describe: 'buy what is missing and write the output; run it again to resume',
     examples: [
       'run portfolio.csv -o out.csv --topics wildfire,riverineFlood',
@@ -54,104 +74,118 @@ export const COMMANDS: readonly Command[] = [
       'run portfolio/ -o enriched/ --budget 5000    (part files: each is written under its name)',
       'run nightly.yaml --yes --quiet       (from cron)',
     ],
+    options: {
+      ...jobOptions(),
+      limit: { ...limit, group: 'Money and time', ...hidden },
+      yes: { ...yes, group: 'Money and time', describe: 'spend what the plan costs without asking' },
+      report: { type: 'string', group: OUTPUT, describe: 'also write the HTML report to this file', ...hidden },
+      force: { ...force, group: OUTPUT, ...hidden },
+      json: { ...json.json, ...hidden },
+      quiet: { ...quiet.quiet, ...hidden },
+      log: { ...log.log, ...hidden },
+      debug: { type: 'boolean', describe: 'log each request and its outcome on stderr, without keys', ...hidden },
+    },
+  },
+  report: {
     argument: INPUTS,
-    options: RUN_OPTIONS,
-    load: async () => (await import('./commands/run.ts')).runCommand,
-  }),
-  command({
-    usage: 'report [job..]',
     describe: 'write an HTML report: value at risk, map, accumulation, locations, data quality; spends nothing',
     examples: [
       'report nightly.yaml',
       'report portfolio.csv --topics natural --report portfolio.html',
       'report nightly.yaml --compare enriched-2026-11-20.csv',
     ],
-    argument: INPUTS,
-    options: REPORT_OPTIONS,
-    load: async () => (await import('./commands/report.ts')).reportCommand,
-  }),
-  command({
-    usage: 'ui [job]',
+    options: {
+      ...jobOptions(),
+      ...json,
+      report: { type: 'string', describe: 'file to write the report to; - for stdout' },
+      force,
+      compare: {
+        type: 'string',
+        describe:
+          'show what changed since an earlier output (a file, or a folder of part files), or since a run by number or name',
+      },
+    },
+  },
+  ui: {
+    argument: ['[job]', 'job file (.yaml) with the service and the account, or a file to open'],
     describe: 'open a page in the browser, on this machine only: price, buy, watch, download',
     examples: ['ui', 'ui portfolio.csv', 'ui nightly.yaml --budget 5000'],
-    argument: 'job file (.yaml) with the service and the account, or a file to open',
-    options: UI_OPTIONS,
-    load: async () => (await import('./commands/ui.ts')).uiCommand,
-  }),
-  command({
-    usage: 'status [job]',
+    options: {
+      ...jobOptions([...ACCOUNT, 'budget', 'time-to-live', 'concurrency']),
+      port: { ...port, describe: 'port to listen on (default: any free port)' },
+      // A petabyte: numbers of bytes far above it are not exact.
+      'max-upload': { type: 'number', range: [1, 1_000_000_000], describe: 'largest upload in MB (default 2000)' },
+    },
+  },
+  status: {
+    argument: JOB,
     describe: 'list runs: their state, what they spent, when to resume',
     examples: ['status', 'status nightly.yaml --json'],
+    options: { ...jobOptions(['store', 'name']), ...json, ...csv },
+  },
+  quota: {
     argument: JOB,
-    options: STATUS_OPTIONS,
-    load: async () => (await import('./commands/status.ts')).statusCommand,
-  }),
-  command({
-    usage: 'quota [job]',
     describe: 'show the billing period: allowance, spent, left, reset date',
     examples: ['quota nightly.yaml', 'quota nightly.yaml --by day', 'quota set nightly.yaml --left 4200'],
+    options: quota,
+  },
+  'quota set': {
     argument: JOB,
-    options: QUOTA_OPTIONS,
-    subcommands: [
-      command({
-        usage: 'quota set [job]',
-        describe: "correct it by the figure on the provider's page",
-        examples: ['quota set nightly.yaml --left 4200', 'quota set --account acme --spent 800'],
-        argument: JOB,
-        options: QUOTA_SET_OPTIONS,
-        load: async () => (await import('./commands/quota.ts')).quotaSetCommand,
-      }),
-    ],
-    load: async () => (await import('./commands/quota.ts')).quotaCommand,
-  }),
-  command({
-    usage: 'topics',
+    describe: "correct it by the figure on the provider's page",
+    examples: ['quota set nightly.yaml --left 4200', 'quota set --account acme --spent 800'],
+    options: {
+      left: { type: 'number', range: CREDITS, describe: "credits left on the provider's page" },
+      spent: { type: 'number', range: CREDITS, describe: "credits spent on the provider's page, by everyone" },
+      ...quota,
+    },
+  },
+  topics: {
     describe: 'list the 37 topics: columns, price, how long answers stay fresh',
     examples: ['topics', 'topics --json'],
     options: json,
-    load: async () => (await import('./commands/topics.ts')).topicsCommand,
-  }),
-  {
-    usage: 'job',
-    describe: 'check a job file, or print its JSON Schema',
-    subcommands: [
-      command({
-        usage: 'job check [file]',
-        describe: 'list all errors of a job file; spends nothing',
-        examples: ['job check nightly.yaml', 'job check nightly.yaml --json'],
-        argument: 'the job file (.yaml)',
-        options: json,
-        load: async () => (await import('./commands/job.ts')).jobCheckCommand,
-      }),
-      {
-        usage: 'job schema',
-        describe: 'print the JSON Schema of job files, for editors',
-        examples: ['job schema > job.schema.json'],
-        load: async () => (await import('./commands/job.ts')).jobSchemaCommand,
-      },
-    ],
   },
-  {
-    usage: 'cache',
-    describe: 'show or prune the answers in the store',
-    subcommands: [
-      command({
-        usage: 'cache stats',
-        describe: 'show how many answers the store has, and its size',
-        examples: ['cache stats'],
-        options: STORE_OPTIONS,
-        load: async () => (await import('./commands/cache.ts')).cacheCommands.stats,
-      }),
-      command({
-        usage: 'cache prune',
-        describe: 'delete old answers, or rejections',
-        examples: ['cache prune --older-than 400d', 'cache prune --rejected'],
-        options: PRUNE_OPTIONS,
-        load: async () => (await import('./commands/cache.ts')).cacheCommands.prune,
-      }),
-    ],
+  job: { describe: 'check a job file, or print its JSON Schema' },
+  'job check': {
+    argument: ['[file]', 'the job file (.yaml)'],
+    describe: 'list all errors of a job file; spends nothing',
+    examples: ['job check nightly.yaml', 'job check nightly.yaml --json'],
+    options: json,
   },
-  DATA_COMMAND,
-  SERVICE_COMMAND,
-  COMPLETION_COMMAND,
-];
+  'job schema': {
+    describe: 'print the JSON Schema of job files, for editors',
+    examples: ['job schema > job.schema.json'],
+    options: {},
+  },
+  cache: { describe: 'show or prune the answers in the store' },
+  'cache stats': {
+    describe: 'show how many answers the store has, and its size',
+    examples: ['cache stats'],
+    options: store,
+  },
+  'cache prune': {
+    describe: 'delete old answers, or rejections',
+    examples: ['cache prune --older-than 400d', 'cache prune --rejected'],
+    options: {
+      'older-than': { type: 'string', describe: 'delete answers older than this, e.g. 365d' },
+      rejected: { type: 'boolean', describe: 'delete rejections, so that the locations are asked again (free)' },
+      yes: { ...yes, describe: 'delete paid answers without asking' },
+      ...store,
+    },
+  },
+  ...DATA_COMMANDS,
+  ...SERVICE_COMMANDS,
+  /** Printed by yargs, which also answers the script's questions. */
+  completion: { describe: 'print the script that completes command lines in your shell ($SHELL): bash or zsh' },
+} as const satisfies CommandTable;
+
+type Table = typeof COMMAND_TABLE;
+
+/** The commands that can be run. */
+export type CommandName = {
+  [Name in keyof Table]: Table[Name] extends { readonly options: object } ? Name : never;
+}[keyof Table];
+
+/** The values of a command's options. */
+export type Flags<Name extends CommandName> = FlagsOf<Table[Name]['options']>;
+
+export const COMMANDS = commandTree(COMMAND_TABLE);

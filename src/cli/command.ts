@@ -36,57 +36,59 @@ export interface CommandOption {
   readonly conflicts?: string;
 }
 
-/** A command as plain data: what parsing, help and completion need. Its code is loaded when it is run. */
-export interface Command {
-  /** Its name and its argument: `status [job]`; `[names..]` takes several. */
-  readonly usage: string;
+/** A command as plain data, under its name: what parsing, help and completion need. program.ts loads its code when it runs. */
+export interface CommandEntry {
+  /** Its argument as help shows it, `[job]` or for several `[names..]`, and what it means. */
+  readonly argument?: readonly [usage: string, meaning: string];
   readonly describe: string;
   /** Default: those of the subcommands. */
   readonly examples?: readonly string[];
-  /** What the argument of `usage` is. */
-  readonly argument?: string;
-  readonly options?: CommandOptions;
-  readonly subcommands?: readonly Command[];
   /** Absent where a subcommand must be named. */
-  readonly load?: () => Promise<RunCommand<never>>;
+  readonly options?: CommandOptions;
 }
 
-/** A line of the table of commands. Its options give the flags of the code that it loads their types. */
-export function command<const Options extends CommandOptions>(
-  line: Omit<Command, 'options' | 'load'> & {
-    readonly options: Options;
-    readonly load: () => Promise<RunCommand<FlagsOf<Options>>>;
-  },
-): Command {
-  return line;
+/** Commands by name; those of `cache` are `cache stats` and `cache prune`. */
+export type CommandTable = Readonly<Record<string, CommandEntry>>;
+
+/** A command with its subcommands. */
+export interface Command extends CommandEntry {
+  readonly name: string;
+  readonly subcommands: readonly Command[];
 }
 
-/** The words that name a command: `cache stats`. */
-export function nameOfCommand({ usage }: Command): string {
-  return usage.replace(/ \[.*$/, '');
+/** The commands of a table whose names begin with the words of `above` and have one more. */
+export function commandTree(table: CommandTable, above = ''): Command[] {
+  return Object.entries(table)
+    .filter(([name]) => name.startsWith(above) && !name.slice(above.length).includes(' '))
+    .map(([name, entry]) => ({ ...entry, name, subcommands: commandTree(table, `${name} `) }));
+}
+
+/** Its name and its argument: `status [job]`. */
+export function usageOf({ name, argument }: Command): string {
+  return argument === undefined ? name : `${name} ${argument[0]}`;
 }
 
 /** The last word of its name. */
-export function wordOfCommand(command: Command): string {
-  return nameOfCommand(command).split(' ').at(-1)!;
+export function wordOfCommand({ name }: Command): string {
+  return name.split(' ').at(-1)!;
 }
 
 /** The command that the first words name, with a subcommand if the next words name one of its own; null where they name none. */
 export function commandOf([word, ...more]: readonly string[], commands: readonly Command[]): Command | null {
   const command = commands.find((candidate) => wordOfCommand(candidate) === word);
-  return command === undefined ? null : (commandOf(more, command.subcommands ?? []) ?? command);
+  return command === undefined ? null : (commandOf(more, command.subcommands) ?? command);
 }
 
 /** The commands that can be run, subcommands among them. */
 export function runnableCommands(commands: readonly Command[]): Command[] {
   return commands.flatMap((command) => [
-    ...(command.load === undefined ? [] : [command]),
-    ...runnableCommands(command.subcommands ?? []),
+    ...(command.options === undefined ? [] : [command]),
+    ...runnableCommands(command.subcommands),
   ]);
 }
 
 /** The names and aliases of options. */
-export function optionNames(options: Command['options'] = {}): string[] {
+export function optionNames(options: CommandOptions = {}): string[] {
   return Object.entries(options).flatMap(([name, { alias }]) => (alias === undefined ? [name] : [name, alias]));
 }
 
@@ -100,7 +102,7 @@ export function notANumber(name: string): PerilbookError {
   return new PerilbookError('USAGE', `${name} expects a number`, 'Write it in digits without commas, like 5000.');
 }
 
-/* Options that say how a command prints. */
+/* Options of several commands. */
 
 export const json = { json: { type: 'boolean', describe: 'print one JSON value on stdout' } } as const;
 
@@ -116,3 +118,6 @@ export const log = {
 export const port = { type: 'number', range: [0, 65_535] } as const;
 
 export const quiet = { quiet: { alias: 'q', type: 'boolean', describe: 'print errors only' } } as const;
+
+/** An approval in advance. */
+export const yes = { alias: 'y', type: 'boolean' } as const;

@@ -4,7 +4,7 @@ import { STATES } from '../data/tables/states.ts';
 import { jobFileJsonSchema } from '../job/job-file.ts';
 import type { SettingsSchema } from '../job/setting-issues.ts';
 import { TOPIC_NAMES } from '../job/topic-choice.ts';
-import { type Command, commandOf, dashed, nameOfCommand } from './command.ts';
+import { type Command, commandOf, dashed } from './command.ts';
 
 /** The values of options that take a list with commas. */
 export const LIST_VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -45,8 +45,8 @@ export function completionsOf(typed: readonly string[], commands: readonly Comma
   if (option !== undefined && option[1].type !== 'boolean') {
     return valuesOf(command, option[0], current === '=' ? '' : current);
   }
-  if (current.startsWith('-') || (command.subcommands !== undefined && command.argument === undefined)) return null;
-  const name = nameOfCommand(command);
+  const { name, subcommands, argument } = command;
+  if (current.startsWith('-') || (subcommands.length > 0 && argument === undefined)) return null;
   const isFile = name === 'data load' && words.length > 3;
   return isFile ? [] : (NAMES[name] ?? []).filter((text) => text.startsWith(current));
 }

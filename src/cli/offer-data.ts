@@ -8,9 +8,8 @@ import { BOUNDARY_SOURCES } from '../library/get-command.ts';
 import { requireAreas } from '../library/open-areas.ts';
 import { readLocalData } from '../run/look-up/local-data.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
-import type { RunFlags } from './command-options.ts';
+import type { Flags } from './command-table.ts';
 import { type CliContext, runHost, say } from './context.ts';
-import type { DataGetFlags } from './data-options.ts';
 import { openDataSettings, sourcesOf } from './data-settings.ts';
 import { statesOfJob } from './states-of-file.ts';
 
@@ -21,7 +20,7 @@ import { statesOfJob } from './states-of-file.ts';
  *
  * @throws PerilbookError INPUT_* as the scan of the run does; SERVICE_DATA after a no to boundaries; INTERRUPTED when the download is stopped
  */
-export async function offerData(context: CliContext, flags: RunFlags, job: Job): Promise<void> {
+export async function offerData(context: CliContext, flags: Flags<'run'>, job: Job): Promise<void> {
   if (flags.yes || flags.quiet || flags.json || job.input === '-') return;
   const lacking = topicsWithoutData(job, context.clock.now());
   const published = await publishedFor(context, job, lacking);
@@ -112,7 +111,12 @@ async function publishedFor(
   return topics.length === 0 ? null : { topics, states };
 }
 
-async function getPublished(context: CliContext, job: Job, { topics, states }: PublishedData, flags: DataGetFlags) {
+async function getPublished(
+  context: CliContext,
+  job: Job,
+  { topics, states }: PublishedData,
+  flags: Flags<'data get'>,
+) {
   using settings = openDataSettings(context, {}, job.dataFile);
   // Loaded here, because most runs download nothing.
   const { getData } = await import('./commands/data-get.ts');

@@ -5,13 +5,12 @@ import {
   type Command,
   type CommandOption,
   dashed,
-  nameOfCommand,
   notANumber,
   optionNames,
   runnableCommands,
+  usageOf,
   wordOfCommand,
 } from './command.ts';
-import { COMPLETION_COMMAND } from './command-table.ts';
 import { EXIT_MEANINGS } from './exit-codes.ts';
 import { commandLine } from './messages/command-line.ts';
 
@@ -98,8 +97,8 @@ export async function parseCommandLine(
         : usage((message ?? error.message).replace(/^--(\w) /, '-$1 '), named);
     })
     .completion(
-      nameOfCommand(COMPLETION_COMMAND),
-      COMPLETION_COMMAND.describe,
+      COMPLETION,
+      commands.find(({ name }) => name === COMPLETION)!.describe,
       (_current: string, _flags: unknown, byYargs: () => void, done: (completions: string[]) => void) => {
         const own = completionsOf(words.slice(words.indexOf(COMPLETIONS) + 1), commands);
         if (own === null) byYargs();
@@ -107,7 +106,7 @@ export async function parseCommandLine(
       },
     );
   addSwitches(parser, commands);
-  for (const command of commands) if (command !== COMPLETION_COMMAND) add(parser, command);
+  for (const command of commands) if (command.name !== COMPLETION) add(parser, command);
   await parser.parseAsync([...words], {}, (_error, argv, output) => {
     text = output;
     const [first] = argv._.map(String);
@@ -122,13 +121,13 @@ export async function parseCommandLine(
       command.describe,
       (own) => {
         named = command;
-        own.usage(`$0 ${command.usage}\n\n${command.describe}${argumentText(command)}`);
+        own.usage(`$0 ${usageOf(command)}\n\n${command.describe}${argumentText(command)}`);
         for (const example of command.examples ?? []) {
           const [line, note = ''] = example.split(/ {2,}/);
           own.example(`$0 ${line}`, note);
         }
         addOptions(own, command, asksCompletions ? 'all' : isHelp ? 'frequent' : 'none');
-        for (const subcommand of command.subcommands ?? []) add(own, subcommand);
+        for (const subcommand of command.subcommands) add(own, subcommand);
         own.check((argv) => {
           const words = wordsOf(argv, command);
           checkSubcommand(command, words[0]);
@@ -147,12 +146,15 @@ export async function parseCommandLine(
   }
 }
 
+/** Printed by yargs, which also answers the script's questions. */
+const COMPLETION = 'completion';
+
 /** The option with which the scripts of yargs ask for completions. */
 const COMPLETIONS = '--get-yargs-completions';
 
 /** The line of help for the argument of a command. */
-function argumentText({ usage: text, argument }: Command): string {
-  return argument === undefined ? '' : `\n\n${/\[(\w+)/.exec(text)![1]}: ${argument}`;
+function argumentText({ argument }: Command): string {
+  return argument === undefined ? '' : `\n\n${/\w+/.exec(argument[0])![0]}: ${argument[1]}`;
 }
 
 /** The options of the commands, with repetitions. */
@@ -169,11 +171,7 @@ function addSwitches(parser: Argv, commands: readonly Command[], own: Command['o
 }
 
 /** @param shown the options that help or completion lists. Elsewhere none: yargs formats help for each command, which takes 25 ms */
-function addOptions(
-  parser: Argv,
-  { options = {}, subcommands = [] }: Command,
-  shown: 'all' | 'frequent' | 'none',
-): void {
+function addOptions(parser: Argv, { options = {}, subcommands }: Command, shown: 'all' | 'frequent' | 'none'): void {
   const isShort = shown === 'frequent' && Object.values(options).some(({ hidden }) => hidden);
   for (const [name, { range: _range, choices: _choices, ...option }] of Object.entries(options)) {
     parser.option(name, {
@@ -215,25 +213,26 @@ function flagsOf(argv: Arguments, { options = {} }: Command): Arguments {
 
 /** The words after a command's name. */
 function wordsOf({ _: typed }: Arguments, command: Command): string[] {
-  return (typed as readonly unknown[]).map(String).slice(nameOfCommand(command).split(' ').length);
+  return (typed as readonly unknown[]).map(String).slice(command.name.split(' ').length);
 }
 
 /** @throws USAGE for more words than a command takes */
 function checkWords(words: readonly string[], command: Command): void {
-  const most = /\.\.\]$/.test(command.usage) ? Number.POSITIVE_INFINITY : command.usage.includes('[') ? 1 : 0;
+  const [shown = ''] = command.argument ?? [];
+  const most = shown.includes('..') ? Number.POSITIVE_INFINITY : shown === '' ? 0 : 1;
   if (words.length > most) throw usage(`Unexpected argument: ${words.slice(most).join(', ')}`, command);
 }
 
 /** @throws USAGE for a word that is no subcommand, and where one must be named */
 function checkSubcommand(command: Command, word: string | undefined): void {
-  if (command.subcommands === undefined || command.argument !== undefined) return;
-  const name = nameOfCommand(command);
-  const words = command.subcommands.map(wordOfCommand);
+  const { name, subcommands, argument, options } = command;
+  if (subcommands.length === 0 || argument !== undefined) return;
+  const words = subcommands.map(wordOfCommand);
   if (word !== undefined) {
     const message = `Unknown ${name} action ${JSON.stringify(word)}${didYouMean(word, words)}`;
     throw new PerilbookError('USAGE', message, `Use one of: ${words.join(', ')}.`);
   }
-  if (command.load === undefined) throw usage(`Missing argument for \`perilbook ${name}\``, command);
+  if (options === undefined) throw usage(`Missing argument for \`perilbook ${name}\``, command);
 }
 
 const LIST_COMMANDS = 'perilbook --help lists the commands.';
@@ -248,12 +247,15 @@ function unknownCommand(name: string | undefined, commands: readonly Command[]):
       `To see what it would cost: ${line}`,
     );
   }
-  const near = didYouMean(name, commands.map(nameOfCommand));
+  const near = didYouMean(
+    name,
+    commands.map((command) => command.name),
+  );
   return new PerilbookError('USAGE', `Unknown command: ${name}${near}`, LIST_COMMANDS);
 }
 
 function usage(message: string, command: Command | null): PerilbookError {
-  const words = command === null ? '' : ` ${nameOfCommand(command)}`;
+  const words = command === null ? '' : ` ${command.name}`;
   return new PerilbookError('USAGE', message, `See perilbook${words} --help.`);
 }
 
@@ -270,11 +272,11 @@ function refuseUnknownOptions(argv: Arguments, command: Command, commands: reado
     .map((name) => (name.length === 1 ? null : nearestName(name, options)))
     .filter((name) => name !== null);
   const meant = near.length === 0 ? '' : `; did you mean ${near.map(dashed).join(' and ')}?`;
-  const [family] = nameOfCommand(command).split(' ');
-  const owners = runnableCommands(commands.filter((other) => nameOfCommand(other) === family)).filter((other) =>
+  const [family] = command.name.split(' ');
+  const owners = runnableCommands(commands.filter((other) => other.name === family)).filter((other) =>
     unknown.some((name) => optionNames(other.options).includes(name)),
   );
-  const theirs = owners.length === 0 ? '' : `; it is an option of ${owners.map(nameOfCommand).join(', ')}`;
+  const theirs = owners.length === 0 ? '' : `; it is an option of ${owners.map(({ name }) => name).join(', ')}`;
   const many = unknown.length > 1 ? 's' : '';
   throw usage(`Unknown option${many}: ${unknown.map(dashed).join(', ')}${theirs || meant}`, command);
 }

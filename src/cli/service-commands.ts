@@ -1,115 +1,154 @@
-import { type Command, command } from './command.ts';
-import {
-  CHANGE_ACCOUNT_OPTIONS,
-  CHECK_OPTIONS,
-  CREATE_ACCOUNT_OPTIONS,
-  CREATE_KEY_OPTIONS,
-  LIST_ACCOUNTS_OPTIONS,
-  LIST_KEYS_OPTIONS,
-  REVOKE_KEY_OPTIONS,
-  ROTATE_KEY_OPTIONS,
-  START_OPTIONS,
-  STATEMENT_OPTIONS,
-} from './service-options.ts';
+import { type CommandTable, json, log, port, yes } from './command.ts';
+import { jobOptions } from './job-options.ts';
 
-const START: Command = command({
-  usage: 'service start',
-  describe: 'answer requests until it is stopped',
-  examples: ['service start --port 8737', 'service start --metrics 127.0.0.1:9464'],
-  options: START_OPTIONS,
-  load: async () => (await import('./commands/service.ts')).serviceCommands.start,
-});
+const files = {
+  db: { type: 'string', describe: "the service's data file (default: data.db in the data folder)" },
+  accounts: {
+    type: 'string',
+    describe:
+      'file of accounts, keys and charges (default: beside the data file, data-accounts.db for data.db), or postgres://role@host/database for instances on several machines',
+  },
+} as const;
 
-const CHECK: Command = command({
-  usage: 'service check [file]',
-  describe: 'check that a service keeps the contract; spends credits',
-  examples: [
-    'service check --base-url http://127.0.0.1:8737 --api-key-file key',
-    'service check nightly.yaml --budget 200',
-  ],
-  argument: 'job file (.yaml) with the service and the account',
-  options: CHECK_OPTIONS,
-  load: async () => (await import('./commands/service.ts')).serviceCommands.check,
-});
+const account = { account: { type: 'string', describe: 'name of the account' } } as const;
 
-const ACCOUNT: Command = {
-  usage: 'service account',
-  describe: 'make, change or list accounts, and what they owe',
-  subcommands: [
-    command({
-      usage: 'service account create',
-      describe: 'make an account',
-      examples: ['service account create --account acme --subscription professional'],
-      options: CREATE_ACCOUNT_OPTIONS,
-      load: async () => (await import('./commands/service.ts')).serviceCommands.createAccount,
-    }),
-    command({
-      usage: 'service account change',
-      describe: 'change its subscription, or turn overages on or off',
-      examples: ['service account change --account acme --subscription professional --overages'],
-      options: CHANGE_ACCOUNT_OPTIONS,
-      load: async () => (await import('./commands/service.ts')).serviceCommands.changeAccount,
-    }),
-    command({
-      usage: 'service account list',
-      describe: 'list the accounts and what they spent',
-      examples: ['service account list'],
-      options: LIST_ACCOUNTS_OPTIONS,
-      load: async () => (await import('./commands/service.ts')).serviceCommands.listAccounts,
-    }),
-    command({
-      usage: 'service account statement',
-      describe: 'show what accounts owe by billing period',
-      examples: ['service account statement --account acme --period 2026-03-15'],
-      options: STATEMENT_OPTIONS,
-      load: async () => (await import('./commands/service.ts')).serviceCommands.accountStatement,
-    }),
-  ],
-};
+const accountNeeded = { account: { ...account.account, demandOption: true } } as const;
 
-const KEY: Command = {
-  usage: 'service key',
-  describe: 'make, list, rotate or revoke keys',
-  subcommands: [
-    command({
-      usage: 'service key create',
-      describe: 'make a key and print it, once',
-      examples: ['service key create --account acme --scopes all'],
-      options: CREATE_KEY_OPTIONS,
-      load: async () => (await import('./commands/service.ts')).serviceCommands.createKey,
-    }),
-    command({
-      usage: 'service key list',
-      describe: 'list the keys',
-      examples: ['service key list --account acme'],
-      options: LIST_KEYS_OPTIONS,
-      load: async () => (await import('./commands/service.ts')).serviceCommands.listKeys,
-    }),
-    command({
-      usage: 'service key rotate',
-      describe: 'replace a key by a new one',
-      examples: ['service key rotate --key 3 --grace 3600'],
-      options: ROTATE_KEY_OPTIONS,
-      load: async () => (await import('./commands/service.ts')).serviceCommands.rotateKey,
-    }),
-    command({
-      usage: 'service key revoke',
-      describe: 'end a key',
-      examples: ['service key revoke --key 3'],
-      options: REVOKE_KEY_OPTIONS,
-      load: async () => (await import('./commands/service.ts')).serviceCommands.revokeKey,
-    }),
-  ],
-};
+const figures = {
+  'credits-per-month': { type: 'number', describe: 'of a custom subscription' },
+  'credits-per-minute': { type: 'number', describe: 'of a custom subscription' },
+} as const;
+
+const terms = {
+  subscription: { type: 'string', choices: ['starter', 'professional'], describe: 'starter or professional' },
+  ...figures,
+  'overage-rate': { type: 'number', describe: 'of a custom subscription: US dollars per credit beyond the quota' },
+  overages: {
+    type: 'boolean',
+    conflicts: 'no-overages',
+    describe: 'serve calls beyond the quota, billed per credit',
+  },
+  'no-overages': { type: 'boolean', describe: 'refuse calls beyond the quota (the default of a new account)' },
+} as const;
+
+const key = { key: { type: 'number', demandOption: true, describe: 'number of a key, from key list' } } as const;
 
 /** `perilbook service`. */
-export const SERVICE_COMMAND: Command = {
-  usage: 'service',
-  describe: 'run your own lookup service: start it, check it, manage accounts and keys',
-  examples: [
-    'service account create --account acme --subscription professional',
-    'service key create --account acme --scopes all',
-    'service start --port 8737',
-  ],
-  subcommands: [START, CHECK, ACCOUNT, KEY],
-};
+export const SERVICE_COMMANDS = {
+  service: {
+    describe: 'run your own lookup service: start it, check it, manage accounts and keys',
+    examples: [
+      'service account create --account acme --subscription professional',
+      'service key create --account acme --scopes all',
+      'service start --port 8737',
+    ],
+  },
+  'service start': {
+    describe: 'answer requests until it is stopped',
+    examples: ['service start --port 8737', 'service start --metrics 127.0.0.1:9464'],
+    options: {
+      port: { ...port, describe: 'port to listen on (default 8737)' },
+      ...files,
+      metrics: {
+        type: 'string',
+        describe: 'serve OpenMetrics under /metrics at this address of this machine, e.g. 127.0.0.1:9464 (default off)',
+      },
+      ...log,
+    },
+  },
+  'service check': {
+    argument: ['[file]', 'job file (.yaml) with the service and the account'],
+    describe: 'check that a service keeps the contract; spends credits',
+    examples: [
+      'service check --base-url http://127.0.0.1:8737 --api-key-file key',
+      'service check nightly.yaml --budget 200',
+    ],
+    options: {
+      lat: { type: 'string', describe: 'latitude of the place that it asks for' },
+      lng: { type: 'string', describe: 'longitude of the place that it asks for' },
+      'api-key-file': { type: 'string', describe: 'file that holds a key' },
+      'narrow-key-file': { type: 'string', describe: 'a key with the scope of one topic' },
+      ...jobOptions([
+        ...(['base-url', 'budget', 'account', 'subscription', 'anniversary-day'] as const),
+        ...(['reserve', 'store'] as const),
+      ]),
+      ...figures,
+      yes: { ...yes, describe: 'spend without asking' },
+      ...log,
+      ...json,
+    },
+  },
+  'service account': { describe: 'make, change or list accounts, and what they owe' },
+  'service account create': {
+    describe: 'make an account',
+    examples: ['service account create --account acme --subscription professional'],
+    options: {
+      ...accountNeeded,
+      ...terms,
+      'signed-up': {
+        type: 'string',
+        describe:
+          'day of sign-up, e.g. 2026-01-31 (default: today); billing periods begin on it, so it cannot be changed',
+      },
+      ...files,
+      ...log,
+    },
+  },
+  'service account change': {
+    describe: 'change its subscription, or turn overages on or off',
+    examples: ['service account change --account acme --subscription professional --overages'],
+    options: { ...accountNeeded, ...terms, ...files, ...log },
+  },
+  'service account list': {
+    describe: 'list the accounts and what they spent',
+    examples: ['service account list'],
+    options: { ...files, ...log, ...json },
+  },
+  'service account statement': {
+    describe: 'show what accounts owe by billing period',
+    examples: ['service account statement --account acme --period 2026-03-15'],
+    options: {
+      ...account,
+      period: { type: 'string', describe: 'a day of the billing period, e.g. 2026-03-15 (default: all periods)' },
+      ...files,
+      ...log,
+      ...json,
+    },
+  },
+  'service key': { describe: 'make, list, rotate or revoke keys' },
+  'service key create': {
+    describe: 'make a key and print it, once',
+    examples: ['service key create --account acme --scopes all'],
+    options: {
+      ...accountNeeded,
+      scopes: {
+        type: 'string',
+        demandOption: true,
+        describe: 'bundle and topics, separated by commas; all for every scope',
+      },
+      'expires-in': { type: 'string', describe: 'lifetime of the key, e.g. 90d (default: forever)' },
+      ...files,
+      ...log,
+    },
+  },
+  'service key list': {
+    describe: 'list the keys',
+    examples: ['service key list --account acme'],
+    options: { ...account, ...files, ...log, ...json },
+  },
+  'service key rotate': {
+    describe: 'replace a key by a new one',
+    examples: ['service key rotate --key 3 --grace 3600'],
+    options: {
+      ...key,
+      grace: { type: 'number', describe: 'seconds for which the old key still works (default 0)' },
+      ...files,
+      ...log,
+    },
+  },
+  'service key revoke': {
+    describe: 'end a key',
+    examples: ['service key revoke --key 3'],
+    options: { ...key, ...files, ...log },
+  },
+} as const satisfies CommandTable;

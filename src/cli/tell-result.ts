@@ -2,7 +2,7 @@ import { TOPIC_SLUGS, type TopicSlug } from '../contract/topics.ts';
 import { type Job, NO_OUTPUT } from '../job/settings.ts';
 import { type Prepared, prepareAgain } from '../run/prepare.ts';
 import type { RunResult } from '../run/run-job.ts';
-import type { RunFlags } from './command-options.ts';
+import type { Flags } from './command-table.ts';
 import { type CliContext, lineWidth, say } from './context.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import { colorFor, noColor } from './messages/color.ts';
@@ -14,7 +14,7 @@ import { findingMessages, runMessages } from './messages/run-messages.ts';
 /** The command line of a run: its words and its options. */
 export interface RunLine {
   readonly words: readonly string[];
-  readonly flags: RunFlags;
+  readonly flags: Flags<'run'>;
 }
 
 /** Prints the result of a run: as lines, as an event of `--log json`, or with --quiet what went wrong alone.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nameOfCommand, optionNames, runnableCommands } from '../../src/cli/command.ts';
+import { optionNames, runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { parseCommandLine } from '../../src/cli/parser.ts';
 import { perilbook } from './command-line.ts';
@@ -23,7 +23,7 @@ test('help of run shows the ten options that most people need, by group; --all s
   assert.equal(listed(few).filter((name) => !HELP.includes(name)).length, 10);
   assert.match(few, /--all +with --help: show all \d+ options/);
   const all = await helpOf(['run', '--all']);
-  const { options } = COMMANDS.find(({ usage }) => usage.startsWith('run '))!;
+  const { options } = COMMANDS.find(({ name }) => name === 'run')!;
   assert.deepEqual(
     listed(all)
       .filter((name) => !HELP.includes(name))
@@ -42,8 +42,8 @@ test('help of run shows the ten options that most people need, by group; --all s
 const commands = runnableCommands(COMMANDS);
 
 test('the help of a subcommand lists its options, and those of no other', async () => {
-  for (const command of commands.filter((one) => nameOfCommand(one).includes(' '))) {
-    const help = await helpOf(nameOfCommand(command).split(' '));
+  for (const command of commands.filter(({ name }) => name.includes(' '))) {
+    const help = await helpOf(command.name.split(' '));
     const own = Object.keys(command.options ?? {}).map((name) => `--${name}`);
     assert.deepEqual(listed(help).toSorted(), [...own, '--help', '--version'].toSorted());
   }
@@ -51,8 +51,8 @@ test('the help of a subcommand lists its options, and those of no other', async 
 
 test('an option that has no effect for a subcommand is refused, and the one that has it is named', async () => {
   for (const command of commands) {
-    const words = nameOfCommand(command).split(' ');
-    const top = COMMANDS.filter((other) => nameOfCommand(other) === words[0]);
+    const words = command.name.split(' ');
+    const top = COMMANDS.filter((other) => other.name === words[0]);
     const needed = Object.entries(command.options ?? {}).flatMap(([name, { demandOption, choices, type }]) =>
       demandOption ? [`--${name}=${choices?.[0] ?? (type === 'number' ? 1 : 'x')}`] : [],
     );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { nameOfCommand, runnableCommands } from '../../src/cli/command.ts';
+import { runnableCommands } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { ROOT } from '../cli/command-line.ts';
 
@@ -23,11 +23,11 @@ function commandsIn(text: string): string[] {
 function problemOf(line: string): string | null {
   const words = line.split(/\s+/);
   const [name] = words;
-  const commands = runnableCommands(COMMANDS).toSorted((a, b) => b.usage.length - a.usage.length);
-  const command = commands.find((candidate) => `${words.join(' ')} `.startsWith(`${nameOfCommand(candidate)} `));
+  const commands = runnableCommands(COMMANDS).toSorted((a, b) => b.name.length - a.name.length);
+  const command = commands.find((candidate) => `${words.join(' ')} `.startsWith(`${candidate.name} `));
   if (command === undefined) {
     // A text may name a group of commands: `perilbook service`.
-    return COMMANDS.some((group) => nameOfCommand(group) === name) && words.length < 3 ? null : `no command ${line}`;
+    return COMMANDS.some((group) => group.name === name) && words.length < 3 ? null : `no command ${line}`;
   }
   const known = new Set(COMMON);
   for (const [option, { alias }] of Object.entries(command.options ?? {}) as [string, { alias?: string }][]) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { grouped } from '../../src/base/format-numbers.ts';
-import { runnableCommands } from '../../src/cli/command.ts';
+import { runnableCommands, usageOf } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
@@ -23,7 +23,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 test("docs/reference/commands.md lists the program's commands", () => {
   const rows = runnableCommands(COMMANDS).map(
-    ({ usage, describe }) => `| \`perilbook ${cell(usage)}\` | ${cell(describe)} |`,
+    (command) => `| \`perilbook ${cell(usageOf(command))}\` | ${cell(command.describe)} |`,
   );
   checkSection(fileOf('commands.md'), 'commands', ['| command | what it does |', '|---|---|', ...rows].join('\n'));
 });

@@ -7,12 +7,12 @@ import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../run/
 import { priceCheapest } from '../../run/plan/prices.ts';
 import type { Store } from '../../store/port.ts';
 import { requireApproval } from '../ask-approval.ts';
-import type { PruneFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 
 /** `perilbook cache prune`: deletes old answers, rejections of locations, or both. */
-export async function prune(context: CliContext, flags: PruneFlags, store: Store): Promise<number> {
+export async function prune(context: CliContext, flags: Flags<'cache prune'>, store: Store): Promise<number> {
   const age = flags['older-than'];
   const ms = age === undefined ? undefined : durationMs(age);
   if (ms === null || (ms === undefined && !flags.rejected)) {
@@ -51,7 +51,7 @@ const PRICES: PriceList = {
 };
 
 /** Asks before paid answers are deleted. @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no */
-async function approve(context: CliContext, flags: PruneFlags, store: Store, before: number): Promise<void> {
+async function approve(context: CliContext, flags: Flags<'cache prune'>, store: Store, before: number): Promise<void> {
   if (flags.yes) return;
   let [answers, credits] = [0, 0];
   for (const [source, sets] of await store.countOlder(before)) {

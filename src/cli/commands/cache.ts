@@ -4,16 +4,16 @@ import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { Store, StoreStats } from '../../store/port.ts';
 import type { RunCommand } from '../command.ts';
-import type { StoreFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult } from '../context.ts';
 import { anyJobOf, openStore } from '../job-of-options.ts';
 import { byteSize, listed } from '../messages/format.ts';
 import { prune } from './cache-prune.ts';
 
 /** A command on the answers of a store. */
-function onStore<Flags extends StoreFlags>(
-  act: (context: CliContext, flags: Flags, store: Store, job: Job) => Promise<number>,
-): RunCommand<Flags> {
+function onStore<OwnFlags extends Flags<'cache stats'>>(
+  act: (context: CliContext, flags: OwnFlags, store: Store, job: Job) => Promise<number>,
+): RunCommand<OwnFlags> {
   return async (context, flags) => {
     const job = anyJobOf(context, [], { store: flags.store });
     await using store = await openStore(context, job);
@@ -27,7 +27,7 @@ export const cacheCommands = {
   prune: onStore(prune),
 };
 
-async function showStats(context: CliContext, flags: StoreFlags, store: Store, job: Job): Promise<number> {
+async function showStats(context: CliContext, flags: Flags<'cache stats'>, store: Store, job: Job): Promise<number> {
   const stats = await store.stats();
   const { calls, credits } = stats;
   const lines = [

@@ -8,8 +8,8 @@ import { LOADERS } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel, partsAskedOf, WHOLE_US } from '../../data/tables/parts.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
-import type { DataCheckFlags, DataRemoveFlags } from '../data-options.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
@@ -21,7 +21,7 @@ export async function checkSourcesAction(
   context: CliContext,
   settings: DataSettings,
   names: readonly string[],
-  flags: DataCheckFlags,
+  flags: Flags<'data check'>,
 ): Promise<number> {
   const { env, clock, random, interrupt: signal } = context;
   const { sources, downloads, file, open } = settings;
@@ -89,7 +89,7 @@ export function removeAction(
   context: CliContext,
   { sources, downloads, file, open }: DataSettings,
   names: readonly string[],
-  flags: DataRemoveFlags,
+  flags: Flags<'data remove'>,
 ): number {
   const loaded = existsSync(file) ? describeData(open()).datasets : [];
   const namesOf = ({ name, level, sample }: (typeof loaded)[number]): string[] => [

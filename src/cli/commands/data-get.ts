@@ -5,8 +5,8 @@ import { type WantedSource, wantedSources } from '../../data/download/get-source
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { requireApproval } from '../ask-approval.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
-import type { DataGetFlags, DataUpdateFlags } from '../data-options.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT, exitCodeOfError } from '../exit-codes.ts';
 import {
@@ -26,7 +26,7 @@ export async function getAction(
   context: CliContext,
   settings: DataSettings,
   names: readonly string[],
-  flags: DataGetFlags,
+  flags: Flags<'data get'>,
 ): Promise<number> {
   if (names.length === 0) {
     throw new PerilbookError(
@@ -49,7 +49,7 @@ export async function getData(
   settings: DataSettings,
   names: readonly string[],
   states: readonly string[] | null,
-  flags: DataGetFlags,
+  flags: Flags<'data get'>,
 ): Promise<number> {
   const { sources, leftOut } = chooseSources(names, states !== null, settings.sources);
   for (const { source, reason } of leftOut) say(context, `Without ${source.name}: ${reason}.`, 'warning');
@@ -80,7 +80,7 @@ export async function updateAction(
   context: CliContext,
   settings: DataSettings,
   names: readonly string[],
-  flags: DataUpdateFlags,
+  flags: Flags<'data update'>,
 ): Promise<number> {
   const { sources, downloads } = settings;
   const chosen = names.length === 0 ? sources : chooseSources(names, true, sources).sources;
@@ -95,13 +95,13 @@ export async function updateAction(
   return await obtainAndLoad(context, settings, wanted, flags);
 }
 
-async function statesWanted(context: CliContext, flags: DataGetFlags): Promise<readonly string[] | null> {
+async function statesWanted(context: CliContext, flags: Flags<'data get'>): Promise<readonly string[] | null> {
   const file = flags.for;
   if (file !== undefined) return await statesOfFile(context, file);
   return statesOf(flags.states);
 }
 
-async function approve(context: CliContext, wanted: readonly WantedSource[], flags: DataGetFlags): Promise<void> {
+async function approve(context: CliContext, wanted: readonly WantedSource[], flags: Flags<'data get'>): Promise<void> {
   if (flags.yes) return;
   await requireApproval(context, {
     question: `Download about ${byteSize(estimatedBytes(wanted))}?`,
@@ -116,7 +116,7 @@ async function obtainAndLoad(
   context: CliContext,
   settings: DataSettings,
   wanted: readonly WantedSource[],
-  flags: DataGetFlags,
+  flags: Flags<'data get'>,
 ): Promise<number> {
   const outcomes = await updateSources(context, settings, wanted, flags.replace === true, (outcome) => {
     const level = outcome.error !== undefined ? 'error' : gotNothing(outcome) ? 'warning' : 'info';

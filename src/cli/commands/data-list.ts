@@ -16,8 +16,8 @@ import {
 } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
 import type { DatasetName } from '../../data/tables/records.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, printResult } from '../context.ts';
-import type { DataListFlags } from '../data-options.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { byteSize, fittingTable, listed, table, timeSpan } from '../messages/format.ts';
 
@@ -26,7 +26,7 @@ export function listAction(
   context: CliContext,
   { sources, downloads, file }: Omit<DataSettings, 'open'>,
   database: DataDatabase | null,
-  flags: DataListFlags,
+  flags: Flags<'data'>,
 ): number {
   const here = sources.map((source) => ({ source, downloaded: downloadedOf(source, downloads) }));
   const description = database === null ? NOTHING : describeData(database);

@@ -9,8 +9,8 @@ import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
 import { stateNamed } from '../../data/tables/states.ts';
 import { importSample } from '../../sample/add-sample.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
-import type { DataLoadFlags } from '../data-options.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
@@ -21,7 +21,7 @@ export async function loadAction(
   context: CliContext,
   { open }: Pick<DataSettings, 'open'>,
   [name, ...paths]: readonly string[],
-  flags: DataLoadFlags,
+  flags: Flags<'data load'>,
 ): Promise<number> {
   if (name === undefined) {
     const loaders = [...LOADERS].map(([loader, { describe }]) => [loader, describe] as const);
@@ -53,7 +53,7 @@ export async function loadAction(
 }
 
 /** Sample data must not replace agencies' data by mistake. */
-function refuseSample(database: DataDatabase, flags: DataLoadFlags): void {
+function refuseSample(database: DataDatabase, flags: Flags<'data load'>): void {
   const real = describeData(database).datasets.filter(({ sample, rows }) => !sample && rows > 0);
   if (real.length === 0 || flags.replace === true) return;
   throw new PerilbookError(
@@ -63,7 +63,7 @@ function refuseSample(database: DataDatabase, flags: DataLoadFlags): void {
   );
 }
 
-function optionsOf({ workingFolder }: CliContext, flags: DataLoadFlags): LoaderOptions {
+function optionsOf({ workingFolder }: CliContext, flags: Flags<'data load'>): LoaderOptions {
   const { lat, lng, sites, source, vintage, licence, states, force, replace } = flags;
   const options = {
     ...{ lat, lng, source, vintage, licence, force, replace },

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import type { RunCommand } from '../command.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder } from '../context.ts';
-import type { DataListFlags } from '../data-options.ts';
 import { type DataSettings, openDataSettings, refuseMissing, type SourceFlags, sourcesOf } from '../data-settings.ts';
 import { checkSourcesAction, removeAction } from './data-check.ts';
 import { getAction, updateAction } from './data-get.ts';
@@ -29,7 +29,7 @@ function onData<Flags extends SourceFlags & { readonly db?: string | undefined; 
   };
 }
 
-async function listCommand(context: CliContext, flags: DataListFlags): Promise<number> {
+async function listCommand(context: CliContext, flags: Flags<'data'>): Promise<number> {
   const file = fileOf(context, flags);
   const sources = sourcesOf(context, flags);
   if (flags.db !== undefined) refuseMissing(file, '--db');

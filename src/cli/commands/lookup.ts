@@ -10,7 +10,7 @@ import { BatchRun } from '../../library/batch-run.ts';
 import { openRun } from '../../library/run-host.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { askToSpend } from '../ask-approval.ts';
-import type { LookupFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf } from '../job-of-options.ts';
@@ -23,7 +23,7 @@ import { SAMPLE_DATA } from '../messages/plan-messages.ts';
  */
 export async function lookupCommand(
   context: CliContext,
-  flags: LookupFlags,
+  flags: Flags<'lookup'>,
   words: readonly string[],
 ): Promise<number> {
   const [lat, lng] = locationIn(words);
@@ -96,7 +96,7 @@ function isUsWithMinus(lat: string, lng: string): boolean {
 }
 
 /** Spending needs a yes on a terminal; elsewhere it needs --yes or a budget. */
-async function approve(context: CliContext, flags: LookupFlags, { job, summary }: Prepared): Promise<void> {
+async function approve(context: CliContext, flags: Flags<'lookup'>, { job, summary }: Prepared): Promise<void> {
   const { credits } = summary;
   if (credits === 0 || flags.yes || job.budget !== null || summary.source.kind === 'sample') return;
   const words = {

@@ -1,6 +1,6 @@
 import { openRun } from '../../library/run-host.ts';
 import { prepare } from '../../run/prepare.ts';
-import type { PlanFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-of-options.ts';
@@ -11,7 +11,11 @@ import { planMessages } from '../messages/plan-messages.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */
-export async function planCommand(context: CliContext, flags: PlanFlags, words: readonly string[]): Promise<number> {
+export async function planCommand(
+  context: CliContext,
+  flags: Flags<'plan'>,
+  words: readonly string[],
+): Promise<number> {
   const job = jobOf(context, words, flags);
   if (context.stderr.isTTY) say(context, readingMessage(words));
   using prepared = await price();

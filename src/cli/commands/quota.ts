@@ -6,7 +6,7 @@ import { accountState } from '../../run/plan/account-state.ts';
 import { withLastTerms } from '../../run/plan/account-terms.ts';
 import type { Store } from '../../store/port.ts';
 import type { RunCommand } from '../command.ts';
-import type { QuotaFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, openStore, settingsWithoutJobFile } from '../job-of-options.ts';
@@ -20,15 +20,16 @@ import {
 } from '../messages/quota-messages.ts';
 
 /** `perilbook quota [JOB]`: prints the billing period by the ledger, as the service has no endpoint for it; with `--by` also a statement. */
-export const quotaCommand: RunCommand<QuotaFlags> = (context, flags, words) => showQuota(context, flags, words, false);
+export const quotaCommand: RunCommand<Flags<'quota set'>> = (context, flags, words) =>
+  showQuota(context, flags, words, false);
 
 /** `perilbook quota set`: corrects the period by the figure on the provider's page. */
-export const quotaSetCommand: RunCommand<QuotaFlags> = (context, flags, words) =>
+export const quotaSetCommand: RunCommand<Flags<'quota set'>> = (context, flags, words) =>
   showQuota(context, flags, words, true);
 
 async function showQuota(
   context: CliContext,
-  flags: QuotaFlags,
+  flags: Flags<'quota set'>,
   words: readonly string[],
   isSet: boolean,
 ): Promise<number> {
@@ -73,7 +74,7 @@ interface ChosenAccount extends JobAccount {
 async function chosenAccounts(
   context: CliContext,
   words: readonly string[],
-  flags: QuotaFlags,
+  flags: Flags<'quota set'>,
   store: Store,
 ): Promise<readonly ChosenAccount[]> {
   const settings = settingsWithoutJobFile(context, words, flags);
@@ -134,7 +135,7 @@ async function recordCorrection(
 /** Credits that the provider has counted in this period: `--spent`, or the allowance less `--left`. */
 function spentAtProvider(
   { subscription, name: account, hasSubscription }: ChosenAccount,
-  { left, spent }: QuotaFlags,
+  { left, spent }: Flags<'quota set'>,
 ): number {
   const value = left ?? spent;
   if (value === undefined || (left !== undefined && spent !== undefined)) {

@@ -14,7 +14,7 @@ import { extensionOf } from '../../rows/files/compression.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { inputFiles } from '../../run/protected-files.ts';
 import type { Store } from '../../store/port.ts';
-import type { ReportFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfReport, openStore } from '../job-of-options.ts';
@@ -24,7 +24,7 @@ import { checkFiles, reportFile, reportOutput, writeReport } from '../output-fil
 /** `perilbook report`: writes the report of a job's latest run. Makes no calls, spends nothing. */
 export async function reportCommand(
   context: CliContext,
-  given: ReportFlags,
+  given: Flags<'report'>,
   words: readonly string[],
 ): Promise<number> {
   const flags = withPageNamed(given);
@@ -101,7 +101,7 @@ async function outputOfRun(context: CliContext, named: string, store: Store): Pr
 }
 
 /** `-o x.html` means the report: this command writes no rows, and no row file is called `.html`. */
-function withPageNamed(flags: ReportFlags): ReportFlags {
+function withPageNamed(flags: Flags<'report'>): Flags<'report'> {
   const { output, report, ...others } = flags;
   const isPage = report === undefined && typeof output === 'string' && /\.html?$/i.test(output);
   return isPage ? { ...others, report: output } : flags;

@@ -11,7 +11,7 @@ import { runJob } from '../../run/run-job.ts';
 import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { askToSpend, canAsk } from '../ask-approval.ts';
-import type { RunFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
 import { openFinish } from '../finish/finish.ts';
@@ -25,7 +25,7 @@ import { showProgress } from '../progress/show.ts';
 import { styleOf, tellResult } from '../tell-result.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
-export async function runCommand(context: CliContext, flags: RunFlags, words: readonly string[]): Promise<number> {
+export async function runCommand(context: CliContext, flags: Flags<'run'>, words: readonly string[]): Promise<number> {
   const job = jobOf(context, words, flags);
   const report = reportFile(context, flags.report);
   const finish = await openFinish(context, flags, job, [
@@ -44,7 +44,7 @@ export async function runCommand(context: CliContext, flags: RunFlags, words: re
 
 async function outcomeOf(
   context: CliContext,
-  flags: RunFlags,
+  flags: Flags<'run'>,
   words: readonly string[],
   job: Job,
 ): Promise<Extract<RunOutcome, { readonly kind: 'ended' }>> {
@@ -71,7 +71,7 @@ async function outcomeOf(
 }
 
 /** The file of `--report`; null: none. @throws USAGE where two outputs would be one */
-function reportOfRun(context: CliContext, flags: RunFlags, job: Job): string | null {
+function reportOfRun(context: CliContext, flags: Flags<'run'>, job: Job): string | null {
   if (flags.json && job.output === '-') {
     throw new PerilbookError(
       'USAGE',
@@ -91,7 +91,7 @@ function reportOfRun(context: CliContext, flags: RunFlags, job: Job): string | n
 /** Prices, asks, buys and writes, with the progress shown. `owned` closes the store and the connection. */
 async function planAndRun(
   context: CliContext,
-  flags: RunFlags,
+  flags: Flags<'run'>,
   job: Job,
   report: string | null,
   owned: AsyncDisposableStack,
@@ -140,7 +140,7 @@ async function outputsOf(job: Job): Promise<ProtectedFile[]> {
 
 /** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. The sample charges nothing, unless the job names a
  * subscription to show what one does. */
-async function approve(context: CliContext, flags: RunFlags, { job, summary }: Prepared): Promise<void> {
+async function approve(context: CliContext, flags: Flags<'run'>, { job, summary }: Prepared): Promise<void> {
   if (summary.credits === 0 || flags.yes || job.budget !== null || isUnlimited(job)) return;
   const now = creditsNow(summary);
   const words = {

@@ -7,25 +7,16 @@ import type { PeriodStatement } from '../../service/accounts/period-statement.ts
 import type { AccountChange, ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
 import type { NewKey } from '../../service/accounts/service-keys.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, printData, printResult, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { table } from '../messages/format.ts';
-import type {
-  ChangeAccountFlags,
-  CreateAccountFlags,
-  CreateKeyFlags,
-  ListAccountsFlags,
-  ListKeysFlags,
-  RevokeKeyFlags,
-  RotateKeyFlags,
-  StatementFlags,
-} from '../service-options.ts';
 
 /** `perilbook service account create`. */
 export async function createAccount(
   context: CliContext,
   accounts: ServiceAccounts,
-  flags: CreateAccountFlags,
+  flags: Flags<'service account create'>,
 ): Promise<number> {
   const signedUpAt = dayOf('signed-up', flags['signed-up']);
   const account = await accounts.createAccount({
@@ -47,7 +38,7 @@ export async function createAccount(
 export async function changeAccount(
   context: CliContext,
   accounts: ServiceAccounts,
-  flags: ChangeAccountFlags,
+  flags: Flags<'service account change'>,
 ): Promise<number> {
   const name = flags.account;
   const [subscription, figures, overages] = [namedSubscription(flags), figuresOf(flags), overagesOf(flags)];
@@ -81,7 +72,7 @@ function billed({ overageRate }: Subscription): string {
 export async function listAccounts(
   context: CliContext,
   accounts: ServiceAccounts,
-  flags: ListAccountsFlags,
+  flags: Flags<'service account list'>,
 ): Promise<number> {
   const listed = await withStatements(accounts, await accounts.listAccounts());
   const rows = listed.map(({ name, subscription, overages, periods }) => {
@@ -114,7 +105,7 @@ async function withStatements(
 export async function accountStatement(
   context: CliContext,
   accounts: ServiceAccounts,
-  flags: StatementFlags,
+  flags: Flags<'service account statement'>,
 ): Promise<number> {
   const name = flags.account;
   const day = dayOf('period', flags.period);
@@ -154,7 +145,7 @@ function dayOf(name: string, text: string | undefined): number | undefined {
 export async function createKey(
   context: CliContext,
   accounts: ServiceAccounts,
-  flags: CreateKeyFlags,
+  flags: Flags<'service key create'>,
 ): Promise<number> {
   const life = flags['expires-in'];
   const ms = life === undefined ? undefined : durationMs(life);
@@ -167,7 +158,7 @@ export async function createKey(
 export async function rotateKey(
   context: CliContext,
   accounts: ServiceAccounts,
-  flags: RotateKeyFlags,
+  flags: Flags<'service key rotate'>,
 ): Promise<number> {
   const grace = flags.grace ?? 0;
   showOnce(context, await accounts.rotateKey(flags.key, grace));
@@ -179,7 +170,7 @@ export async function rotateKey(
 export async function revokeKey(
   context: CliContext,
   accounts: ServiceAccounts,
-  flags: RevokeKeyFlags,
+  flags: Flags<'service key revoke'>,
 ): Promise<number> {
   await accounts.revokeKey(flags.key);
   say(context, 'Revoked: the next request with it is refused.');
@@ -187,7 +178,11 @@ export async function revokeKey(
 }
 
 /** `perilbook service key list`. */
-export async function listKeys(context: CliContext, accounts: ServiceAccounts, flags: ListKeysFlags): Promise<number> {
+export async function listKeys(
+  context: CliContext,
+  accounts: ServiceAccounts,
+  flags: Flags<'service key list'>,
+): Promise<number> {
   const keys = await accounts.listKeys(flags.account);
   const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [
     String(id),
@@ -204,7 +199,7 @@ function showOnce(context: CliContext, { id, key }: NewKey): void {
   printData(context, key);
 }
 
-function scopesOf({ scopes }: CreateKeyFlags): string[] {
+function scopesOf({ scopes }: Flags<'service key create'>): string[] {
   const names = scopes.split(',').map((name) => name.trim());
   return names.includes('all') ? ['bundle', ...TOPIC_SLUGS] : names;
 }
@@ -216,12 +211,14 @@ const FIGURES = {
 } as const;
 
 /** The first figure that is given, as its option; undefined if none is. */
-function givenFigure(flags: CreateAccountFlags | ChangeAccountFlags): string | undefined {
+function givenFigure(flags: Flags<'service account create'> | Flags<'service account change'>): string | undefined {
   return Object.values(FIGURES).find((figure) => flags[figure] !== undefined);
 }
 
 /** The subscription of `--subscription`. @throws USAGE if figures are given too */
-function namedSubscription(flags: CreateAccountFlags | ChangeAccountFlags): Subscription | undefined {
+function namedSubscription(
+  flags: Flags<'service account create'> | Flags<'service account change'>,
+): Subscription | undefined {
   const name = flags.subscription;
   if (name === undefined) return undefined;
   const given = givenFigure(flags);
@@ -234,13 +231,13 @@ function namedSubscription(flags: CreateAccountFlags | ChangeAccountFlags): Subs
 }
 
 /** The figures of a custom subscription that are given; undefined if none is. */
-function figuresOf(flags: CreateAccountFlags | ChangeAccountFlags): AccountChange['figures'] {
+function figuresOf(flags: Flags<'service account create'> | Flags<'service account change'>): AccountChange['figures'] {
   const given = Object.entries(FIGURES).filter(([, figure]) => flags[figure] !== undefined);
   return given.length === 0 ? undefined : Object.fromEntries(given.map(([name, figure]) => [name, flags[figure]]));
 }
 
 /** The custom subscription of a new account; undefined if no figure is given. @throws USAGE if a limit is missing */
-function customOf(flags: CreateAccountFlags | ChangeAccountFlags): Subscription | undefined {
+function customOf(flags: Flags<'service account create'> | Flags<'service account change'>): Subscription | undefined {
   const figures = figuresOf(flags);
   if (figures === undefined) return undefined;
   const { creditsPerMonth, creditsPerMinute, overageRate } = figures;
@@ -255,6 +252,6 @@ function customOf(flags: CreateAccountFlags | ChangeAccountFlags): Subscription 
   );
 }
 
-function overagesOf(flags: CreateAccountFlags | ChangeAccountFlags): boolean | undefined {
+function overagesOf(flags: Flags<'service account create'> | Flags<'service account change'>): boolean | undefined {
   return flags.overages ? true : flags['no-overages'] ? false : undefined;
 }

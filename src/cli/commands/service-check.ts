@@ -24,10 +24,10 @@ import { STATEMENTS } from '../../service/check/statement-table.ts';
 import type { Store } from '../../store/port.ts';
 import type { FinalState } from '../../store/runs/port.ts';
 import { askToSpend } from '../ask-approval.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount, openStore } from '../job-of-options.ts';
-import type { CheckFlags } from '../service-options.ts';
 
 /** Manhattan: every agency has data there. */
 const DEFAULT_LOCATION = { lat: 40.7536, lng: -73.9832 };
@@ -45,7 +45,11 @@ const MAX_REASON = 400;
 
 /** `perilbook service check [JOB.yaml]`: checks a service against docs/developer/service-api.md, statement by statement. What it spends
  * is in the ledger of the account's store, as for a run. */
-export async function checkCommand(context: CliContext, flags: CheckFlags, words: readonly string[]): Promise<number> {
+export async function checkCommand(
+  context: CliContext,
+  flags: Flags<'service check'>,
+  words: readonly string[],
+): Promise<number> {
   const job = jobOf(context, flags, words);
   const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
@@ -136,7 +140,7 @@ async function end(client: Client, store: Store, run: number | null, state: Fina
 /** Prints the result, with what was spent according to the ledger. */
 async function sayResult(
   context: CliContext,
-  flags: CheckFlags,
+  flags: Flags<'service check'>,
   result: CheckResult,
   store: Store,
   run: number,
@@ -152,7 +156,7 @@ async function sayResult(
 }
 
 /** Account, store and service, from a job file, flags or the environment. */
-function jobOf(context: CliContext, flags: CheckFlags, words: readonly string[]): Job {
+function jobOf(context: CliContext, flags: Flags<'service check'>, words: readonly string[]): Job {
   // Its --lat and --lng are coordinates, not columns.
   const { lat: _lat, lng: _lng, ...settings } = flags;
   const { 'credits-per-month': ofMonth, 'credits-per-minute': ofMinute } = flags;
@@ -189,7 +193,7 @@ function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }
 }
 
 /** The key with all scopes and, if named, the key that lacks some. */
-async function keysOf(context: CliContext, source: KeySource, flags: CheckFlags): Promise<Key[]> {
+async function keysOf(context: CliContext, source: KeySource, flags: Flags<'service check'>): Promise<Key[]> {
   const narrow = flags['narrow-key-file'];
   const sources: KeySource[] = [
     source,
@@ -206,13 +210,13 @@ function lineOf({ numbers, statement, outcome, reason }: CheckedStatement): stri
 }
 
 /** Spending needs a yes on a terminal; without a terminal it needs --yes. */
-async function approve(context: CliContext, flags: CheckFlags, credits: number): Promise<void> {
+async function approve(context: CliContext, flags: Flags<'service check'>, credits: number): Promise<void> {
   if (flags.yes) return;
   const words = { what: 'check', approve: 'Add --yes.', later: 'Check again when you want to.' };
   await askToSpend(context, credits, words);
 }
 
-function degreesOf(flags: CheckFlags, name: 'lat' | 'lng', otherwise: number, bound: number): number {
+function degreesOf(flags: Flags<'service check'>, name: 'lat' | 'lng', otherwise: number, bound: number): number {
   const text = flags[name];
   if (text === undefined) return otherwise;
   const degrees = Number(text);

@@ -15,10 +15,10 @@ import { metricsAddress, startMetricsServer } from '../../service/http/metrics-s
 import { startService } from '../../service/http/start-service.ts';
 import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import type { RunCommand } from '../command.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
 import { refuseMissing } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { StartFlags } from '../service-options.ts';
 import { notifySystemd, socketOfSystemd } from '../systemd.ts';
 import {
   accountStatement,
@@ -110,7 +110,7 @@ function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: FileFlags): v
   else if (flags.db !== undefined && !existsSync(accounts.path)) refuseMissing(data, '--db');
 }
 
-async function startCommand(context: CliContext, flags: StartFlags): Promise<number> {
+async function startCommand(context: CliContext, flags: Flags<'service start'>): Promise<number> {
   const port = flags.port ?? DEFAULT_PORT;
   const files = filesOf(context, flags);
   const metricsAt = flags.metrics === undefined ? null : metricsAddress(flags.metrics);

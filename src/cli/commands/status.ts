@@ -5,7 +5,7 @@ import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { StatementRow } from '../../store/ledger/port.ts';
 import type { RunRecord } from '../../store/runs/port.ts';
-import type { StatusFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, print, printData, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, openStore } from '../job-of-options.ts';
@@ -20,7 +20,7 @@ const NO_CALLS: Calls = { charged: 0, free: 0, unknown: 0, inFlight: 0 };
 /** `perilbook status`: the runs of a job, or of all jobs, newest first. */
 export async function statusCommand(
   context: CliContext,
-  flags: StatusFlags,
+  flags: Flags<'status'>,
   words: readonly string[],
 ): Promise<number> {
   const [target] = words;

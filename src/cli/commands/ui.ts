@@ -12,7 +12,7 @@ import { type RunningUi, startUi } from '../../page/start-ui.ts';
 import { reportOfLatestRun } from '../../report/figures/gather-facts.ts';
 import { endTemporary, removeAbandoned, temporaryName } from '../../rows/files/temporary-files.ts';
 import type { Connection } from '../../run/connection-kinds.ts';
-import type { UiFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, runHost, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { jobOfAccount, openStore } from '../job-of-options.ts';
@@ -23,7 +23,7 @@ const MEGABYTE = 1_000_000;
 const MOST_UPLOAD_MB = 2_000;
 
 /** `perilbook ui`: serves the page in the browser until Ctrl-C. */
-export async function uiCommand(context: CliContext, flags: UiFlags, words: readonly string[]): Promise<number> {
+export async function uiCommand(context: CliContext, flags: Flags<'ui'>, words: readonly string[]): Promise<number> {
   const [target] = words;
   const port = flags.port ?? 0;
   const mostUpload = (flags['max-upload'] ?? MOST_UPLOAD_MB) * MEGABYTE;

@@ -3,7 +3,7 @@ import { redactorOf } from '../../client/redact.ts';
 import type { Job } from '../../job/settings.ts';
 import { readKeys } from '../../run/plan/api-keys.ts';
 import { metricsOutput, type ProtectedFile } from '../../run/protected-files.ts';
-import type { RunFlags } from '../command-options.ts';
+import type { Flags } from '../command-table.ts';
 import { type CliContext, say } from '../context.ts';
 import { checkFiles } from '../output-files.ts';
 import { type FinishedRun, finishedRun, type RunOutcome } from './finished-run.ts';
@@ -21,7 +21,7 @@ export type Finish = (outcome: RunOutcome) => Promise<void>;
  */
 export async function openFinish(
   context: CliContext,
-  flags: RunFlags,
+  flags: Flags<'run'>,
   job: Job,
   files: readonly ProtectedFile[],
 ): Promise<Finish> {

@@ -2,7 +2,7 @@ import { type Job, NO_OUTPUT } from '../../job/settings.ts';
 import { periodLimit } from '../../run/plan/account-state.ts';
 import type { Plan } from '../../run/plan/planning.ts';
 import type { RunResult } from '../../run/run-job.ts';
-import { REPORT_OPTIONS } from '../command-options.ts';
+import { COMMAND_TABLE } from '../command-table.ts';
 import { commandLine, type OptionValues } from './command-line.ts';
 
 /**
@@ -32,7 +32,9 @@ export function reportCommand(
 ): string | null {
   if (input === '-' || output === '-' || output === NO_OUTPUT) return null;
   if (jobFile === null) return commandLine('report', words, { store: flags.store });
-  const shared = Object.entries(flags).filter(([name]) => name in REPORT_OPTIONS && !OF_RUN.includes(name));
+  const shared = Object.entries(flags).filter(
+    ([name]) => name in COMMAND_TABLE.report.options && !OF_RUN.includes(name),
+  );
   return commandLine('report', words, Object.fromEntries(shared));
 }
 
