@@ -16,7 +16,7 @@ import type { Source } from '../data/sources/source.ts';
 import type { CliContext } from './context.ts';
 import type { DataSettings } from './data-settings.ts';
 import { estimatedBytes, type SourceOutcome, transferMessage } from './messages/download-messages.ts';
-import { showLine } from './progress/one-line.ts';
+import { showLine } from './progress/line-in-place.ts';
 
 /** The downloaded sources, each with its downloaded slices. */
 export function downloadedSources(sources: readonly Source[], downloads: string): WantedSource[] {

@@ -1,14 +1,21 @@
+import { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
+import { topicsIn } from '../../contract/topic-set.ts';
+import { durationMs } from '../../job/duration.ts';
 import type { Job } from '../../job/settings.ts';
+import { isFreeSource } from '../../library/connection.ts';
+import { ASSUMED_ENTERPRISE, ASSUMED_STANDARD, type PriceList } from '../../run/plan/cheapest-calls.ts';
+import { priceCheapest } from '../../run/plan/prices.ts';
 import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { Store, StoreStats } from '../../store/port.ts';
+import { requireApproval } from '../ask-approval.ts';
 import type { RunCommand } from '../command.ts';
 import type { Flags } from '../command-table.ts';
-import { type CliContext, printResult } from '../context.ts';
+import { type CliContext, printResult, say, sayJson } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
 import { anyJobOf, openStore } from '../job-of-options.ts';
 import { byteSize, listed } from '../messages/format.ts';
-import { prune } from './cache-prune.ts';
 
 /** A command on the answers of a store. */
 function onStore<OwnFlags extends Flags<'cache stats'>>(
@@ -56,4 +63,64 @@ function statsJson({ sources, calls, credits, bytes }: StoreStats): Record<strin
     credits: { charged: credits.charged, unknown: credits.unknown, in_flight: credits.open },
     bytes,
   };
+}
+
+/** `perilbook cache prune`: deletes old answers, rejections of locations, or both. */
+async function prune(context: CliContext, flags: Flags<'cache prune'>, store: Store): Promise<number> {
+  const age = flags['older-than'];
+  const ms = age === undefined ? undefined : durationMs(age);
+  if (ms === null || (ms === undefined && !flags.rejected)) {
+    throw new PerilbookError(
+      'USAGE',
+      'cache prune needs --older-than or --rejected',
+      'For example: perilbook cache prune --older-than 400d',
+    );
+  }
+  const result: Record<string, number> = {};
+  const lines: string[] = [];
+  if (ms !== undefined) {
+    const before = context.clock.now() - ms;
+    await approve(context, flags, store, before);
+    result.forgotten = await store.prune(before);
+    lines.push(`Deleted ${counted(result.forgotten, 'answer')} older than ${age}. The ledger is unchanged.`);
+  }
+  // Asking again about a rejected location is free: no approval is needed.
+  if (flags.rejected) {
+    result.rejections_forgotten = await store.forgetRejections();
+    const locations = counted(result.rejections_forgotten, 'location');
+    lines.push(`Deleted the rejections of ${locations}. The next run asks again, free of charge.`);
+  }
+  if (flags.json) sayJson(context, result);
+  else say(context, lines.join('\n'));
+  return EXIT.complete;
+}
+
+/** Prices with all scopes, and bundles as the contract describes them. */
+const PRICES: PriceList = {
+  standard: ASSUMED_STANDARD,
+  enterprise: ASSUMED_ENTERPRISE,
+  bundles: true,
+  singles: () => true,
+  optimize: 'credits',
+};
+
+/** Asks before paid answers are deleted. @throws NEEDS_APPROVAL without a terminal, INTERRUPTED after a no */
+async function approve(context: CliContext, flags: Flags<'cache prune'>, store: Store, before: number): Promise<void> {
+  if (flags.yes) return;
+  let [answers, credits] = [0, 0];
+  for (const [source, sets] of await store.countOlder(before)) {
+    if (isFreeSource(source)) continue;
+    for (const [set, cells] of sets) answers += topicsIn(set).length * cells;
+    credits += priceCheapest(sets, PRICES).credits;
+  }
+  if (answers === 0) return;
+  const what = counted(answers, 'paid answer');
+  const cost = `Buying ${answers === 1 ? 'it' : 'them'} again costs ${counted(credits, 'credit')}`;
+  await requireApproval(context, {
+    question: `Delete ${what}? ${cost}.`,
+    unapproved: `This would delete ${what}. ${cost}`,
+    approve: 'Add --yes, or give an older age.',
+    refused: 'Nothing was deleted',
+    later: 'Give an older age to delete less.',
+  });
 }

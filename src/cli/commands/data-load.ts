@@ -14,7 +14,7 @@ import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listed } from '../messages/format.ts';
-import { showLine } from '../progress/one-line.ts';
+import { showLine } from '../progress/line-in-place.ts';
 
 /** `perilbook data load sample | LOADER FILE…`; without a name, lists the loaders. */
 export async function loadAction(

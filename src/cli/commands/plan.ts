@@ -5,9 +5,8 @@ import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../con
 import { EXIT } from '../exit-codes.ts';
 import { jobOf } from '../job-of-options.ts';
 import { colorFor } from '../messages/color.ts';
-import { firstRowMessages } from '../messages/first-rows.ts';
 import { readingMessage } from '../messages/format.ts';
-import { planMessages } from '../messages/plan-messages.ts';
+import { firstRowMessages, planMessages } from '../messages/plan-messages.ts';
 import { showProgress } from '../progress/show.ts';
 
 /** `perilbook plan`: scans and prices, spends nothing. The plan is the command's output, so it goes to stdout. */

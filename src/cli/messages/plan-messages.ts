@@ -5,11 +5,13 @@ import { SUBSCRIPTIONS } from '../../contract/subscriptions.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import { DEFAULTS } from '../../job/setting-table.ts';
 import { getBoundariesCommand } from '../../library/get-command.ts';
+import { firstRows } from '../../rows/first-rows.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
 import { quotaAdvice } from '../../run/plan/account-state.ts';
 import { differsFrom } from '../../run/plan/account-terms.ts';
 import { distrustText } from '../../run/plan/area-verification.ts';
+import type { Ways } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
 import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
@@ -18,7 +20,6 @@ import type { Color } from './color.ts';
 import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
 import { localSourceLines, localVerdict } from './local-messages.ts';
 import { subscriptionText } from './quota-messages.ts';
-import { otherWay, overdrawn } from './ways-to-buy.ts';
 
 /** How lines are printed. */
 export interface OutputStyle {
@@ -235,10 +236,9 @@ function accountPairs({ job, plan, summary, connection }: Prepared): (readonly [
     words.push(['quota', `${left}, resets on ${dateTime(period.end)}`]);
   }
   if (job.account.reserve > 0) words.push(['reserve', `${counted(job.account.reserve, 'credit')} kept back`]);
-  const overdraws = overdrawn(plan);
-  if (overdraws !== null) {
-    const { overageCredits, subscription } = overdraws;
-    const rate = subscription.overageRate ?? 0;
+  const { overageCredits = 0, subscription } = plan.account?.account ?? {};
+  if (overageCredits > 0) {
+    const rate = subscription?.overageRate ?? 0;
     words.push([
       'overage',
       `at most ${counted(overageCredits, 'credit')} a period, $${(overageCredits * rate).toFixed(2)}`,
@@ -346,4 +346,52 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   const way = most.finding !== 'unreadable' ? 'Check the columns (--lat, --lng)' : WAYS_OUT[unit];
   const allow = located === 0 ? '' : `, or allow it: --max-invalid ${Math.ceil((100 * unusable) / rows)}%`;
   return [`${what}; ${why}. ${way}${allow}.`];
+}
+
+const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
+  ['cheapest', 'fewest credits'],
+  ['fewest_calls', 'fewest calls'],
+  ['standard', 'standard bundles'],
+  ['enterprise', 'enterprise bundles'],
+];
+
+/** A way that leaves out more topics than this answers another question. */
+const MOST_LACKING = 3;
+
+/** The cheapest other way to buy, where it is cheaper than the plan. All ways are in `--json`. */
+export function otherWay({ plan, summary }: Prepared): (readonly [string, string])[] {
+  const { planned } = plan.ways;
+  const others = WAY_NAMES.map(([way, name]) => ({ name, ...plan.ways[way], lacks: summary.ways[way].lacks })).filter(
+    ({ lacks }) => lacks.length <= MOST_LACKING,
+  );
+  const cheapest = others.toSorted((a, b) => a.price.credits - b.price.credits)[0];
+  if (cheapest === undefined || cheapest.price.credits >= planned.price.credits) return [];
+  const without = cheapest.lacks.length === 0 ? '' : ` (without ${firstNames(cheapest.lacks)})`;
+  return [['cheaper', `${cheapest.name}, ${counted(cheapest.price.credits, 'credit')}${without}`]];
+}
+
+/** `hail`, `hail, park and drought`, `hail, park and 17 more` */
+function firstNames(names: readonly string[]): string {
+  const rest = names.length === 3 ? names[2]! : `${names.length - 2} more`;
+  return names.length < 3 ? names.join(', ') : `${names.slice(0, 2).join(', ')} and ${rest}`;
+}
+
+const ROWS_SHOWN = 3;
+/** The location columns, and some that tell which rows these are. */
+const COLUMNS_SHOWN = 5;
+const LONGEST_FIELD = 24;
+
+/** The first rows of an input of which no row can be looked up, so that its user sees what Perilbook reads; else none. */
+export async function firstRowMessages({ plan: { scan }, summary }: Prepared, width: number): Promise<string[]> {
+  if (summary.cells > 0 || summary.rows === 0) return [];
+  const { rowFile, layout } = scan;
+  const used = new Set([layout.used.lat, layout.used.lng].map((name) => rowFile.columns.indexOf(name)));
+  const others = rowFile.columns.map((_, index) => index).filter((index) => !used.has(index));
+  const shown = [...used, ...others].filter((index) => index >= 0).slice(0, COLUMNS_SHOWN);
+  const rows = (await firstRows(rowFile, shown, ROWS_SHOWN)).map(({ line, fields }) => [
+    String(line),
+    ...fields.map((text) => text.slice(0, LONGEST_FIELD) || '(empty)'),
+  ]);
+  const head = [rowFile.unit ?? 'line', ...shown.map((index) => rowFile.columns[index]!.slice(0, LONGEST_FIELD))];
+  return ['', 'The first rows:', ...table(head, rows, '  ', width)];
 }

@@ -1,5 +1,7 @@
+import { steadyTime } from '../../base/clock.ts';
 import { textWidth } from '../../base/printable.ts';
-import { type CliContext, shownOn } from '../context.ts';
+import { type CliContext, say, shownOn } from '../context.ts';
+import { isDumb } from '../messages/color.ts';
 
 /** One line of the terminal that is drawn again in its place. `draw` gets the width that the text may have, in columns. */
 export function lineInPlace(context: CliContext) {
@@ -21,5 +23,28 @@ export function lineInPlace(context: CliContext) {
       shown = shownOn(context, stderr, text(columns() - 1));
       stderr.write(shown);
     },
+  };
+}
+
+const SHOWN_EVERY_MS = 200;
+
+/** A line that is drawn again in its place, on terminals only. */
+export function showLine(context: CliContext) {
+  const { stderr, clock } = context;
+  const isShown = !context.isQuiet && context.log === undefined && stderr.isTTY === true && !isDumb(context);
+  const { draw, clear } = lineInPlace(context);
+  let shownAt = Number.NEGATIVE_INFINITY;
+  return {
+    line(text: () => string) {
+      const now = steadyTime(clock);
+      if (!isShown || now - shownAt < SHOWN_EVERY_MS) return;
+      shownAt = now;
+      draw(text);
+    },
+    say(text: string) {
+      clear();
+      say(context, text);
+    },
+    end: clear,
   };
 }

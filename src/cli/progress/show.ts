@@ -1,15 +1,26 @@
 import { steadyTime } from '../../base/clock.ts';
-import { MinuteMeter, type RunFacts, spentOf, timestampOf } from '../../run/estimate.ts';
-import { newProgress, type Phase } from '../../run/progress.ts';
+import { MinuteMeter, type RunFacts, reachedCells, reachedCredits, spentOf, timestampOf } from '../../run/estimate.ts';
+import { newProgress, type Phase, type Progress } from '../../run/progress.ts';
 import { type CliContext, say } from '../context.ts';
+import type { Log } from '../log-lines.ts';
 import { isDumb } from '../messages/color.ts';
 import { lineInPlace } from './line-in-place.ts';
-import { logShow, type ProgressShow } from './log-show.ts';
-import { changeLine, progressLine } from './progress-line.ts';
+import { changeLine, type ProgressView, progressLine } from './progress-line.ts';
 
 const ON_TERMINAL_MS = 200;
 const ELSEWHERE_MS = 30_000;
 const LOOK_MS = 1_000;
+
+/** Shows the progress of a run on stderr, with messages in between. */
+export interface ProgressShow extends Disposable {
+  readonly progress: Progress;
+  /** Prints a message above the progress. */
+  readonly say: (text: string) => void;
+  /** Hides the progress while the price is shown and approved. */
+  pause(): void;
+  /** Shows it again, with what the price told of the run. */
+  resume(facts: RunFacts): void;
+}
 
 /** On a terminal a line that is redrawn; elsewhere one every 30 s and at each change of phase; nothing if quiet. */
 export function showProgress(context: CliContext, isQuiet = false): ProgressShow {
@@ -47,33 +58,26 @@ function viewer(context: CliContext) {
   };
 }
 
-function lineShow(context: CliContext): ProgressShow {
+/** `slowed`: the service has asked to slow down. `time`: 30 s have passed without a message. */
+type Occasion = 'phase' | 'slowed' | 'time';
+
+/** Progress where no line can be redrawn. @param write returns whether it wrote something */
+function periodicShow(context: CliContext, write: (occasion: Occasion, view: ProgressView) => boolean): ProgressShow {
   const { progress, learn, view } = viewer(context);
-  let printedAt = steadyTime(context.clock);
-  const printLine = (line: string | null) => {
-    if (line === null) return;
-    printedAt = steadyTime(context.clock);
-    say(context, `perilbook: ${line}`);
+  const now = () => steadyTime(context.clock);
+  let writtenAt = now();
+  let phase: Phase | null = null;
+  const tell = (occasion: Occasion, seen: ProgressView) => {
+    if (write(occasion, seen)) writtenAt = now();
   };
-  let slowPrintedAt = Number.NEGATIVE_INFINITY;
-  let printedPhase: Phase = progress.phase;
   progress.onChange = () => {
-    const { phase, slowedUntil } = progress;
-    const now = steadyTime(context.clock);
-    if (phase !== printedPhase) {
-      printedPhase = phase;
-      return printLine(changeLine(view()));
-    }
-    // Limits the messages: a service that refuses one call in ten would print thousands of lines.
-    if (now - slowPrintedAt < ELSEWHERE_MS) return;
-    slowPrintedAt = now;
-    printLine(`the service asks to slow down; resuming in ${Math.ceil((slowedUntil - now) / 1_000)} s`);
+    const occasion = progress.phase === phase ? 'slowed' : 'phase';
+    phase = progress.phase;
+    tell(occasion, view());
   };
   const timer = setInterval(() => {
     const seen = view();
-    // Before the first row the program makes sample data or opens the file. "0 rows" would suggest an empty file.
-    if (progress.phase === 'reading' && progress.rows === 0) return;
-    if (steadyTime(context.clock) - printedAt >= ELSEWHERE_MS) printLine(progressLine(seen));
+    if (now() - writtenAt >= ELSEWHERE_MS) tell('time', seen);
   }, LOOK_MS);
   timer.unref();
   return {
@@ -83,6 +87,53 @@ function lineShow(context: CliContext): ProgressShow {
     resume: learn,
     [Symbol.dispose]: () => clearInterval(timer),
   };
+}
+
+function lineShow(context: CliContext): ProgressShow {
+  let slowedAt = Number.NEGATIVE_INFINITY;
+  const lineOn = (occasion: Occasion, view: ProgressView): string | null => {
+    const { phase, rows, slowedUntil } = view.progress;
+    switch (occasion) {
+      case 'phase':
+        return changeLine(view);
+      case 'time':
+        // Before the first row the program makes sample data or opens the file. "0 rows" would suggest an empty file.
+        return phase === 'reading' && rows === 0 ? null : progressLine(view);
+      case 'slowed':
+        // Limits the messages: a service that refuses one call in ten would print thousands of lines.
+        if (view.steady - slowedAt < ELSEWHERE_MS) return null;
+        slowedAt = view.steady;
+        return `the service asks to slow down; resuming in ${Math.ceil((slowedUntil - view.steady) / 1_000)} s`;
+    }
+  };
+  return periodicShow(context, (occasion, view) => {
+    const line = lineOn(occasion, view);
+    if (line !== null) say(context, `perilbook: ${line}`);
+    return line !== null;
+  });
+}
+
+/** Progress as events of `--log json`. */
+function logShow(context: CliContext, log: Log): ProgressShow {
+  return periodicShow(context, (occasion, { progress, facts }) => {
+    // May come too often for a line each.
+    if (occasion === 'slowed') return false;
+    log('info', 'progress', {
+      phase: progress.phase,
+      rows: progress.rows,
+      places: facts === null ? null : reachedCells(progress, facts).of,
+      places_done: progress.cellsDone,
+      credits_planned: facts === null ? null : reachedCredits(progress, facts).of,
+      credits_spent: progress.creditsSpent,
+      credits_unknown: progress.creditsUnknown,
+      calls: progress.calls,
+      calls_in_flight: progress.callsInFlight,
+      retries: progress.retries,
+      slowed_down: progress.slowedDown,
+      failures: progress.failuresByKind,
+    });
+    return true;
+  });
 }
 
 /** One line, which is drawn again in its place. */
