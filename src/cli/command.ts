@@ -37,7 +37,7 @@ export interface CommandOption {
 }
 
 /** A command as plain data, under its name: what parsing, help and completion need. program.ts loads its code when it runs. */
-export interface CommandEntry {
+interface CommandEntry {
   /** Its argument as help shows it, `[job]` or for several `[names..]`, and what it means. */
   readonly argument?: readonly [usage: string, meaning: string];
   readonly describe: string;
