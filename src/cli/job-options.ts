@@ -76,12 +76,3 @@ export function jobOptions<Name extends JobOptionName = JobOptionName>(flags?: r
     ),
   ) as JobOptionTable<Name>;
 }
-
-/** Options for the billing period of an account. */
-export const ACCOUNT_FLAGS = [
-  ...(['service', 'base-url', 'api-key-file', 'account', 'subscription', 'anniversary-day'] as const),
-  ...(['reserve', 'overage-ceiling', 'store'] as const),
-] as const;
-
-/** Options for a command that gets its inputs later. */
-export const LATER_INPUT_FLAGS = [...ACCOUNT_FLAGS, 'budget', 'time-to-live', 'concurrency'] as const;

@@ -359,7 +359,7 @@ const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
 const MOST_LACKING = 3;
 
 /** The cheapest other way to buy, where it is cheaper than the plan. All ways are in `--json`. */
-export function otherWay({ plan, summary }: Prepared): (readonly [string, string])[] {
+function otherWay({ plan, summary }: Prepared): (readonly [string, string])[] {
   const { planned } = plan.ways;
   const others = WAY_NAMES.map(([way, name]) => ({ name, ...plan.ways[way], lacks: summary.ways[way].lacks })).filter(
     ({ lacks }) => lacks.length <= MOST_LACKING,
