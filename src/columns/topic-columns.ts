@@ -10,7 +10,7 @@ import {
   type RadonValue,
   type TopicResult,
 } from '../contract/topic-values.ts';
-import { type Topic, type TopicSlug, topicOf } from '../contract/topics.ts';
+import { type MeasurementSlug, type Topic, type TopicSlug, topicOf } from '../contract/topics.ts';
 import type { Location } from '../geo/coordinates.ts';
 import { nearestMeters } from '../geo/nearest.ts';
 import type { AddedColumn } from '../rows/port.ts';
@@ -60,8 +60,7 @@ function proximityColumns(topic: Topic): TopicColumn[] {
   ];
 }
 
-function pollutantColumns(topic: Topic): TopicColumn[] {
-  const stem = columnStem(topic.slug);
+function pollutantColumns(stem: MeasurementSlug): TopicColumn[] {
   return [
     column<PollutantValue>(`${stem}_value`, 'number', (value) => value.measurement.value),
     column<PollutantValue>(`${stem}_unit`, 'text', (value) => value.measurement.unit),
@@ -70,7 +69,7 @@ function pollutantColumns(topic: Topic): TopicColumn[] {
   ];
 }
 
-const MEASUREMENT_COLUMNS: Readonly<Partial<Record<TopicSlug, readonly TopicColumn[]>>> = {
+const MEASUREMENT_COLUMNS: Readonly<Record<MeasurementSlug, readonly TopicColumn[]>> = {
   airQuality: [
     column<AirQualityValue>('air_quality_metric', 'text', (value) => value.metric),
     column<AirQualityValue>('air_quality_progress_value', 'number', (value) => value.progressValue),
@@ -78,6 +77,9 @@ const MEASUREMENT_COLUMNS: Readonly<Partial<Record<TopicSlug, readonly TopicColu
       column<AirQualityValue>(`air_quality_${snake(name)}`, 'number', (value) => value.additionalInfo[name]),
     ),
   ],
+  ozone: pollutantColumns('ozone'),
+  pm25: pollutantColumns('pm25'),
+  pm10: pollutantColumns('pm10'),
   radon: [
     column<RadonValue>('radon_zone', 'text', (value) => value.value),
     column<RadonValue>('radon_title', 'text', (value) => value.title),
@@ -97,7 +99,7 @@ export function columnsOf(slug: TopicSlug): readonly TopicColumn[] {
         ? naturalColumns(topic)
         : topic.category === 'proximity'
           ? proximityColumns(topic)
-          : (MEASUREMENT_COLUMNS[slug] ?? pollutantColumns(topic));
+          : MEASUREMENT_COLUMNS[slug as MeasurementSlug];
     COLUMNS.set(slug, columns);
   }
   return columns;

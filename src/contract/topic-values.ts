@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Category, type DetailsKind, TOPICS, type TopicSlug } from './topics.ts';
+import { type DetailsKind, type MeasurementSlug, TOPICS, type Topic, type TopicSlug } from './topics.ts';
 
 /** NRI risk categories: `rating` is exactly one of these (docs/developer/service-api.md, 4.1). */
 export const RATINGS = [
@@ -100,34 +100,33 @@ const DETAILS: Readonly<Record<DetailsKind, z.ZodType>> = {
   features: featureCollection.nullish(),
 };
 
-const MEASUREMENT_VALUES: Readonly<Partial<Record<TopicSlug, z.ZodType>>> = {
+const MEASUREMENT_VALUES = {
   airQuality: airQualityValue,
   ozone: pollutantValue,
   pm25: pollutantValue,
   pm10: pollutantValue,
   radon: radonValue,
-};
+} satisfies Record<MeasurementSlug, z.ZodType>;
 
-const CATEGORY_VALUES: Readonly<Record<Category, z.ZodType | null>> = {
-  natural: naturalValue,
-  proximity: proximityValue,
-  measurement: null,
-};
+/** The value of a measurement topic. */
+export type MeasurementValue = z.infer<(typeof MEASUREMENT_VALUES)[MeasurementSlug]>;
+
+function valueSchema({ category, slug }: Topic): z.ZodType {
+  if (category === 'natural') return naturalValue;
+  return category === 'proximity' ? proximityValue : MEASUREMENT_VALUES[slug as MeasurementSlug];
+}
 
 /** The schema of a topic's `{value, details}`, for a result without `error`. */
 export const RESULT_SCHEMAS: ReadonlyMap<TopicSlug, z.ZodType<TopicResult>> = new Map(
   TOPICS.map((topic) => [
     topic.slug,
-    z.looseObject({
-      value: CATEGORY_VALUES[topic.category] ?? MEASUREMENT_VALUES[topic.slug]!,
-      details: DETAILS[topic.details],
-    }) as unknown as z.ZodType<TopicResult>,
+    z.looseObject({ value: valueSchema(topic), details: DETAILS[topic.details] }) as unknown as z.ZodType<TopicResult>,
   ]),
 );
 
 /** A topic's result on the wire: `value` depends on the category, `details` on the topic. */
 export interface TopicResult {
-  value: NaturalValue | number | AirQualityValue | PollutantValue | RadonValue;
+  value: NaturalValue | number | MeasurementValue;
   details?: unknown;
 }
 

@@ -94,9 +94,14 @@ const MEASUREMENTS = [
   ['radon', 'Radon', 'none', 'unstated'],
 ] as const satisfies readonly TopicRow[];
 
+/** Measurements that only public data has: no paid bundle returns them. */
+const PUBLIC_MEASUREMENTS = [] as const satisfies readonly TopicRow[];
+
 export type NaturalSlug = (typeof NATURAL)[number][0];
 export type ProximitySlug = (typeof PROXIMITY)[number][0];
-export type MeasurementSlug = (typeof MEASUREMENTS)[number][0];
+/** The measurements of the paid contract. */
+export type PaidMeasurementSlug = (typeof MEASUREMENTS)[number][0];
+export type MeasurementSlug = PaidMeasurementSlug | (typeof PUBLIC_MEASUREMENTS)[number][0];
 /** The columns that count the records of `details`. */
 export type CountColumn = CountsOf<(typeof NATURAL)[number]>;
 type CountsOf<Row> = Row extends readonly [string, string, DetailsKind, Cadence, ...infer Columns]
@@ -118,14 +123,18 @@ function topics(category: Category, rows: readonly TopicRow[]): Topic[] {
   }));
 }
 
-/** All topics in contract order: the order of columns and lists everywhere. */
-export const TOPICS: readonly Topic[] = [
+/** The topics of the paid contract, in its order. */
+export const PAID_TOPICS: readonly Topic[] = [
   ...topics('natural', NATURAL),
   ...topics('proximity', PROXIMITY),
   ...topics('measurement', MEASUREMENTS),
 ];
 
+/** All topics: the order of columns and lists everywhere. */
+export const TOPICS: readonly Topic[] = [...PAID_TOPICS, ...topics('measurement', PUBLIC_MEASUREMENTS)];
+
 export const TOPIC_SLUGS: readonly TopicSlug[] = TOPICS.map((topic) => topic.slug);
+export const PAID_SLUGS: readonly TopicSlug[] = PAID_TOPICS.map((topic) => topic.slug);
 
 export const NATURAL_SLUGS: readonly NaturalSlug[] = NATURAL.map(([slug]) => slug);
 export const PROXIMITY_SLUGS: readonly ProximitySlug[] = PROXIMITY.map(([slug]) => slug);

@@ -3,7 +3,7 @@ import { PROXIMITY_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../contract/topics
 import type { DataDatabase } from '../data/tables/data-database.ts';
 import { describeData, eventDatasetsOf, needsOf, SAMPLE_VINTAGE } from '../data/tables/describe-data.ts';
 import { importDataset } from '../data/tables/import-dataset.ts';
-import type { AreaRecord, Dataset, DatasetInfo, DatasetName } from '../data/tables/records.ts';
+import type { AreaRecord, Dataset, DatasetInfo, DatasetName, TableName } from '../data/tables/records.ts';
 import { type Land, readLand } from './land.ts';
 import { hurricaneTracks } from './lines.ts';
 import { points } from './points.ts';
@@ -95,8 +95,14 @@ export function* sampleDatasets({ seed, now }: SampleOptions): Generator<Dataset
     records: { [Symbol.iterator]: () => records(randomOf(seed, name))[Symbol.iterator]() },
   });
 
-  yield { kind: 'areas', ...generated('areas', () => areas(land)) };
-  yield { kind: 'nri', ...generated('nri', (random) => naturalRatings(counties, random)) };
+  const tables: Readonly<Record<TableName, (random: Random) => Iterable<object>>> = {
+    areas: () => areas(land),
+    nri: (random) => naturalRatings(counties, random),
+    airQuality: (random) => airQualityYears(counties, now, random),
+    radon: (random) => radonZones(counties, random),
+    readings: (random) => monitorReadings(counties, now, random),
+  };
+  for (const kind of Object.keys(tables) as TableName[]) yield { kind, ...generated(kind, tables[kind]) } as Dataset;
   for (const topic of PROXIMITY_SLUGS) {
     yield { kind: 'sites', topic, ...generated(`sites:${topic}`, (random) => points(topic, land, now, random)) };
   }
@@ -105,9 +111,6 @@ export function* sampleDatasets({ seed, now }: SampleOptions): Generator<Dataset
       event === 'hurricane' ? hurricaneTracks(now, random) : points(event, land, now, random);
     yield { kind: 'records', event, ...generated(`records:${event}`, records) };
   }
-  yield { kind: 'airQuality', ...generated('airQuality', (random) => airQualityYears(counties, now, random)) };
-  yield { kind: 'radon', ...generated('radon', (random) => radonZones(counties, random)) };
-  yield { kind: 'readings', ...generated('readings', (random) => monitorReadings(counties, now, random)) };
 }
 
 function infoOf(name: DatasetName): DatasetInfo {

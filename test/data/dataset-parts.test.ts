@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { removeSource } from '../../src/data/download/remove-source.ts';
-import { loadPartFiles } from '../../src/data/loaders/load-files.ts';
+import { loadParts } from '../../src/data/loaders/load-files.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { fc } from '../properties.ts';
@@ -49,11 +49,10 @@ test('whatever parts are loaded again or removed, a record is stored once and be
           const files = loaded.map((part) => {
             const file = join(folder, `${part.state}.geojson`);
             writeFileSync(file, parks(part.numbers, at * 100));
-            return { state: part.state, files: part.numbers.length === 0 ? [] : [file], options: {} };
+            return { of: part.state, files: part.numbers.length === 0 ? [] : [file], options: {} };
           });
-          const stored = { dataset: 'sites:park', level: '', ...NO_PART } as const;
-          const effects = { clock, onRecords: () => {}, stored };
-          await loadPartFiles(database, 'parks', files, { replace: true, askedOf: 'parks' }, effects);
+          const effects = { clock, onRecords: () => {} };
+          await loadParts(database, 'parks', files, { replace: true, askedOf: 'parks' }, effects);
           for (const part of loaded) parts.set(part.state, part.numbers);
         }
         assert.deepEqual(storedParks(database), expectedParks(parts));
@@ -69,19 +68,6 @@ test('whatever parts are loaded again or removed, a record is stored once and be
     { numRuns: times({ short: 8, long: 100, soak: 1_000 }) },
   );
 });
-
-const NO_PART = {
-  state: 'VT',
-  askedOf: 'parks',
-  reach: 0,
-  source: '',
-  files: [],
-  vintage: '',
-  licence: '',
-  rows: 0,
-  stateRows: {},
-  loadedAt: 0,
-};
 
 /** Park and its parts, one line each. */
 function storedParks(database: ReturnType<typeof openDatabase>): string[] {
@@ -129,17 +115,10 @@ test('a record with an id of its agency is one, though it was edited between two
   });
   const fileWith = (...features: object[]) =>
     fileOf(t, 'plants.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
-  const load = (name: string, file: string) =>
-    loadPartFiles(
-      database,
-      'power-plants',
-      [{ state: name, files: [file], options: {} }],
-      { askedOf: 'power-plants' },
-      {
-        clock,
-        onRecords: () => {},
-      },
-    );
+  const load = (of: string, file: string) => {
+    const parts = [{ of, files: [file], options: {} }];
+    return loadParts(database, 'power-plants', parts, { askedOf: 'power-plants' }, { clock, onRecords: () => {} });
+  };
   await load('VT', fileWith(plant(1, 'Vernon'), plant(2, 'Bellows Falls')));
   await load('NH', fileWith(plant(1, 'Vernon Dam'), plant(3, 'Wilder')));
   const names = database

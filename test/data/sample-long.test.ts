@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Geometry, Position } from 'geojson';
 import { AIR_QUALITY_DAYS, RATINGS, type Rating } from '../../src/contract/topic-values.ts';
-import { NATURAL_SLUGS, type NaturalSlug, PROXIMITY_SLUGS } from '../../src/contract/topics.ts';
-import { SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
-import type { Dataset, DatasetName, NaturalRatingRecord } from '../../src/data/tables/records.ts';
+import { NATURAL_SLUGS, type NaturalSlug, TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { eventDatasetsOf, needsOf, SAMPLE_VINTAGE } from '../../src/data/tables/describe-data.ts';
+import type { Dataset, NaturalRatingRecord } from '../../src/data/tables/records.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { sampleDatasets } from '../../src/sample/add-sample.ts';
 import { readLand } from '../../src/sample/land.ts';
@@ -28,13 +28,8 @@ const layers = datasets
   .map((dataset) => ({ name: dataset.info.name, records: [...dataset.records] }));
 
 test('every dataset is made once, has records and says that it is a sample; together they have less than 12 MB', () => {
-  const expected: DatasetName[] = [
-    ...(['areas', 'nri', 'airQuality', 'radon', 'readings'] as const),
-    ...PROXIMITY_SLUGS.map((topic): DatasetName => `sites:${topic}`),
-    ...(['earthquake', 'hail', 'hurricane', 'tornado'] as const).map((event): DatasetName => `records:${event}`),
-    ...(['current', 'historical', 'perimeters'] as const).map((kind): DatasetName => `records:wildfire.${kind}`),
-  ];
-  assert.deepEqual(datasets.map(({ info }) => info.name).sort(), expected.sort());
+  const expected = new Set(TOPIC_SLUGS.flatMap((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)]));
+  assert.deepEqual(datasets.map(({ info }) => info.name).sort(), [...expected].sort());
   let bytes = 0;
   for (const dataset of datasets) {
     const { name } = dataset.info;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { statesOf } from '../../src/cli/states-of-file.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { statesOfRecords } from '../../src/data/tables/record-states.ts';
+import { createFeatureStates } from '../../src/data/tables/record-states.ts';
 import { stateNamed } from '../../src/data/tables/states.ts';
 import { info, pathTo, setUp } from '../service/small-data.ts';
 import { fileOf, loading } from './loaders/loading.ts';
@@ -97,7 +97,7 @@ test('states are recognized however an agency spells them, and else by the locat
   ] as const) {
     assert.equal(stateNamed(spelled), letters, spelled);
   }
-  const statesOf = statesOfRecords({ kind: 'sites', topic: 'park' });
+  const statesOf = createFeatureStates();
   const at = (properties: object, coordinates: readonly unknown[], type = 'Point') =>
     statesOf({ geometry: { type, coordinates }, properties });
   assert.deepEqual(at({ POOState: 'US-WA' }, [-78, 38]), ['WA']);

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
-import { type FilesOfPart, type LoadResult, loadPartFiles } from '../loaders/load-files.ts';
+import { type FilesOfPart, type LoadResult, loadParts } from '../loaders/load-files.ts';
 import type { LoaderOptions } from '../loaders/loader.ts';
 import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
@@ -67,7 +67,7 @@ export async function loadDownloads(
   const folder = join(folders.downloads, source.name);
   const manifest = readManifest(folder);
   const parts = slices.map((slice) => partOf(source, slice, folder, manifest));
-  const without = parts.filter(({ files }) => files.length === 0).map(({ state }) => state);
+  const without = parts.filter(({ files }) => files.length === 0).map(({ slice }) => slice);
   const [stored] = partsAskedOf(database, source.name);
   const mark = (of: readonly Slice[], changes: Partial<FileEntry>) => {
     const marked = [...readManifest(folder)].map(([key, entry]) => {
@@ -86,7 +86,7 @@ export async function loadDownloads(
   const rivals = folders.rivals.map(({ name }) => name);
   try {
     const terms = { replace, askedOf: source.name, reach: reachOf(source), rivals };
-    const loaded = await loadPartFiles(database, source.loader, parts, terms, { clock, onRecords, stored });
+    const loaded = await loadParts(database, source.loader, parts, terms, { clock, onRecords }, stored?.level);
     mark(slices, { loadedAt: clock.now(), dataset: loaded.dataset, level: loaded.level });
     for (const name of rivals) rmSync(join(folders.downloads, name), { recursive: true, force: true });
     return { loaded, without };
@@ -101,14 +101,19 @@ export async function loadDownloads(
 }
 
 /** The files of a slice, with the source's vintage and licence. */
-function partOf(source: Source, slice: Slice, folder: string, manifest: Manifest): FilesOfPart {
+function partOf(
+  source: Source,
+  slice: Slice,
+  folder: string,
+  manifest: Manifest,
+): FilesOfPart & { readonly slice: Slice } {
   const entries = [...manifest].filter(([key]) => sliceOfKey(key) === slice);
   const besides = besidesOf(source);
   const pathOf = ([, { file }]: (typeof entries)[number]) => join(folder, file);
   const sites = entries.find(([key]) => besides.has(key));
   return {
-    state: slice,
-    of: slice === WHOLE_US ? source.covers : undefined,
+    slice,
+    of: slice === WHOLE_US && source.covers !== undefined ? source.covers : slice,
     files: entries.filter(([key, { count }]) => !besides.has(key) && count !== 0).map(pathOf),
     options: {
       sites: sites && pathOf(sites),

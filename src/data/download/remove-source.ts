@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Source } from '../sources/source.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { DatasetLoad, targetOf } from '../tables/import-dataset.ts';
+import { DatasetLoad } from '../tables/import-dataset.ts';
 import { keptWithout } from '../tables/kept-records.ts';
 import {
   type AskedPart,
@@ -90,7 +90,7 @@ function removeParts(
 ): void {
   const { parts } = storedParts(database, dataset, level);
   const others = parts.filter(({ state }) => !states.has(state));
-  using load = new DatasetLoad(database, targetOf(dataset, level));
+  using load = new DatasetLoad(database, { name: dataset, level });
   if (others.length > 0) load.keep(keptWithout(states, parts), 1);
   database
     .transaction(() => {

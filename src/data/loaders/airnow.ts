@@ -5,7 +5,7 @@ import type { ReadingRecord } from '../tables/records.ts';
 import { ozoneMicrograms } from '../topics/air-quality-index.ts';
 import { columnsOf, numberIn, pointOf, tableRecords } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
-import { describeLoad, inTurn, type Loader } from './loader.ts';
+import { inTurn, type Loader, rowsBegin } from './loader.ts';
 
 /** The parameters of the hourly file that are topics, with the unit that each must have. */
 const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['pollutant'], unit: string]>> = {
@@ -18,16 +18,14 @@ const PARAMETERS: Readonly<Record<string, readonly [pollutant: ReadingRecord['po
  * Site Fact Sheet). */
 const SITE_COLUMNS = { ids: [0], lat: 8, lng: 9 };
 
-const PUBLICATION = {
-  source: 'EPA AirNow, hourly data',
-  licence: 'AirNow data are preliminary, not fully verified or validated, and not for regulatory use.',
-};
-
 /** Ozone is published in ppb and stored in µg/m³, at 25 °C and 1 atm: 48.00 g/mol over 24.45 l/mol. */
 export const airnow: Loader = {
   describe: 'AirNow hourly data (HourlyData_YYYYMMDDHH.dat), with --sites Monitoring_Site_Locations_V2.dat',
+  source: 'EPA AirNow, hourly data',
+  licence: 'AirNow data are preliminary, not fully verified or validated, and not for regulatory use.',
   loads: { name: 'readings', level: '' },
-  async start(files, options, report) {
+  signature: { rows: { are: 'hours of AirNow', test: rowsBegin(/^\d{2}\/\d{2}\/\d{2}$/, 9) } },
+  async read(files, options, report) {
     if (options.sites === undefined) {
       throw new PerilbookError(
         'USAGE',
@@ -38,8 +36,7 @@ export const airnow: Loader = {
     const monitors = await monitorsIn(options.sites, report);
     let newest = 0;
     return {
-      kind: 'readings',
-      info: describeLoad('readings', files, options, PUBLICATION, () => hourOf(newest)),
+      vintage: () => hourOf(newest),
       records: inTurn(files, report, (file) =>
         readingsIn(file, monitors, report, (time) => {
           newest = Math.max(newest, time);

@@ -6,37 +6,35 @@ import { stateOf } from '../tables/states.ts';
 import { type CodeFinding, readGeoid } from './county-codes.ts';
 import { type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
 import type { LoadReporter } from './load-report.ts';
-import { describeLoad, type Loader, publicDomain, type StartLoad } from './loader.ts';
+import { type Loader, publicDomain } from './loader.ts';
 
 type BoundaryLevel = 'tract' | 'county';
 
+const CENSUS_CODE = ['GEOID', 'GEOID20', 'GEOID10', 'AFFGEOID', 'GEO_ID', 'FIPS'];
+
 /** Boundaries of census tracts: the cartographic or the TIGER/Line file. */
-export const areas: Loader = {
-  describe: 'Census tract boundaries: cartographic or TIGER/Line shapefile (.shp or .zip) or GeoJSON',
-  loads: { name: 'areas', level: 'tract' },
-  start: startAreas('tract'),
-};
+export const areas: Loader = boundaryLoader('tract', ['TRACTCE', 'TRACTCE20']);
 
 /** Boundaries of counties; loaded tracts stay. */
-export const counties: Loader = {
-  describe: 'Census county boundaries: cartographic or TIGER/Line shapefile (.shp or .zip) or GeoJSON',
-  loads: { name: 'areas', level: 'county' },
-  start: startAreas('county'),
-};
+export const counties: Loader = boundaryLoader('county', ['COUNTYFP', 'COUNTYFP20', 'CNTY_FIPS']);
 
-function startAreas(level: BoundaryLevel): StartLoad {
-  const publication = { source: `US Census Bureau ${level} boundaries`, licence: publicDomain('US Census Bureau') };
-  return (files, options, report) => {
-    const seen = new Set<string>();
-    return {
-      kind: 'areas',
-      level,
-      info: describeLoad('areas', files, options, publication, () => yearIn(files[0]!)),
-      records: inFeatureFiles<AreaRecord>(files, report, {
-        featuresOf: (file) => featuresIn(file, {}, report),
-        recordsOf: (feature) => areasOf(feature, level, seen, report),
-      }),
-    };
+function boundaryLoader(level: BoundaryLevel, codes: readonly string[]): Loader {
+  return {
+    describe: `Census ${level} boundaries: cartographic or TIGER/Line shapefile (.shp or .zip) or GeoJSON`,
+    source: `US Census Bureau ${level} boundaries`,
+    licence: publicDomain('US Census Bureau'),
+    loads: { name: 'areas', level },
+    signature: { columns: [[...CENSUS_CODE, ...codes]], shapes: ['outlines'] },
+    read(files, _, report) {
+      const seen = new Set<string>();
+      return {
+        vintage: () => yearIn(files[0]!),
+        records: inFeatureFiles<AreaRecord>(files, report, {
+          featuresOf: (file) => featuresIn(file, {}, report),
+          recordsOf: (feature) => areasOf(feature, level, seen, report),
+        }),
+      };
+    },
   };
 }
 

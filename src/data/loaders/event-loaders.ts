@@ -1,18 +1,10 @@
 import type { Geometry, Position } from 'geojson';
-import type { EventKind, SiteRecord } from '../tables/records.ts';
+import type { Layer } from '../tables/layers.ts';
+import type { SiteRecord } from '../tables/records.ts';
 import { numberIn } from './agency-table.ts';
 import type { FileFeature } from './feature-files.ts';
 import { featureLoader } from './feature-loader.ts';
-import { publicDomain } from './loader.ts';
-
-const USGS = {
-  source: 'USGS ANSS Comprehensive Earthquake Catalog',
-  licence: publicDomain('US Geological Survey'),
-};
-const NIFC = {
-  source: 'National Interagency Fire Center, WFIGS',
-  licence: publicDomain('National Interagency Fire Center'),
-};
+import { type FileShape, publicDomain } from './loader.ts';
 
 /** The time of an earthquake or of a fire's discovery. */
 const TIMES = {
@@ -21,53 +13,70 @@ const TIMES = {
 } as const;
 
 /** Earthquakes as points with their depth in km, without blasts and explosions. */
-export const earthquakes = featureLoader(
-  { kind: 'records', event: 'earthquake' },
-  {
-    ...USGS,
-    describe: 'USGS earthquakes: CSV (15 or 22 columns) or GeoJSON',
-    vintage: TIMES,
-    begin() {
-      // A query returns at most 20,000 events, so a load has several files, whose times may overlap.
-      const ids = new Set<string>();
-      return ({ geometry, properties }) => {
-        const { type } = properties;
-        if (type !== undefined && type !== null && type !== 'earthquake') return `not an earthquake: ${type}`;
-        const id = earthquakeId(properties);
-        if (id !== null && ids.has(id)) return 'an earthquake that an earlier row has';
-        if (id !== null) ids.add(id);
-        const own = id === null ? {} : { key: id };
-        return { ...own, geometry: withDepth(geometry, properties), properties: withNumbers(properties) };
-      };
-    },
+export const earthquakes = featureLoader('records:earthquake', {
+  describe: 'USGS earthquakes: CSV (15 or 22 columns) or GeoJSON',
+  source: 'USGS ANSS Comprehensive Earthquake Catalog',
+  licence: publicDomain('US Geological Survey'),
+  signature: { columns: [['mag']], shapes: ['points'] },
+  vintage: TIMES,
+  begin() {
+    // A query returns at most 20,000 events, so a load has several files, whose times may overlap.
+    const ids = new Set<string>();
+    return ({ geometry, properties }) => {
+      const { type } = properties;
+      if (type !== undefined && type !== null && type !== 'earthquake') return `not an earthquake: ${type}`;
+      const id = earthquakeId(properties);
+      if (id !== null && ids.has(id)) return 'an earthquake that an earlier row has';
+      if (id !== null) ids.add(id);
+      const own = id === null ? {} : { key: id };
+      return { ...own, geometry: withDepth(geometry, properties), properties: withNumbers(properties) };
+    };
   },
-);
+});
+
+const FIRE_COLUMNS = ['IncidentName', 'attr_IncidentName', 'IrwinID', 'attr_IrwinID'];
+const OUTLINE_COLUMNS = ['poly_IncidentName', 'INCIDENT', 'UNQE_FIRE_ID', 'FIRE_YEAR', 'poly_GISAcres'];
 
 /** Fires that are burning. */
 export const wildfireIncidents = fireLoader(
-  'wildfire.current',
+  'records:wildfire.current',
   'NIFC WFIGS current incident locations: GeoJSON, CSV, shapefile',
+  'points',
   (feature) => (fireField(feature, 'FireOutDateTime') === '' ? null : 'the fire is out'),
 );
 
 /** The fires of past years. */
 export const wildfireHistory = fireLoader(
-  'wildfire.historical',
+  'records:wildfire.historical',
   'NIFC WFIGS incident locations of past years: GeoJSON, CSV, shapefile',
+  'points',
   () => null,
 );
 
 /** The outlines of fires. */
 export const wildfirePerimeters = fireLoader(
-  'wildfire.perimeters',
+  'records:wildfire.perimeters',
   'NIFC WFIGS interagency fire perimeters: GeoJSON, shapefile',
+  'outlines',
   ({ geometry }) => (/Polygon$/.test(geometry.type) ? null : 'not the outline of a fire'),
 );
 
 /** @param refuse returns why a wildfire is not of this kind; null if it is */
-function fireLoader(event: EventKind, describe: string, refuse: (feature: FileFeature & SiteRecord) => string | null) {
-  const begin = () => (feature: FileFeature & SiteRecord) => whyNotWildfire(feature) ?? refuse(feature) ?? feature;
-  return featureLoader({ kind: 'records', event }, { ...NIFC, describe, vintage: TIMES, begin });
+function fireLoader(
+  name: Layer,
+  describe: string,
+  shape: FileShape,
+  refuse: (feature: FileFeature & SiteRecord) => string | null,
+) {
+  const columns = [[...FIRE_COLUMNS, ...(shape === 'outlines' ? OUTLINE_COLUMNS : [])]];
+  return featureLoader(name, {
+    describe,
+    source: 'National Interagency Fire Center, WFIGS',
+    licence: publicDomain('National Interagency Fire Center'),
+    signature: { columns, shapes: [shape] },
+    vintage: TIMES,
+    begin: () => (feature) => whyNotWildfire(feature) ?? refuse(feature) ?? feature,
+  });
 }
 
 /** Why an incident is not a wildfire; null when it is one. The lists also have prescribed burns (RX), and cases that

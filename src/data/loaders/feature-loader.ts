@@ -1,15 +1,13 @@
-import type { ProximitySlug } from '../../contract/topics.ts';
 import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
-import { datasetOf } from '../tables/import-dataset.ts';
-import type { EventKind, SiteRecord } from '../tables/records.ts';
+import type { Layer } from '../tables/layers.ts';
+import type { SiteRecord } from '../tables/records.ts';
 import { type CsvLayout, type FileFeature, featuresIn, inFeatureFiles } from './feature-files.ts';
-import { describeLoad, type Loader, type Publication } from './loader.ts';
+import type { Loader } from './loader.ts';
 import { type GroupColumns, SiteGroups } from './site-groups.ts';
 import { type VintageColumns, vintageByColumns } from './vintages.ts';
 
 /** The format of an agency's download of features. */
-export interface FeatureFormat extends Publication {
-  readonly describe: string;
+export interface FeatureFormat extends Omit<Loader, 'loads' | 'read'> {
   readonly csv?: CsvLayout;
   /** Why a feature does not belong to the dataset; null when it does. */
   readonly refuse?: (properties: FileFeature['properties']) => string | null;
@@ -24,22 +22,17 @@ export interface FeatureFormat extends Publication {
   readonly vintage?: VintageColumns;
 }
 
-type FeatureTarget =
-  | { readonly kind: 'sites'; readonly topic: ProximitySlug }
-  | { readonly kind: 'records'; readonly event: EventKind };
-
 /** The loader of a topic's sites, or of events of a kind, from CSV, GeoJSON or shapefile. */
-export function featureLoader(target: FeatureTarget, form: FeatureFormat): Loader {
+export function featureLoader(name: Layer, form: FeatureFormat): Loader {
   return {
-    describe: form.describe,
-    loads: { name: datasetOf(target), level: '' },
-    start(files, options, report) {
+    ...form,
+    loads: { name, level: '' },
+    read(files, options, report) {
       const groups = form.group === undefined ? null : new SiteGroups(form.group);
       const vintage = vintageByColumns(form.vintage);
       const recordOf = form.begin?.() ?? ((feature) => feature);
       return {
-        ...target,
-        info: describeLoad(datasetOf(target), files, options, form, vintage.text),
+        vintage: vintage.text,
         records: inFeatureFiles<SiteRecord>(files, report, {
           featuresOf: (file) => featuresIn(file, options, report, form.csv),
           recordsOf(feature) {

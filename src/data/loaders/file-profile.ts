@@ -1,8 +1,7 @@
 import { extname } from 'node:path';
 import { keyOf, tableRecords } from './agency-table.ts';
 import { geojsonFeatures, headOfShapefile, LATITUDES, unsupportedFormat } from './feature-files.ts';
-
-export type FileShape = 'points' | 'lines' | 'outlines';
+import type { FileShape } from './loader.ts';
 
 /** The features by which agencies' files are told apart. */
 export interface FileProfile {

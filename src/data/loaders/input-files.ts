@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { PerilbookError } from '../../base/errors.ts';
 import { agencyZip, invalidFile, unreadable } from './agency-file.ts';
+import { keyOf } from './agency-table.ts';
 import { type FileProfile, profileOf } from './file-profile.ts';
-import type { LoaderOptions } from './loader.ts';
-import { loadersFor, mismatch } from './signatures.ts';
+import type { FileShape, LoaderOptions } from './loader.ts';
+import { LOADERS, loaderNamed } from './loader-table.ts';
 
 const TABLES = /\.(csv|txt|dat|json|geojson)$/i;
 
@@ -65,4 +66,38 @@ function wrongFile(loader: string, file: string, problem: string, profile: FileP
     `${fits}To load it anyway, add --force. The stored data is unchanged.`,
     { file },
   );
+}
+
+/** Why a file is not one of the loader's; null when it is. */
+function mismatch(loader: string, profile: FileProfile): string | null {
+  const { columns = [], like, shapes, rows, anyOther } = loaderNamed(loader).signature;
+  const has = (name: string) => {
+    const key = keyOf(name);
+    return profile.columns.has(key) || profile.cut.some((start) => key.startsWith(start));
+  };
+  const missing = columns.find((names) => !names.some(has));
+  if (missing !== undefined) return `it has no column ${missing.slice(0, 6).join(' or ')}`;
+  if (like !== undefined && ![...profile.columns].some((name) => like.names.test(name))) {
+    return `it has no column of ${like.of}`;
+  }
+  if (rows !== undefined && !rows.test(profile.rows)) return `its rows are not ${rows.are}`;
+  const problem = shapes === undefined ? null : otherShapes(shapes, profile);
+  if (problem !== null) return problem;
+  const others = anyOther === true ? loadersFor(profile) : [];
+  return others.length > 0 ? `it is a file for ${others.join(' or ')}` : null;
+}
+
+function otherShapes(wanted: readonly FileShape[], { shapes, rows }: FileProfile): string | null {
+  if (wanted.some((shape) => shapes.has(shape))) return null;
+  if (shapes.size > 0) return `its features are ${[...shapes].join(' and ')}, not ${wanted.join(' or ')}`;
+  return rows.length > 0 && wanted.includes('points')
+    ? 'it has no known latitude column (name the columns with --lat and --lng)'
+    : `it has no ${wanted.join(' or ')}`;
+}
+
+/** The loaders that recognize a file. */
+function loadersFor(profile: FileProfile): string[] {
+  return [...LOADERS]
+    .filter(([name, { signature }]) => signature.anyOther === undefined && mismatch(name, profile) === null)
+    .map(([name]) => name);
 }

@@ -1,21 +1,21 @@
+import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { countyRatingLines, readCountyRatings } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { datasetOf, targetOf } from '../tables/import-dataset.ts';
-import { type AskedPart, type SourceFile, WHOLE_US } from '../tables/parts.ts';
-import { levelOf } from '../tables/record-rows.ts';
-import type { DatasetName, Level, StreamedDataset } from '../tables/records.ts';
+import { type SourceFile, WHOLE_US } from '../tables/parts.ts';
+import type { DatasetName, Level } from '../tables/records.ts';
 import { STATES, stateOf } from '../tables/states.ts';
-import { digestOf, zipPath } from './agency-file.ts';
+import { digestOf, unreadable, zipPath } from './agency-file.ts';
 import { coveredCounties, listedStates } from './covered-counties.ts';
 import { inputFiles } from './input-files.ts';
-import { type LoadedParts, type LoadTerms, loadParts, type Reading } from './load-parts.ts';
+
 import { type LoadReport, LoadReporter } from './load-report.ts';
-import type { LoaderOptions } from './loader.ts';
+import type { FileRecords, Loader, LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
+import { type LoadedParts, type LoadTerms, type Reading, replaceParts } from './replace-parts.ts';
 
 /** The result of a load. */
 export interface LoadResult extends LoadReport {
@@ -28,12 +28,8 @@ export interface LoadResult extends LoadReport {
   readonly records: number;
 }
 
-/** The files of one part, as a publisher was asked for it. */
-export interface FilesOfPart {
-  /** Two letters, or `US`. */
-  readonly state: string;
-  /** What the files cover, if not the state: see `Reading`. */
-  readonly of?: Reading['of'] | undefined;
+/** Files that are loaded together, and what they cover. */
+export interface FilesOfPart extends Pick<Reading, 'of'> {
   /** Empty where the publisher has no record. */
   readonly files: readonly string[];
   readonly options: LoaderOptions;
@@ -43,8 +39,6 @@ interface LoadEffects {
   readonly clock: Clock;
   /** Gets the number of records so far. */
   readonly onRecords: (records: number) => void;
-  /** A stored part, which names the dataset of a load without files. */
-  readonly stored?: AskedPart | undefined;
 }
 
 /**
@@ -65,95 +59,96 @@ export async function loadFiles(
 ): Promise<LoadResult> {
   const { states = null, replace = false } = options;
   checkStates(states);
-  const parts = [{ of: states, files, options }];
-  return await load(database, name, parts, { replace }, { clock, onRecords });
+  return await loadParts(database, name, [{ of: states, files, options }], { replace }, { clock, onRecords });
 }
 
-/** Loads the downloads of a source; each part replaces the same stored part. At least one part has files or is stored. */
-export async function loadPartFiles(
+/**
+ * Loads files as parts of a dataset; each part replaces the same stored part.
+ *
+ * @param level of the stored parts, for a load without files
+ */
+export async function loadParts(
   database: DataDatabase,
   name: string,
   parts: readonly FilesOfPart[],
   terms: LoadTerms,
   effects: LoadEffects,
-): Promise<LoadResult> {
-  return await load(
-    database,
-    name,
-    parts.map(({ state, of = state, ...part }) => ({ ...part, of })),
-    terms,
-    effects,
-  );
-}
-
-interface FilesToRead extends Pick<Reading, 'of'> {
-  readonly files: readonly string[];
-  readonly options: LoaderOptions;
-}
-
-async function load(
-  database: DataDatabase,
-  name: string,
-  parts: readonly FilesToRead[],
-  terms: LoadTerms,
-  { clock, onRecords, stored }: LoadEffects,
+  level?: Level,
 ): Promise<LoadResult> {
   const report = new LoadReporter();
   const loader = loaderNamed(name);
   const files = parts.flatMap((part) => part.files);
   const isForced = parts.some(({ options }) => options.force === true);
-  const readings: Reading[] = [];
+  const readings: (Reading & { readonly level?: Level })[] = [];
   for (const { of, files: own, options } of parts) {
-    if (own.length === 0) continue;
     const paths = await inputFiles(name, own, options);
-    const dataset = await loader.start(paths, options, report);
-    readings.push({ of, dataset, files: options.source === undefined ? await described(paths) : [] });
+    const read = own.length === 0 ? NO_RECORDS : await loader.read(paths, options, report);
+    const info = infoOf(loader, paths, options, read.vintage);
+    const described = options.source === undefined ? await digestsOf(paths) : [];
+    readings.push({ of, info, records: read.records, files: described, ...(read.level && { level: read.level }) });
   }
-  const target = readings[0]?.dataset ?? ofStored(stored!);
-  for (const { of, files: own, options } of parts) {
-    if (own.length === 0) readings.push({ of, dataset: withoutRecords(target, options), files: [] });
-  }
-  const loaded = await loadParts(database, target, readings, terms, { report, clock, onRecords }, (taken, outside) => {
+  const { name: dataset } = loader.loads;
+  const loads = loader.loads.level || (readings.find((reading) => reading.level)?.level ?? level ?? '');
+  const target = { name: dataset, level: loads };
+  const loaded = await replaceParts(database, target, readings, terms, { report, ...effects }, (taken, outside) => {
     if (files.length === 0) return;
     if (report.pages >= files.length && !isForced) throw pagesMissing(files);
     if (taken === 0) throw nothingUsable(files, outside, report);
   });
-  const [dataset, level] = [datasetOf(target), levelOf(target)];
   const isWhole = loaded.states.includes(WHOLE_US);
   noteOthers(report, loaded);
-  if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${level}`, loaded.states));
+  if (dataset === 'areas') noteBoundaries(report, countiesIn(database, `areas_${loads}`, loaded.states));
   else if (!isWhole && (terms.askedOf === undefined || parts[0]!.of === null)) {
     noteStates(report, loaded.states, parts[0]!.of === null);
   }
   const ratings = dataset === 'areas' || dataset === 'nri' ? readCountyRatings(database) : null;
   if (ratings !== null) for (const line of countyRatingLines(ratings)) report.note(line);
-  const vintages = new Set(readings.map(({ dataset: { info } }) => info.vintage));
   return {
     dataset,
-    level,
-    vintage: [...vintages].filter(Boolean).join('; '),
+    level: loads,
+    vintage: [...new Set(readings.map(({ info }) => info.vintage))].filter(Boolean).join('; '),
     records: loaded.records,
     ...(isWhole || dataset === 'areas' ? {} : { states: loaded.states }),
     ...report.read(),
   };
 }
 
-async function described(paths: readonly string[]): Promise<SourceFile[]> {
+/** What is read of a state for which the publisher has no records. */
+const NO_RECORDS: FileRecords = { records: (async function* () {})(), vintage: () => '' };
+
+/** The description of a part; its vintage may be known only after the last row. */
+function infoOf(
+  { source, licence }: Loader,
+  files: readonly string[],
+  options: LoaderOptions,
+  vintage: () => string,
+): Reading['info'] {
+  return {
+    source: options.source ?? source,
+    get vintage() {
+      const last = files.at(-1);
+      return options.vintage ?? (vintage() || (last === undefined ? '' : `file of ${dayOf(last)}`));
+    },
+    licence: options.licence ?? licence,
+  };
+}
+
+function dayOf(file: string): string {
+  try {
+    return statSync(zipPath(file)?.archive ?? file)
+      .mtime.toISOString()
+      .slice(0, 10);
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+async function digestsOf(paths: readonly string[]): Promise<SourceFile[]> {
   const files: SourceFile[] = [];
   for (const path of paths) {
     files.push({ name: basename(path), sha256: await digestOf(zipPath(path)?.archive ?? path) });
   }
   return files;
-}
-
-function ofStored({ dataset, level, source, vintage, licence }: AskedPart): StreamedDataset {
-  const info = { name: dataset, source, vintage, licence, sample: false };
-  return { ...targetOf(dataset, level), info, records: [] } as StreamedDataset;
-}
-
-/** The empty dataset of a state for which the publisher has no records. */
-function withoutRecords(other: StreamedDataset, { vintage = '' }: LoaderOptions): StreamedDataset {
-  return { ...other, info: { ...other.info, vintage }, records: [] };
 }
 
 function noteOthers(report: LoadReporter, { outside, kept, states }: LoadedParts): void {

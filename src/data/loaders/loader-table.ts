@@ -1,38 +1,36 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
-import { airQuality } from './air-quality.ts';
 import { airnow } from './airnow.ts';
 import { areas, counties } from './boundaries.ts';
+import { COUNTY_LOADERS } from './county-loaders.ts';
 import { earthquakes, wildfireHistory, wildfireIncidents, wildfirePerimeters } from './event-loaders.ts';
-import { featureLoader } from './feature-loader.ts';
-import { hurdat2 } from './hurdat2.ts';
-import { ibtracs } from './ibtracs.ts';
 import type { Loader } from './loader.ts';
 import { nri } from './nri.ts';
-import { radon } from './radon.ts';
-import { SITE_FORMATS } from './site-formats.ts';
+import { SITE_LOADERS } from './site-loaders.ts';
 import { hail, tornado } from './storm-reports.ts';
+import { hurdat2, ibtracs } from './storm-tracks.ts';
+
+const TABLE = {
+  areas,
+  counties,
+  nri,
+  ...SITE_LOADERS,
+  earthquakes,
+  hail,
+  tornado,
+  hurdat2,
+  ibtracs,
+  'wildfire-incidents': wildfireIncidents,
+  'wildfire-history': wildfireHistory,
+  'wildfire-perimeters': wildfirePerimeters,
+  ...COUNTY_LOADERS,
+  airnow,
+};
+
+export type LoaderName = keyof typeof TABLE;
 
 /** All loaders by their names on the command line. */
-export const LOADERS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
-  ['areas', areas],
-  ['counties', counties],
-  ['nri', nri],
-  ...Object.entries(SITE_FORMATS).map(
-    ([name, form]) => [name, featureLoader({ kind: 'sites', topic: form.topic }, form)] as const,
-  ),
-  ['earthquakes', earthquakes],
-  ['hail', hail],
-  ['tornado', tornado],
-  ['hurdat2', hurdat2],
-  ['ibtracs', ibtracs],
-  ['wildfire-incidents', wildfireIncidents],
-  ['wildfire-history', wildfireHistory],
-  ['wildfire-perimeters', wildfirePerimeters],
-  ['air-quality', airQuality],
-  ['airnow', airnow],
-  ['radon', radon],
-]);
+export const LOADERS: ReadonlyMap<string, Loader> = new Map(Object.entries(TABLE));
 
 /**
  * The loader with a name.

@@ -1,7 +1,5 @@
-import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { DatasetInfo, DatasetName, Level, StreamedDataset } from '../tables/records.ts';
-import { unreadable, zipPath } from './agency-file.ts';
+import type { DatasetName, Level } from '../tables/records.ts';
 import type { LoadReporter } from './load-report.ts';
 
 /** The user's settings for the files. */
@@ -23,64 +21,55 @@ export interface LoaderOptions {
   readonly replace?: boolean;
 }
 
-/** Turns the files of an agency into a dataset; the report gets the outcome of each row. */
-export type StartLoad = (
-  files: readonly string[],
-  options: LoaderOptions,
-  report: LoadReporter,
-) => StreamedDataset | Promise<StreamedDataset>;
+export type FileShape = 'points' | 'lines' | 'outlines';
+
+type Rows = readonly (readonly string[])[];
+
+/** How a loader recognizes its files. */
+interface FileSignature {
+  /** The file has a column with one of the names of each list. */
+  readonly columns?: readonly (readonly string[])[];
+  /** One column has such a name (normalized by `keyOf`); `of` describes the column. */
+  readonly like?: { readonly of: string; readonly names: RegExp };
+  /** The geometries that it may have; it has at least one of them. */
+  readonly shapes?: readonly FileShape[];
+  /** A test of its first rows, when columns do not decide; `are` describes them. */
+  readonly rows?: { readonly are: string; readonly test: (rows: Rows) => boolean };
+  /** Accepts what no other loader recognizes. */
+  readonly anyOther?: true;
+}
+
+/** Tests whether some row begins with such a cell and has at least so many. */
+export function rowsBegin(pattern: RegExp, fields: number): (rows: Rows) => boolean {
+  return (rows) => rows.some((cells) => cells.length >= fields && pattern.test(cells[0]!.trim()));
+}
 
 /** How an agency's file is loaded. */
 export interface Loader {
   /** The publisher and the name of the download. */
   readonly describe: string;
+  readonly source: string;
+  /** The attribution that its publisher requires. */
+  readonly licence: string;
   /** The dataset that it fills, and its level; '' for none or for either. */
   readonly loads: { readonly name: DatasetName; readonly level: Level };
-  readonly start: StartLoad;
+  readonly signature: FileSignature;
+  /** Reads the files; the report gets the outcome of each row. */
+  read(files: readonly string[], options: LoaderOptions, report: LoadReporter): FileRecords | Promise<FileRecords>;
 }
 
-/** The source of the data, and the attribution that its publisher requires. */
-export interface Publication {
-  readonly source: string;
-  readonly licence: string;
+/** The records of files. */
+export interface FileRecords {
+  readonly records: AsyncIterable<readonly object[]>;
+  /** Called after the last record; '' for the day on which the last file was changed. */
+  vintage(): string;
+  /** The level, if the files tell it. */
+  readonly level?: Level;
 }
 
 /** Works of US agencies are in the public domain (17 USC 105) and need no attribution, so this only names the source. */
 export function publicDomain(agency: string): string {
   return `${agency}: a work of the US government, in the public domain.`;
-}
-
-/**
- * The description of a dataset; its vintage may be known only after the last row.
- *
- * @param vintage from the rows; '' for the day on which the file was last changed
- */
-export function describeLoad(
-  name: DatasetInfo['name'],
-  files: readonly string[],
-  options: LoaderOptions,
-  { source, licence }: Publication,
-  vintage: () => string,
-): DatasetInfo {
-  return {
-    name,
-    source: options.source ?? source,
-    get vintage() {
-      return options.vintage ?? (vintage() || `file of ${dayOf(files.at(-1)!)}`);
-    },
-    licence: options.licence ?? licence,
-    sample: false,
-  };
-}
-
-function dayOf(file: string): string {
-  try {
-    return statSync(zipPath(file)?.archive ?? file)
-      .mtime.toISOString()
-      .slice(0, 10);
-  } catch (error) {
-    throw unreadable(file, error);
-  }
 }
 
 /** The records of some files, one file after the other. */
@@ -93,4 +82,19 @@ export async function* inTurn<T>(
     report.openFile(basename(file));
     yield* records(file);
   }
+}
+
+/** Tells whether an earlier file has a record; two equal ones in one file are two. Call the outer function at the start of each file. */
+export function earlierFiles(): () => (identity: string) => boolean {
+  const earlier = new Set<string>();
+  let own = new Set<string>();
+  return () => {
+    for (const identity of own) earlier.add(identity);
+    own = new Set();
+    return (identity) => {
+      // Copied: a slice of a file's text would keep the whole block in memory.
+      own.add(Buffer.from(identity).toString());
+      return earlier.has(identity);
+    };
+  };
 }

@@ -5,7 +5,7 @@ import type { NaturalRatingRecord } from '../tables/records.ts';
 import { type Columns, columnsIn, numberIn, tableRows } from './agency-table.ts';
 import { type CodeFinding, readGeoid, readTractOfCounty, type StatedArea } from './county-codes.ts';
 import type { LoadReporter } from './load-report.ts';
-import { describeLoad, inTurn, type Loader } from './loader.ts';
+import { inTurn, type Loader } from './loader.ts';
 
 /** The index's prefix for each topic (NRI data dictionary). Riverine flooding became inland flooding in v1.20.0. */
 export const NRI_PREFIXES: readonly (readonly [topic: NaturalSlug, ...prefixes: string[]])[] = [
@@ -35,13 +35,19 @@ export const FEMA_SENTENCE =
   'but is not endorsed by FEMA. The Federal Government or FEMA cannot vouch for the data or analyses derived from these ' +
   "data after the data have been retrieved from the Agency's website(s).";
 
-const PUBLICATION = { source: 'FEMA National Risk Index', licence: FEMA_SENTENCE };
-
 /** FEMA's National Risk Index, by tract or by county, as the header shows. */
 export const nri: Loader = {
   describe: 'FEMA National Risk Index: table of census tracts or of counties (CSV, March 2023 or December 2025)',
+  source: 'FEMA National Risk Index',
+  licence: FEMA_SENTENCE,
   loads: { name: 'nri', level: '' },
-  async start(files, options, report) {
+  signature: {
+    columns: [
+      ['STCOFIPS', 'TRACTFIPS'],
+      ['NRI_ID', 'NRI_VER', 'RISK_RATNG', 'HAIL_RISKR', 'DRGT_RISKR'],
+    ],
+  },
+  async read(files, _, report) {
     const levels = new Set<ReturnType<typeof levelOf>>();
     for (const file of files) levels.add(levelOf(await columnsIn(file)));
     if (levels.size !== 1) {
@@ -55,9 +61,8 @@ export const nri: Loader = {
     let version = '';
     const seen = new Set<string>();
     return {
-      kind: 'nri',
       level: level!,
-      info: describeLoad('nri', files, options, PUBLICATION, () => version),
+      vintage: () => version,
       records: inTurn(files, report, (file) =>
         ratingsIn(file, level!, report, seen, (text) => {
           version = text;

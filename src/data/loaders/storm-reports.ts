@@ -4,7 +4,7 @@ import type { EventRecord } from '../tables/records.ts';
 import { numberIn, pointOf, tableRecords } from './agency-table.ts';
 import { noteOfUnended } from './feature-files.ts';
 import type { LoadReporter } from './load-report.ts';
-import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
+import { earlierFiles, inTurn, type Loader, publicDomain } from './loader.ts';
 import { yearSpan } from './vintages.ts';
 
 /** The fields of the Storm Prediction Center's files in order (SPC, "Severe Weather Database files"). The oldest files have no header,
@@ -14,36 +14,49 @@ const FIELDS =
     ' ',
   );
 const FEWEST_FIELDS = FIELDS.indexOf('sg') + 1;
-const NUMBERS = new Set(
-  'om yr mo dy tz mag inj fat loss closs slat slon elat elon len wid ns sn sg f1 f2 f3 f4 fc'.split(' '),
-);
+const TEXTS = ['date', 'time', 'st', 'stf', 'stn'];
+const NUMBERS = new Set(FIELDS.filter((field) => !TEXTS.includes(field)));
 
-const SPC = {
-  source: 'NOAA Storm Prediction Center',
-  licence: publicDomain('National Oceanic and Atmospheric Administration, Storm Prediction Center'),
-};
-
-/** Hail reports, points; `mag` is the size in inches. */
-export const hail: Loader = spcLoader('hail', 'NOAA SPC hail reports (CSV, of any year)');
+/** Hail reports, points; `mag` is the size in inches: the largest on record is 8. Files of wind have the same columns, in knots. */
+export const hail: Loader = spcLoader('hail', 'NOAA SPC hail reports (CSV, of any year)', {
+  are: 'reports of hail',
+  test: (rows) => rows.length > 0 && rows.every(([segment, magnitude]) => segment === '0' && magnitude <= 15),
+});
 
 /** Tornado tracks: a line from start to end, a point when no end is known. */
-export const tornado: Loader = spcLoader('tornado', 'NOAA SPC tornado reports (CSV, of any year)');
+export const tornado: Loader = spcLoader('tornado', 'NOAA SPC tornado reports (CSV, of any year)', {
+  are: 'reports of tornadoes',
+  test: (rows) => rows.some(([segment]) => segment !== '0'),
+});
 
-function spcLoader(event: 'hail' | 'tornado', describe: string): Loader {
+/** The segment number and the magnitude of the rows that have the agency's columns. */
+function ownRows(rows: readonly (readonly string[])[]): [segment: string, magnitude: number][] {
+  return rows
+    .filter((cells) => cells.length >= FEWEST_FIELDS && /^\d{4}$/.test(cells[1]!.trim()) && /\d/.test(cells[4]!))
+    .map((cells) => [cells[23]!.trim(), Number(cells[10])]);
+}
+
+function spcLoader(
+  event: 'hail' | 'tornado',
+  describe: string,
+  { are, test }: { readonly are: string; readonly test: (rows: ReturnType<typeof ownRows>) => boolean },
+): Loader {
   return {
     describe,
+    source: 'NOAA Storm Prediction Center',
+    licence: publicDomain('National Oceanic and Atmospheric Administration, Storm Prediction Center'),
     loads: { name: `records:${event}`, level: '' },
-    start(files, options, report) {
+    signature: { rows: { are, test: (rows) => test(ownRows(rows)) } },
+    read(files, _, report) {
       const years = yearSpan();
-      const isRepeated = repeatedReports();
+      // The agency's files of many years and of single years overlap, and users load both.
+      const startFile = earlierFiles();
       const reading = { report, seeYear: years.see };
       return {
-        kind: 'records',
-        event,
-        info: describeLoad(`records:${event}`, files, options, SPC, years.text),
+        vintage: years.text,
         records: inTurn(files, report, (file) => {
           const tornadoes = event === 'tornado' ? createTornadoParts() : null;
-          return reportsIn(file, tornadoes, isRepeated(), reading);
+          return reportsIn(file, tornadoes, startFile(), reading);
         }),
       };
     },
@@ -53,27 +66,15 @@ function spcLoader(event: 'hail' | 'tornado', describe: string): Loader {
 /** The fields that identify a report. The agency's own numbers restart each year and were reassigned over time. */
 const IDENTITY = 'yr mo dy time mag slat slon elat elon'.split(' ');
 
-/** The agency's files of many years and of single years overlap, and users load both: a report of an earlier file is
- * not loaded again. Two equal ones in one file are two. To be called at the start of each file. */
-function repeatedReports(): () => (row: TornadoRow) => boolean {
-  const earlier = new Set<string>();
-  let own: string[] = [];
-  return () => {
-    for (const identity of own) earlier.add(identity);
-    own = [];
-    return (row) => {
-      // As numbers, because 35.10 became 35.1000.
-      const identity = IDENTITY.map((name) => numberIn(row[name] ?? '') ?? row[name]?.trim()).join(' ');
-      own.push(identity);
-      return earlier.has(identity);
-    };
-  };
+/** As numbers, because 35.10 became 35.1000. */
+function identityOf(row: TornadoRow): string {
+  return IDENTITY.map((name) => numberIn(row[name] ?? '') ?? row[name]?.trim()).join(' ');
 }
 
 async function* reportsIn(
   file: string,
   tornadoes: ReturnType<typeof createTornadoParts> | null,
-  isRepeated: (row: TornadoRow) => boolean,
+  isRepeated: (identity: string) => boolean,
   { report, seeYear }: { readonly report: LoadReporter; readonly seeYear: (year: number) => void },
 ): AsyncGenerator<readonly EventRecord[], void, void> {
   function recordsOf(parts: readonly TornadoPart[], hasWhole = false): readonly EventRecord[] {
@@ -86,7 +87,7 @@ async function* reportsIn(
       ? 'a part of a tornado that another row has as a whole'
       : placed.length === 0
         ? (pointOf(row.slat, row.slon) as string)
-        : isRepeated(row)
+        : isRepeated(identityOf(row))
           ? 'a report that an earlier file has'
           : null;
     if (problem !== null) {

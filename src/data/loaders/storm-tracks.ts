@@ -1,11 +1,14 @@
 import type { Geometry } from 'geojson';
+import type { TableRecord } from '../../formats/csv/parsed-records.ts';
 import type { EventRecord } from '../tables/records.ts';
+import { invalidFile } from './agency-file.ts';
+import { numberIn, pointOf, tableRecords, tableRows } from './agency-table.ts';
 import type { LoadReporter } from './load-report.ts';
-import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
+import { earlierFiles, type FileRecords, inTurn, type Loader, publicDomain, rowsBegin } from './loader.ts';
 import { yearSpan } from './vintages.ts';
 
 /** A storm at one time. */
-export interface Fix {
+interface Fix {
   readonly lng: number;
   readonly lat: number;
   /** ISO 8601 UTC. */
@@ -15,7 +18,7 @@ export interface Fix {
 }
 
 /** A storm without its fixes. */
-export interface Storm {
+interface Storm {
   readonly sid: string;
   readonly name: string;
   readonly season: number;
@@ -36,43 +39,53 @@ const BASINS: Readonly<Record<string, string>> = {
 };
 
 /** The name of a basin; an unknown code stays as it is. */
-export function basinOf(code: string): string {
+function basinOf(code: string): string {
   return BASINS[code] ?? code;
 }
 
 /** The parameters of a reader of tracks. */
-export interface TrackReading {
+interface TrackReading {
   readonly report: LoadReporter;
   /** Whether an earlier file has the storm: one that crosses basins is in the files of both, and editions overlap. */
   readonly isRepeated: (sid: string) => boolean;
 }
 
-export type FixOfStorm = readonly [Storm, Fix];
+type FixOfStorm = readonly [Storm, Fix];
 
 /** The fixes of a file, storm by storm. */
-export type FixesIn = (file: string, reading: TrackReading) => AsyncIterable<readonly FixOfStorm[]>;
+type FixesIn = (file: string, reading: TrackReading) => AsyncIterable<readonly FixOfStorm[]>;
 
 /** The reason why a repeated storm is not loaded. */
-export const REPEATED = 'a storm that an earlier file has';
+const REPEATED = 'a storm that an earlier file has';
 
-/** The loader of a publisher's file of storm tracks. */
-export function stormLoader(describe: string, source: string, publisher: string, fixesIn: FixesIn): Loader {
+/** The world's best tracks, collected by NOAA (IBTrACS v04). */
+export const ibtracs: Loader = {
+  describe: 'NOAA IBTrACS tropical cyclone tracks (CSV)',
+  source: 'NOAA IBTrACS',
+  licence: publicDomain('National Oceanic and Atmospheric Administration, IBTrACS'),
+  loads: { name: 'records:hurricane', level: '' },
+  signature: { columns: [['SID'], ['ISO_TIME'], ['LAT'], ['LON']] },
+  read: (files, _, report) => readStorms(files, report, ibtracsFixes),
+};
+
+/** The best tracks of the National Hurricane Center (HURDAT2 format, 2013 and later). */
+export const hurdat2: Loader = {
+  describe: 'NOAA NHC best tracks, HURDAT2 (text), Atlantic or Pacific or both',
+  source: 'NOAA National Hurricane Center, HURDAT2',
+  licence: publicDomain('National Oceanic and Atmospheric Administration, National Hurricane Center'),
+  loads: { name: 'records:hurricane', level: '' },
+  signature: { rows: { are: 'headers of storms', test: rowsBegin(/^[A-Z]{2}\d{6}$/, 3) } },
+  read: (files, _, report) => readStorms(files, report, hurdat2Fixes),
+};
+
+function readStorms(files: readonly string[], report: LoadReporter, fixesIn: FixesIn): FileRecords {
+  const years = yearSpan();
+  const startFile = earlierFiles();
   return {
-    describe,
-    loads: { name: 'records:hurricane', level: '' },
-    start(files, options, report) {
-      const years = yearSpan();
-      const isRepeated = stormsOfEarlierFiles();
-      const of = { source, licence: publicDomain(publisher) };
-      return {
-        kind: 'records',
-        event: 'hurricane',
-        info: describeLoad('records:hurricane', files, options, of, years.text),
-        records: inTurn(files, report, (file) =>
-          stormRecords(fixesIn(file, { report, isRepeated: isRepeated() }), years.see),
-        ),
-      };
-    },
+    vintage: years.text,
+    records: inTurn(files, report, (file) =>
+      stormRecords(fixesIn(file, { report, isRepeated: startFile() }), years.see),
+    ),
   };
 }
 
@@ -96,20 +109,6 @@ async function* stormRecords(
     yield records;
   }
   if (current !== null) yield [stormRecord(current, track)];
-}
-
-/** To be called at the start of each file. */
-function stormsOfEarlierFiles(): () => (sid: string) => boolean {
-  let [earlier, own] = [new Set<string>(), new Set<string>()];
-  return () => {
-    earlier = new Set([...earlier, ...own]);
-    own = new Set();
-    return (sid) => {
-      // Copied: a slice of a file's text would keep the whole block in memory.
-      own.add(Buffer.from(sid).toString());
-      return earlier.has(sid);
-    };
-  };
 }
 
 /** The least wind in knots of categories 1 to 5 (Saffir-Simpson Hurricane Wind Scale, National Hurricane Center). */
@@ -156,4 +155,122 @@ function cutAt180(parts: [number, number][][], from: Fix, to: Fix): void {
   const lat = from.lat + along * (to.lat - from.lat);
   parts.at(-1)!.push([side, lat]);
   parts.push([[-side, lat]]);
+}
+
+function ibtracsFixes(
+  file: string,
+  { report, isRepeated }: TrackReading,
+): AsyncGenerator<readonly FixOfStorm[], void, void> {
+  return tableRows(file, (columns) => {
+    const indexes = new Map<string, number>();
+    for (const name of ['SID', 'SEASON', 'BASIN', 'NAME', 'ISO_TIME', 'LAT', 'LON'])
+      indexes.set(name, columns.need(name));
+    for (const name of ['TRACK_TYPE', 'WMO_WIND', 'USA_WIND', 'WMO_PRES', 'USA_PRES'])
+      indexes.set(name, columns.find(name));
+    const fixesOf = (cells: readonly string[]): readonly FixOfStorm[] | string => {
+      const cell = (column: string) => cells[indexes.get(column)!]?.trim() ?? '';
+      if (cell('LAT') === 'degrees_north') return 'the row of units';
+      if (cell('TRACK_TYPE').toLowerCase().startsWith('spur')) return 'a spur beside the main track';
+      const point = pointOf(cell('LAT'), within180(cell('LON')));
+      if (typeof point === 'string') return point;
+      if (isRepeated(cell('SID'))) return REPEATED;
+      const [sid, name, season] = [cell('SID'), cell('NAME'), Number(cell('SEASON'))];
+      const fix = {
+        lng: point[0],
+        lat: point[1],
+        time: isoTime(cell('ISO_TIME')),
+        windKnots: numberIn(cell('WMO_WIND')) ?? numberIn(cell('USA_WIND')),
+        pressureMb: numberIn(cell('WMO_PRES')) ?? numberIn(cell('USA_PRES')),
+      };
+      return [[{ sid, name, season, basin: basinOf(cell('BASIN')) }, fix]];
+    };
+    return ({ line, cells }) => report.take(fixesOf(cells), line, cells);
+  });
+}
+
+/** Longitudes continue beyond the 180th meridian: 204.3 is -155.7. */
+function within180(cell: string | undefined): string | undefined {
+  const degrees = numberIn(cell);
+  if (degrees === null || Math.abs(degrees) <= 180 || Math.abs(degrees) > 360) return cell;
+  return String(Math.round((degrees - Math.sign(degrees) * 360) * 1e6) / 1e6);
+}
+
+/** 2019-08-24 06:00:00, in UTC. */
+function isoTime(text: string): string {
+  return `${text.trim().replace(' ', 'T')}Z`;
+}
+
+/** `AL011970,               ALMA,     39,`: basin, number and season; name; the number of lines that follow. */
+const HEADER = /^(AL|EP|CP)(\d{2})(\d{4})$/;
+/** The header of a storm of any basin: lines after an unknown one do not belong to the storm before it. */
+const ANY_HEADER = /^[A-Z]{2}\d{6}$/;
+
+/** Date to pressure, and twelve radii. */
+const FEWEST_FIELDS = 20;
+
+async function* hurdat2Fixes(
+  file: string,
+  { report, isRepeated }: TrackReading,
+): AsyncGenerator<readonly FixOfStorm[], void, void> {
+  let storm = null as Storm | null;
+  let announced = 0;
+  let isShort = false;
+  const fixesOf = ({ cells }: TableRecord): readonly FixOfStorm[] | string => {
+    const first = cells[0]!.trim();
+    if (ANY_HEADER.test(first)) {
+      announced = numberIn(cells[2]) ?? 0;
+      const header = stormOf(first, cells);
+      const isNew = header !== null && !isRepeated(header.sid);
+      storm = isNew ? header : null;
+      return isNew ? [] : header === null ? 'a storm of an unknown basin' : REPEATED;
+    }
+    announced -= 1;
+    isShort = cells.length < FEWEST_FIELDS;
+    if (storm === null) return 'a fix without a storm';
+    const fix = isShort ? `the line has fewer than ${FEWEST_FIELDS} fields` : fixOf(cells);
+    return typeof fix === 'string' ? fix : [[storm, fix]];
+  };
+  for await (const records of tableRecords(file)) {
+    yield records.flatMap((record) => report.take(fixesOf(record), record.line, record.cells));
+  }
+  if (announced > 0 || isShort) {
+    const missing = announced > 0 ? `${announced} lines of its last storm are missing` : 'its last line is too short';
+    throw invalidFile(file, `it is cut: ${missing} (${storm?.name ?? ''})`, 'Download it again.');
+  }
+}
+
+function stormOf(code: string, cells: readonly string[]): Storm | null {
+  const header = HEADER.exec(code);
+  if (header === null) return null;
+  return { sid: code, name: cells[1]?.trim() ?? '', season: Number(header[3]), basin: basinOf(header[1]!) };
+}
+
+/** 20140628, 1800,  , LO, 32.0N,  78.2W,  20, 1017, … */
+function fixOf(cells: readonly string[]): Fix | string {
+  const [date, time] = [cells[0]!.trim(), cells[1]?.trim() ?? ''];
+  const lat = degreesOf(cells[4], 'N', 'S', 90);
+  const lng = degreesOf(cells[5], 'E', 'W', 360);
+  if (!/^\d{8}$/.test(date) || !/^\d{4}$/.test(time)) return 'the date is not written YYYYMMDD, HHMM';
+  if (lat === null || lng === null) return 'the position is not written like 32.0N, 78.2W';
+  return {
+    lat,
+    // Longitudes continue beyond the 180th meridian: 189.5W is 170.5E.
+    lng: lng < -180 ? lng + 360 : lng > 180 ? lng - 360 : lng,
+    time: `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T${time.slice(0, 2)}:${time.slice(2)}:00Z`,
+    windKnots: numberOrNull(cells[6]),
+    pressureMb: numberOrNull(cells[7]),
+  };
+}
+
+function degreesOf(cell: string | undefined, plus: string, minus: string, bound: number): number | null {
+  const parts = /^(\d+(?:\.\d+)?)([NSEW])$/.exec(cell?.trim() ?? '');
+  if (parts === null || (parts[2] !== plus && parts[2] !== minus)) return null;
+  const degrees = Number(parts[1]) * (parts[2] === minus ? -1 : 1);
+  return Math.abs(degrees) <= bound ? degrees + 0 : null;
+}
+
+/** -999 means no pressure, -99 no wind. */
+function numberOrNull(cell: string | undefined): number | null {
+  const number = numberIn(cell);
+  return number === null || number < 0 ? null : number;
 }

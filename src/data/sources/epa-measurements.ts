@@ -14,7 +14,7 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
       files: [{ url: 'https://aqs.epa.gov/aqsweb/airdata/annual_aqi_by_county_{year}.zip' }],
       years: { newest: 1, oldest: 2015 },
       // The last year is published too before it is complete, in summer. Loaded when needed: a plan reads this table too.
-      isWholeYear: async (file) => await (await import('../loaders/air-quality.ts')).isWholeYear(file),
+      isWholeYear: async (file) => await (await import('../loaders/county-loaders.ts')).isWholeYear(file),
     },
     bytes: 0.03 * MB,
     isMeasured: false,

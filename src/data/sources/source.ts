@@ -1,5 +1,6 @@
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Box } from '../../geo/bounding-boxes.ts';
+import type { LoaderName } from '../loaders/loader-table.ts';
 
 /* Descriptions of the agencies' publications. Placeholders in addresses: {year}, {hour} (YYYYMMDDHH, UTC), {fips} (51), {state} (VA),
  * {st} (va), {name} (Virginia), {postalState} (US-VA), {slice} (US or VA). */
@@ -75,7 +76,7 @@ export function isPublishedFor(download: SourceDownload, state: string): boolean
 /** An agency's publication and its loader. */
 export interface Source {
   readonly name: string;
-  readonly loader: string;
+  readonly loader: LoaderName;
   /** The publisher and the dataset. */
   readonly title: string;
   /** The topics that it answers; empty for boundaries, which every topic needs. */

@@ -1,10 +1,17 @@
-import { type NaturalSlug, type ProximitySlug, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import {
+  type MeasurementSlug,
+  type NaturalSlug,
+  type ProximitySlug,
+  TOPIC_SLUGS,
+  type TopicSlug,
+  topicOf,
+} from '../../contract/topics.ts';
 import { type CountyRatings, readCountyRatings } from './county-ratings.ts';
 import type { DataDatabase } from './data-database.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import type { Layer } from './layers.ts';
 import { allParts, type DatasetPart, keyOfParts, readRemovals, WHOLE_US } from './parts.ts';
-import type { DatasetInfo, DatasetName, EventKind, Level } from './records.ts';
+import { type DatasetInfo, type DatasetName, type EventKind, type Level, MEASUREMENT_DATASETS } from './records.ts';
 import { STATES, TERRITORIES } from './states.ts';
 
 /** Names the sample data in stores. Raise it when the generator (`sample/`) changes its records. It is here because a plan needs it
@@ -147,18 +154,12 @@ const EVENTS: Readonly<Partial<Record<NaturalSlug, readonly EventKind[]>>> = {
 /** The datasets that a topic needs: always `areas`, which define what is in the US. A natural topic does not need its events: a rating
  * without records is an answer. */
 export function needsOf(topic: TopicSlug): readonly DatasetName[] {
-  return ['areas', ...ownNeedsOf(topic)];
-}
-
-function ownNeedsOf(topic: TopicSlug): DatasetName[] {
-  switch (topicOf(topic).category) {
-    case 'natural':
-      return ['nri'];
-    case 'proximity':
-      return [`sites:${topic as ProximitySlug}`];
-    case 'measurement':
-      return [topicOf(topic).area === 'county' ? (topic as DatasetName) : 'readings'];
-  }
+  const { category } = topicOf(topic);
+  if (category === 'natural') return ['areas', 'nri'];
+  return [
+    'areas',
+    category === 'proximity' ? `sites:${topic as ProximitySlug}` : MEASUREMENT_DATASETS[topic as MeasurementSlug],
+  ];
 }
 
 /** The datasets of the events in a topic's details. */

@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DataDatabase } from './data-database.ts';
-import { type KeptRecords, statesOfGeoids, storedFeatures, storedReadings } from './kept-records.ts';
+import { type KeptRecords, statesOfGeoids } from './kept-records.ts';
 import { type DatasetPart, WHOLE_US } from './parts.ts';
 import { type RecordOrigin, recordRows } from './record-rows.ts';
-import { type StatesOf, statesOfRecords } from './record-states.ts';
-import type { Dataset, DatasetName, Level, LoadTarget } from './records.ts';
+import type { StatesOf } from './record-states.ts';
+import type { Dataset, Level, LoadTarget } from './records.ts';
 import { StagedLoad } from './staged-load.ts';
 import { stateOf } from './states.ts';
 
@@ -15,8 +15,8 @@ import { stateOf } from './states.ts';
  * @returns the number of records
  */
 export function importDataset(database: DataDatabase, dataset: Dataset, clock: Clock): number {
-  using load = new DatasetLoad(database, dataset);
   const { info } = dataset;
+  using load = new DatasetLoad(database, { name: info.name, level: ('level' in dataset && dataset.level) || '' });
   const { states = [WHOLE_US], source, vintage, licence } = info;
   for (const record of dataset.records) load.add(record, { file: 1, parts: ownParts(load.statesOf, record, states) });
   const described = {
@@ -50,7 +50,6 @@ export type PartDescription = Omit<DatasetPart, 'rows'>;
 export class DatasetLoad implements Disposable {
   readonly statesOf: StatesOf;
   readonly #database: DataDatabase;
-  readonly #target: LoadTarget;
   readonly #rows: ReturnType<typeof recordRows>;
   readonly #staged: StagedLoad;
   /** By level: the number of records in each state (of a layer: in each part). */
@@ -58,11 +57,10 @@ export class DatasetLoad implements Disposable {
 
   constructor(database: DataDatabase, target: LoadTarget) {
     this.#database = database;
-    this.#target = target;
-    this.statesOf = statesOfRecords(target);
     this.#rows = recordRows(database, target);
+    this.statesOf = this.#rows.statesOf;
     this.#counts = this.#rows.levels.map(() => new Map());
-    this.#staged = new StagedLoad(database, datasetOf(target), this.#rows.levels);
+    this.#staged = new StagedLoad(database, target.name, this.#rows.levels);
   }
 
   /** Whether the records are those of a layer. */
@@ -87,17 +85,16 @@ export class DatasetLoad implements Disposable {
    * @returns the number of records that the load did not have
    */
   keep(kept: KeptRecords, file: number): number {
-    const target = this.#target;
-    switch (target.kind) {
-      case 'readings':
-        return this.#keepReadings(kept, file);
-      case 'sites':
-        return this.#keepFeatures(kept, file, `sites:${target.topic}`);
-      case 'records':
-        return this.#keepFeatures(kept, file, `records:${target.event}`);
-      default:
-        return this.#keepGeoids(kept);
+    if (this.#rows.stored === undefined) return this.#keepGeoids(kept);
+    let total = 0;
+    for (const { record, identity, parts } of this.#rows.stored()) {
+      const states = () => this.statesOf(record);
+      const own =
+        parts === undefined ? [''].filter(() => kept.inState(states()[0] ?? '')) : kept.partsOf(parts, states);
+      if (own.length === 0) continue;
+      total += this.add(record, { file, parts: own.join(), ...(identity && { identity }) }) ? 1 : 0;
     }
+    return total;
   }
 
   /**
@@ -151,25 +148,6 @@ export class DatasetLoad implements Disposable {
     }
     return total;
   }
-
-  #keepReadings(kept: KeptRecords, file: number): number {
-    let total = 0;
-    for (const reading of storedReadings(this.#database)) {
-      if (!kept.inState(this.statesOf(reading)[0] ?? '')) continue;
-      total += this.add(reading, { file, parts: '' }) ? 1 : 0;
-    }
-    return total;
-  }
-
-  #keepFeatures(kept: KeptRecords, file: number, layer: Parameters<typeof storedFeatures>[1]): number {
-    let total = 0;
-    for (const { record, identity, parts } of storedFeatures(this.#database, layer)) {
-      const own = kept.partsOf(parts, () => this.statesOf(record));
-      if (own.length === 0) continue;
-      total += this.add(record, { file, parts: own.join(), identity }) ? 1 : 0;
-    }
-    return total;
-  }
 }
 
 /** A record belongs to the part of its state, or to the whole US if its state has no part. */
@@ -181,18 +159,4 @@ function rowsByOwner(counts: ReadonlyMap<string, number>, parts: readonly PartDe
     byOwner.set(owner, (byOwner.get(owner) ?? 0) + rows);
   }
   return (state: string): number => byOwner.get(state) ?? 0;
-}
-
-/** The target of a dataset and level. */
-export function targetOf(dataset: DatasetName, level: Level): LoadTarget {
-  const [kind, of] = dataset.split(':');
-  const named = kind === 'sites' ? { topic: of } : kind === 'records' ? { event: of } : {};
-  return { kind, ...named, ...(level === '' ? {} : { level }) } as LoadTarget;
-}
-
-/** The dataset that a target belongs to. */
-export function datasetOf(target: LoadTarget): DatasetName {
-  if (target.kind === 'sites') return `sites:${target.topic}`;
-  if (target.kind === 'records') return `records:${target.event}`;
-  return target.kind;
 }

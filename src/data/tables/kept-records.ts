@@ -35,26 +35,28 @@ export function statesOfGeoids(database: DataDatabase, table: string): string[] 
   return database.prepare<[], string>(`SELECT DISTINCT substr(geoid, 1, 2) FROM ${table} ORDER BY 1`).pluck().all();
 }
 
+/** A stored record, with its parts if it may be in several. */
+export interface StoredRecord {
+  readonly record: object;
+  readonly identity?: Buffer;
+  readonly parts?: readonly string[];
+}
+
 /** The stored readings. */
-export function storedReadings(database: DataDatabase): ReadingRecord[] {
+export function storedReadings(database: DataDatabase): StoredRecord[] {
   return database
     .prepare<[], ReadingRecord>(
       'SELECT pollutant, monitor, lat, lng, concentration, measured_at AS measuredAt FROM reading_boxes',
     )
-    .all();
-}
-
-interface StoredFeature {
-  readonly record: SiteRecord;
-  readonly identity: Buffer;
-  readonly parts: readonly string[];
+    .all()
+    .map((record) => ({ record }));
 }
 
 type MemberRow = { readonly id: number; readonly identity: Buffer; readonly parts: string };
 
 /** The records of a layer, in the order of their ids. One by one, because an R*Tree is fast by id but reads all rows for a range of ids,
  * and because the same connection writes in between. */
-export function* storedFeatures(database: DataDatabase, layer: Layer): Generator<StoredFeature> {
+export function* storedFeatures(database: DataDatabase, layer: Layer): Generator<StoredRecord> {
   const table = tableOf(layer);
   if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined) return;
   const members = database

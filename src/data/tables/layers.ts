@@ -3,11 +3,16 @@ import { type Box, boxesAround } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import { type DataVersion, oncePerVersion } from './data-version.ts';
 import type { FeatureTiles, ReadFeatures, TileFeature } from './feature-tiles.ts';
-import type { EventKind } from './records.ts';
+import type { DatasetName, EventKind } from './records.ts';
 import type { LoadTable } from './staged-load.ts';
 
 /** A set of features that is searched around a location: the sites of a topic, or the events of one kind. */
 export type Layer = `sites:${ProximitySlug}` | `records:${EventKind}`;
+
+/** Whether a dataset is a layer. */
+export function isLayer(name: DatasetName): name is Layer {
+  return name.includes(':');
+}
 
 /** Layer names are a closed list of letters, ':' and '.', so they can name a table. */
 export function tableOf(layer: Layer): string {
@@ -22,12 +27,10 @@ export function layerTables(layer: Layer): readonly LoadTable[] {
       name: tableOf(layer),
       definition: `CREATE VIRTUAL TABLE $NAME USING rtree
          (id, min_lng, max_lng, min_lat, max_lat, +lng REAL, +lat REAL, +feature TEXT)`,
-      columns: 8,
     },
     {
       name: membersOf(layer),
       definition: 'CREATE TABLE $NAME (id INTEGER PRIMARY KEY, identity BLOB NOT NULL, parts TEXT NOT NULL) STRICT',
-      columns: 3,
     },
   ];
 }

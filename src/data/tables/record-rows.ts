@@ -3,30 +3,36 @@ import { boxOfGeometry } from '../../geo/bounding-boxes.ts';
 import { packArea } from '../../geo/outline.ts';
 import type { DataDatabase } from './data-database.ts';
 import { FeatureBuffer } from './feature-buffer.ts';
-import { type Layer, layerTables } from './layers.ts';
+import { type StoredRecord, storedFeatures, storedReadings } from './kept-records.ts';
+import { isLayer, type Layer, layerTables } from './layers.ts';
 import { createPropertyTypes } from './property-types.ts';
-import type {
-  AirQualityRecord,
-  AreaRecord,
-  Level,
-  LoadTarget,
-  NaturalRatingRecord,
-  RadonRecord,
-  ReadingRecord,
-  SiteRecord,
+import { createFeatureStates, type StatesOf, stateAt } from './record-states.ts';
+import {
+  type AreaRecord,
+  COUNTY_TABLES,
+  type CountyDataset,
+  type Level,
+  type LoadTarget,
+  type NaturalRatingRecord,
+  type ReadingRecord,
+  type SiteRecord,
 } from './records.ts';
 import type { LevelTables, LoadRow, LoadTable } from './staged-load.ts';
+import { stateOf } from './states.ts';
 
 /** The tables of a dataset, and how one record becomes rows. Records are not checked again: each loader rejects the rows that
  * cannot be stored, with their file and line. */
 export interface RecordRows {
   readonly levels: readonly LevelTables[];
+  readonly statesOf: StatesOf;
   /** `at end`: its rows come from `rowsAtEnd`; `known`: the record was added before. */
   readonly rowsOf: (record: unknown, origin: RecordOrigin) => RowsOfRecord | 'at end' | 'known';
   /** The rows that need all records first, record by record. `partsOf` may change the parts of a record. */
   readonly rowsAtEnd?: (partsOf: (parts: string) => string) => Iterable<RowsOfRecord>;
   /** What `rowsAtEnd` reads from; the load disposes of it. */
   readonly buffer?: Disposable;
+  /** The records that are stored; left out if their geoids begin with their state. */
+  readonly stored?: () => Iterable<StoredRecord>;
 }
 
 /** Where a record of a layer comes from. */
@@ -44,68 +50,67 @@ type RowsOfRecord = readonly [level: number, rows: readonly LoadRow[], parts?: s
 
 const LEVELS = ['tract', 'county'] as const;
 
-/** The level that a target names; '' for none. */
-export function levelOf(target: LoadTarget): Level {
-  return ('level' in target && target.level) || '';
-}
-
-/** The tables of a dataset, or of one of its levels. */
-export function recordRows(database: DataDatabase, target: LoadTarget): RecordRows {
-  switch (target.kind) {
+/** The rows of the records that a load brings. */
+export function recordRows(database: DataDatabase, { name, level }: LoadTarget): RecordRows {
+  if (isLayer(name)) return layerRows(database, name);
+  switch (name) {
     case 'areas':
-      return areaRows(database, target.level);
+      return areaRows(database, level);
     case 'nri':
-      return ratingRows(target.level);
-    case 'sites':
-      return layerRows(`sites:${target.topic}`);
-    case 'records':
-      return layerRows(`records:${target.event}`);
-    case 'airQuality':
-      return singleTable(byGeoid('air_quality', 3), (record) => {
-        const { countyGeoid, year, ...days } = record as AirQualityRecord;
-        return [countyGeoid, year, JSON.stringify(days)];
-      });
-    case 'radon':
-      return singleTable(byGeoid('radon', 2), (record) => {
-        const { countyGeoid, zone } = record as RadonRecord;
-        return [countyGeoid, zone];
-      });
+      return ratingRows(level);
     case 'readings':
-      return singleTable(existing('reading_boxes', 11), (record) => {
-        const { pollutant, monitor, lat, lng, concentration, measuredAt } = record as ReadingRecord;
-        return [null, lng, lng, lat, lat, pollutant, monitor, lat, lng, concentration, measuredAt];
-      });
+      return readingRows(database);
+    default:
+      return countyRows(name);
   }
 }
 
-function existing(name: string, columns: number): LoadTable {
-  return { name, definition: null, columns };
+function existing(name: string): LoadTable {
+  return { name, definition: null };
 }
 
 /** A table whose geoids begin with the state. */
-function byGeoid(name: string, columns: number): LoadTable {
-  return { ...existing(name, columns), ofGeoids: `SELECT * FROM ${name} WHERE geoid BETWEEN ? AND ?` };
+function byGeoid(name: string): LoadTable {
+  return { ...existing(name), ofGeoids: `SELECT * FROM ${name} WHERE geoid BETWEEN ? AND ?` };
 }
 
-function singleTable(table: LoadTable, valuesOf: (record: unknown) => unknown[]): RecordRows {
+function countyRows(name: CountyDataset): RecordRows {
+  const { table, valuesOf } = COUNTY_TABLES[name];
   return {
-    levels: [{ level: '', tables: [table] }],
-    rowsOf: (record) => [0, [[0, valuesOf(record)]]],
+    levels: [{ level: '', tables: [byGeoid(table)] }],
+    statesOf: (record) => [stateOf((record as { readonly countyGeoid: string }).countyGeoid)],
+    rowsOf: (record) => [0, [[0, valuesOf(record as never)]]],
   };
 }
 
-function levelsOf(level: Level | undefined): readonly ('tract' | 'county')[] {
-  return LEVELS.filter((candidate) => level === undefined || level === candidate);
+function readingRows(database: DataDatabase): RecordRows {
+  return {
+    levels: [{ level: '', tables: [existing('reading_boxes')] }],
+    statesOf: (record) => stateAt(record as ReadingRecord),
+    rowsOf(record) {
+      const { pollutant, monitor, lat, lng, concentration, measuredAt } = record as ReadingRecord;
+      const values = [null, lng, lng, lat, lat, pollutant, monitor, lat, lng, concentration, measuredAt];
+      return [0, [[0, values]]];
+    },
+    stored: () => storedReadings(database),
+  };
 }
 
-function areaRows(database: DataDatabase, level: Level | undefined): RecordRows {
+const stateOfGeoid: StatesOf = (record) => [stateOf((record as { readonly geoid: string }).geoid)];
+
+function levelsOf(level: Level): readonly ('tract' | 'county')[] {
+  return LEVELS.filter((candidate) => level === '' || level === candidate);
+}
+
+function areaRows(database: DataDatabase, level: Level): RecordRows {
   const levels = levelsOf(level);
   const nextId = areaIds(database);
   return {
     levels: levels.map((name) => ({
       level: name,
-      tables: [byGeoid(`areas_${name}`, 5), { ...existing(`area_boxes_${name}`, 6), ofGeoids: boxesOfGeoids(name) }],
+      tables: [byGeoid(`areas_${name}`), { ...existing(`area_boxes_${name}`), ofGeoids: boxesOfGeoids(name) }],
     })),
+    statesOf: stateOfGeoid,
     rowsOf(record) {
       const { geoid, level: own, name, state, geometry } = record as AreaRecord;
       const box = boxOfGeometry(geometry)!;
@@ -146,10 +151,11 @@ function areaIds(database: DataDatabase): () => number {
   };
 }
 
-function ratingRows(level: Level | undefined): RecordRows {
+function ratingRows(level: Level): RecordRows {
   const levels = levelsOf(level);
   return {
-    levels: levels.map((name) => ({ level: name, tables: [byGeoid(`ratings_${name}`, 5)] })),
+    levels: levels.map((name) => ({ level: name, tables: [byGeoid(`ratings_${name}`)] })),
+    statesOf: stateOfGeoid,
     rowsOf(record) {
       const { geoid, topic, rating, score, frequency } = record as NaturalRatingRecord;
       const level = levels.indexOf(geoid.length === 5 ? 'county' : 'tract');
@@ -162,12 +168,14 @@ function ratingRows(level: Level | undefined): RecordRows {
 type FeatureBounds = readonly [number, number, number, number, lng: number | null, lat: number | null];
 
 /** Features are buffered: only after the last one are the types of properties known, and the parts of records in several files. */
-function layerRows(layer: Layer): RecordRows {
+function layerRows(database: DataDatabase, layer: Layer): RecordRows {
   const buffer = new FeatureBuffer();
   const types = createPropertyTypes();
   return {
     levels: [{ level: '', tables: layerTables(layer) }],
     buffer,
+    statesOf: createFeatureStates(),
+    stored: () => storedFeatures(database, layer),
     rowsOf(record, { file, parts, identity }) {
       const { id, geometry, properties } = record as SiteRecord;
       const { minLng, maxLng, minLat, maxLat } = boxOfGeometry(geometry)!;

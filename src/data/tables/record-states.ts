@@ -1,6 +1,5 @@
 import type { Geometry, Position } from 'geojson';
 import { countyAt } from '../../geo/us-counties.ts';
-import type { LoadTarget } from './records.ts';
 import { stateNamed, stateOf } from './states.ts';
 
 /** The states of a record: several for a line or outline across a border, none outside the US. */
@@ -13,30 +12,15 @@ const STATE_COLUMNS = new Set(
   ),
 );
 
-/** Makes the function that finds the states of a dataset's records: from their census codes, from the agency's state column, or else
- * from the place (outlines of 1:10m: within some hundred metres of a border it may be the neighbour). A line or outline belongs to the
- * state that the agency names and to those that it touches. */
-export function statesOfRecords(target: LoadTarget): StatesOf {
-  switch (target.kind) {
-    case 'areas':
-    case 'nri':
-      return (record) => [stateOf((record as { geoid: string }).geoid)];
-    case 'readings':
-      return (record) => stateAt(record as { lat: number; lng: number });
-    case 'sites':
-    case 'records':
-      return createFeatureStates();
-    default:
-      return (record) => [stateOf((record as { countyGeoid: string }).countyGeoid)];
-  }
-}
-
 interface Feature {
   readonly geometry: Geometry;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-function createFeatureStates(): StatesOf {
+/** Makes the function that finds the states of a layer's records: from the agency's state column, or else from the place (outlines of
+ * 1:10m: within some hundred metres of a border it may be the neighbour). A line or outline belongs to the state that the agency names and
+ * to those that it touches. */
+export function createFeatureStates(): StatesOf {
   // Records share their columns, so a hundred names are searched once.
   let column = '';
   return (record) => {
@@ -76,7 +60,8 @@ function positionsOf(geometry: Geometry): Position[] {
   return flat(geometry.coordinates);
 }
 
-function stateAt(location: { readonly lat: number; readonly lng: number }): string[] {
+/** The state of a place; none outside the US. */
+export function stateAt(location: { readonly lat: number; readonly lng: number }): string[] {
   const county = countyAt(location);
   return county === null ? [] : [stateOf(county.code)];
 }

@@ -1,20 +1,18 @@
 import type { Geometry, MultiPolygon, Polygon } from 'geojson';
 import type { AIR_QUALITY_DAYS, Rating } from '../../contract/topic-values.ts';
-import type { NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
+import type { MeasurementSlug, NaturalSlug, ProximitySlug } from '../../contract/topics.ts';
 
 /* The stored records. A load replaces a dataset as a whole; an area is a census tract or a county; an event is an earthquake, a hail
  * report and the like; a reading is a monitor's measurement. The kind `records` and the names `records:…` of events are stored in
  * databases. */
 
+/** The datasets that are neither the sites of a topic nor events. */
+export type TableName = 'areas' | 'nri' | 'readings' | CountyDataset;
+
+export type CountyDataset = keyof typeof COUNTY_TABLES;
+
 /** All datasets, each replaced as a whole. */
-export type DatasetName =
-  | 'areas'
-  | 'nri'
-  | 'airQuality'
-  | 'radon'
-  | 'readings'
-  | `sites:${ProximitySlug}`
-  | `records:${EventKind}`;
+export type DatasetName = TableName | `sites:${ProximitySlug}` | `records:${EventKind}`;
 
 export type EventKind =
   | 'earthquake'
@@ -78,6 +76,24 @@ export interface RadonRecord {
   readonly zone: 1 | 2 | 3;
 }
 
+/** The measurements of counties: their table, and the values of a record in the order of its columns, the geoid first. */
+export const COUNTY_TABLES = {
+  airQuality: {
+    table: 'air_quality',
+    valuesOf: ({ countyGeoid, year, ...days }: AirQualityRecord) => [countyGeoid, year, JSON.stringify(days)],
+  },
+  radon: { table: 'radon', valuesOf: ({ countyGeoid, zone }: RadonRecord) => [countyGeoid, zone] },
+};
+
+/** The dataset of each measurement. */
+export const MEASUREMENT_DATASETS: Readonly<Record<MeasurementSlug, 'readings' | CountyDataset>> = {
+  airQuality: 'airQuality',
+  ozone: 'readings',
+  pm25: 'readings',
+  pm10: 'readings',
+  radon: 'radon',
+};
+
 export interface ReadingRecord {
   readonly pollutant: 'ozone' | 'pm25' | 'pm10';
   readonly monitor: string;
@@ -104,12 +120,8 @@ export type Dataset =
 
 type Records<T, Target> = Target & { readonly info: DatasetInfo; readonly records: Iterable<T> };
 
-/** The target of a load: what it replaces. */
-export type LoadTarget = Dataset extends infer D ? (D extends Dataset ? Omit<D, 'info' | 'records'> : never) : never;
-
-/** A dataset whose records arrive in batches; its `info` is read after the last one. */
-export type StreamedDataset = Dataset extends infer D
-  ? D extends { readonly records: Iterable<infer T> }
-    ? Omit<D, 'records'> & { readonly records: AsyncIterable<readonly T[]> | Iterable<readonly T[]> }
-    : never
-  : never;
+/** What a load replaces: a dataset, or one level of it; '' for all of its levels. */
+export interface LoadTarget {
+  readonly name: DatasetName;
+  readonly level: Level;
+}

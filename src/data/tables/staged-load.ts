@@ -11,8 +11,6 @@ export interface LoadTable {
   readonly name: string;
   /** The SQL that creates it, with `$NAME` for its name; null copies the definition of the existing table. */
   readonly definition: string | null;
-  /** The number of values in a row. */
-  readonly columns: number;
   /** The SQL that selects the rows between two geoids, with the columns in order. */
   readonly ofGeoids?: string;
 }
@@ -62,9 +60,10 @@ export class StagedLoad implements Disposable {
       })
       .immediate();
     this.#inserts = levels.map(({ tables }) =>
-      tables.map(({ name, columns }) =>
-        database.prepare(`INSERT INTO ${nextOf(name)} VALUES (${Array(columns).fill('?').join(', ')})`),
-      ),
+      tables.map(({ name }) => {
+        const columns = database.prepare(`SELECT * FROM ${nextOf(name)}`).columns();
+        return database.prepare(`INSERT INTO ${nextOf(name)} VALUES (${columns.map(() => '?').join(', ')})`);
+      }),
     );
     this.#ownedLevels = database
       .prepare<[string, string], number>('SELECT count(*) FROM loads WHERE dataset = ? AND token = ?')

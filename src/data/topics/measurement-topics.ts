@@ -1,6 +1,7 @@
 import {
   type AirQualityValue,
   CONCENTRATION_UNIT,
+  type MeasurementValue,
   type PollutantValue,
   type RadonValue,
 } from '../../contract/topic-values.ts';
@@ -123,16 +124,22 @@ export function createMeasurementRule(
     };
   }
 
+  const ofPollutant = (topic: Pollutant) => (location: Location, _: Area, now: number) =>
+    pollutant(topic, location, now);
+  const rules: Readonly<Record<MeasurementSlug, MeasurementRule>> = {
+    airQuality: (_, area) => airQuality(area.county),
+    ozone: ofPollutant('ozone'),
+    pm25: ofPollutant('pm25'),
+    pm10: ofPollutant('pm10'),
+    radon: (_, area) => radon(area.county),
+  };
   return (topic, location, area, now) => {
-    const value =
-      topic === 'airQuality'
-        ? airQuality(area.county)
-        : topic === 'radon'
-          ? radon(area.county)
-          : pollutant(topic, location, now);
+    const value = rules[topic](location, area, now);
     return typeof value === 'string' ? value : new TopicValue(value);
   };
 }
+
+type MeasurementRule = (location: Location, area: Area, now: number) => MeasurementValue | 'no_data' | 'too_old';
 
 function nearestReading(location: Location, readings: readonly MonitorReading[]): MonitorReading | null {
   const measured = readings

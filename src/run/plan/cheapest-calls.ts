@@ -1,5 +1,5 @@
 import { type BundleKind, type Call, CREDITS } from '../../contract/credits.ts';
-import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
+import { NATURAL_SLUGS, PAID_SLUGS, type TopicSlug } from '../../contract/topics.ts';
 
 /** What the price of a cell depends on apart from the topics that it lacks. */
 export interface PriceList {
@@ -25,7 +25,7 @@ export interface Purchase {
 /** What the standard bundle is assumed to return until it was seen: the contract lists 17 slugs, without avalanche, and speaks of
  * both 17 and 18. The more expensive reading is priced; a single that turns out to be unnecessary is not bought. */
 export const ASSUMED_STANDARD: ReadonlySet<TopicSlug> = new Set(NATURAL_SLUGS.filter((slug) => slug !== 'avalanche'));
-export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(TOPIC_SLUGS);
+export const ASSUMED_ENTERPRISE: ReadonlySet<TopicSlug> = new Set(PAID_SLUGS);
 
 const BUNDLE_CHOICES: readonly (readonly BundleKind[])[] = [
   [],

@@ -1,7 +1,15 @@
 import { type BundleKind, type Call, CREDITS, pathOf } from '../../contract/credits.ts';
 import { bundleEnvelope, singleEnvelope } from '../../contract/envelopes.ts';
 import { UNAVAILABLE } from '../../contract/failures.ts';
-import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type Topic, type TopicSlug, topicOf } from '../../contract/topics.ts';
+import {
+  NATURAL_SLUGS,
+  PAID_SLUGS,
+  PAID_TOPICS,
+  type PaidMeasurementSlug,
+  type Topic,
+  type TopicSlug,
+  topicOf,
+} from '../../contract/topics.ts';
 import { CALL_STATEMENTS } from './call-statements.ts';
 import {
   type CheckContext,
@@ -21,9 +29,18 @@ const RADON: Call = { kind: 'single', topic: 'radon' };
 const STANDARD: Call = { kind: 'standard' };
 const ENTERPRISE: Call = { kind: 'enterprise' };
 
+/** The statement on the value of each measurement. */
+const MEASUREMENTS: Readonly<Record<PaidMeasurementSlug, string>> = {
+  airQuality: '4.6',
+  ozone: '4.7',
+  pm25: '4.7',
+  pm10: '4.7',
+  radon: '4.8',
+};
+
 /** All statements, in the order of checking: answered calls, refused calls, every call. */
 export const STATEMENTS: readonly Statement[] = [
-  ...TOPICS.map(singleCall),
+  ...PAID_TOPICS.map(singleCall),
   bundleCall('standard', ['2.2', '2.9'], 'the natural topics', (slugs) => {
     const foreign = slugs.filter((slug) => !(NATURAL_SLUGS as readonly string[]).includes(slug));
     expect(foreign.length === 0, `it returns ${foreign.join(', ')}, which are not natural topics`);
@@ -32,9 +49,9 @@ export const STATEMENTS: readonly Statement[] = [
     expect(missing.length === 0, `it lacks ${missing.join(', ')}`);
   }),
   bundleCall('enterprise', ['1.1', '2.3'], 'all 37 topics', (slugs) => {
-    const missing = TOPIC_SLUGS.filter((slug) => !slugs.includes(slug));
+    const missing = PAID_SLUGS.filter((slug) => !slugs.includes(slug));
     expect(missing.length === 0, `it lacks ${missing.join(', ')}`);
-    expect(slugs.length === TOPIC_SLUGS.length, `it returns more than the ${TOPIC_SLUGS.length} topics`);
+    expect(slugs.length === PAID_SLUGS.length, `it returns more than the ${PAID_SLUGS.length} topics`);
   }),
   {
     numbers: ['4.8'],
@@ -102,9 +119,7 @@ export const STATEMENTS: readonly Statement[] = [
 /** The statements on the values of a topic. */
 function valueNumbers({ slug, category }: Topic): string[] {
   if (category === 'natural') return ['4.1', '4.3', '4.4'];
-  if (category === 'proximity') return ['4.5'];
-  if (slug === 'airQuality') return ['4.6', '4.9'];
-  return [slug === 'radon' ? '4.8' : '4.7', '4.9'];
+  return category === 'proximity' ? ['4.5'] : [MEASUREMENTS[slug as PaidMeasurementSlug], '4.9'];
 }
 
 function singleCall(topic: Topic): Statement {

@@ -46,7 +46,7 @@ test('a running service answers from the old data until a load is complete', asy
       yield point(HERE.lng, HERE.lat, { i });
     }
   })();
-  using load = new DatasetLoad(other, { kind: 'sites', topic: 'oilGasWell' });
+  using load = new DatasetLoad(other, { name: 'sites:oilGasWell', level: '' });
   for await (const record of slowly) load.add(record, { file: 1, parts: 'US' });
   const part = {
     ...info('sites:oilGasWell'),

@@ -6,8 +6,6 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { zipSync } from 'fflate';
 import { tableRecords } from '../../../src/data/loaders/agency-table.ts';
-import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
-import { SIGNATURES } from '../../../src/data/loaders/signatures.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../../src/data/tables/import-dataset.ts';
 import { point as featureAt, info, StillClock, square } from '../../service/small-data.ts';
@@ -34,10 +32,6 @@ const TABLES = {
 const line = lines('-80 30, -80.1 30.1');
 const point = { type: 'Point', coordinates: [-80, 30] };
 const collection = (properties: object, geometry: object, more?: object) => geojson([{ properties, geometry }], more);
-
-test('every loader has a signature', () => {
-  assert.deepEqual(Object.keys(SIGNATURES).sort(), [...LOADERS.keys()].sort());
-});
 
 test('a file of another agency is refused with the loader that it is for; --force loads it', async (t) => {
   const { load } = loading(t);

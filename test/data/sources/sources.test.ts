@@ -6,6 +6,7 @@ import { NATURAL_SLUGS, TOPIC_SLUGS } from '../../../src/contract/topics.ts';
 import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { overriddenSources } from '../../../src/data/sources/source-overrides.ts';
 import { chooseSources, SOURCES } from '../../../src/data/sources/source-table.ts';
+import { eventDatasetsOf, needsOf } from '../../../src/data/tables/describe-data.ts';
 import { STATES } from '../../../src/data/tables/states.ts';
 import { boxesOfState, statesNear } from '../../../src/data/tables/states-near.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
@@ -13,15 +14,17 @@ import { temporaryFolder } from '../../temporary-folder.ts';
 const namesOf = (names: readonly string[], hasStates = false) =>
   chooseSources(names, hasStates).sources.map(({ name }) => name);
 
-test('every loader has a source, every source a loader, and every topic its data', () => {
-  assert.deepEqual([...new Set(SOURCES.map(({ loader }) => loader))].sort(), [...LOADERS.keys()].sort());
+test('every loader has a source, every dataset of a topic a loader, and every topic a download', () => {
+  const without = [...LOADERS.keys()].filter((loader) => !SOURCES.some((source) => source.loader === loader));
+  assert.deepEqual(without, [], 'loaders without a source');
+  const loaded = new Set([...LOADERS.values()].map(({ loads }) => loads.name));
+  const needed = TOPIC_SLUGS.flatMap((topic) => [...needsOf(topic), ...eventDatasetsOf(topic)]);
+  const unloaded = needed.filter((dataset) => !loaded.has(dataset));
+  assert.deepEqual(unloaded, [], 'datasets without a loader');
+  const topics = new Set(SOURCES.filter(({ when }) => when !== 'named').flatMap((source) => source.topics));
+  const missing = TOPIC_SLUGS.filter((topic) => !topics.has(topic));
+  assert.deepEqual(missing, [], 'topics without a download');
   assert.equal(new Set(SOURCES.map(({ name }) => name)).size, SOURCES.length);
-  const usual = SOURCES.filter(({ when }) => when !== 'named');
-  const topics = new Set(usual.flatMap(({ topics }) => topics));
-  assert.deepEqual(
-    TOPIC_SLUGS.filter((topic) => !topics.has(topic)),
-    [],
-  );
   for (const { name, download, firstLine, replaces } of SOURCES) {
     assert.match(JSON.stringify(download), /https:\/\//, name);
     assert.doesNotMatch(JSON.stringify(download), /"http:\/\//, name);

@@ -1,11 +1,13 @@
-import type { ProximitySlug } from '../../contract/topics.ts';
 import type { FileFeature } from './feature-files.ts';
-import type { FeatureFormat } from './feature-loader.ts';
+import { featureLoader } from './feature-loader.ts';
 import { publicDomain } from './loader.ts';
 
 const EPA = publicDomain('US Environmental Protection Agency');
 
 const EIA_PERIOD = { names: ['Period'], as: 'month' } as const;
+
+/** The columns of EPA's Facility Registry Service with a row's programs; its files have one or the other. */
+const FRS = ['PGM_SYS_ACRNMS', 'PGM_SYS_ACRNM'];
 
 /** The Facility Registry Service lists the facilities of all programs. `ACRES:12345, TRIS:90001ABC` names a row's
  * programs; EPA's layers have a row per program and `ACRES` in a column without the S. */
@@ -25,27 +27,33 @@ function otherThanNuclear(properties: FileFeature['properties']): string | null 
   return name === undefined || /^nuc/i.test(String(properties[name])) ? null : 'the plant is not nuclear';
 }
 
-/** Downloads whose rows are sites, by loader name. Radii: topics/search-radii.ts. */
-export const SITE_FORMATS = {
-  brownfield: {
-    topic: 'brownfield',
+/** The loaders of downloads whose rows are sites. Radii: topics/search-radii.ts. */
+export const SITE_LOADERS = {
+  brownfield: featureLoader('sites:brownfield', {
     describe: 'EPA ACRES brownfields, or the FRS national file (rows of ACRES); CSV, GeoJSON, shapefile',
     source: 'EPA ACRES brownfields',
     licence: EPA,
+    signature: {
+      columns: [[...FRS, 'ACRES_PROPERTY_ID', 'PGM_SYS_ID', 'Cooperative Agreement Number']],
+      shapes: ['points', 'outlines'],
+    },
     refuse: ofProgram('ACRES'),
-  },
-  frs: {
-    topic: 'brownfield',
+  }),
+  frs: featureLoader('sites:brownfield', {
     describe: 'EPA Facility Registry Service, national file (CSV): the brownfields in it (program ACRES)',
     source: 'EPA Facility Registry Service, program ACRES',
     licence: EPA,
+    signature: { columns: [FRS], shapes: ['points'] },
     refuse: ofProgram('ACRES'),
-  },
-  superfund: {
-    topic: 'superfund',
+  }),
+  superfund: featureLoader('sites:superfund', {
     describe: 'EPA Superfund NPL sites: list (CSV, also with two rows of headings), site boundaries, or the FRS file',
     source: 'EPA Superfund National Priorities List',
     licence: EPA,
+    signature: {
+      columns: [[...FRS, 'EPA_ID', 'SITE_EPA_ID', 'NPL_STATUS', 'NPL_STATUS_CODE', 'SEMS_ID']],
+      shapes: ['points', 'outlines'],
+    },
     refuse: ofProgram('SEMS'),
     csv: {
       // Printed lists split "NPL Status Date" into two rows and end with the number of sites.
@@ -53,89 +61,104 @@ export const SITE_FORMATS = {
         cells[0] === '' && cells.every((cell) => !/\d/.test(cell)) && cells.some((cell) => cell !== ''),
       skip: (cells) => (/^Total\b/i.test(cells[0]!) ? 'a total, not a site' : null),
     },
-  },
-  tri: {
-    topic: 'toxicReleaseInventory',
+  }),
+  tri: featureLoader('sites:toxicReleaseInventory', {
     describe: 'EPA Toxics Release Inventory, basic data file (CSV): one facility of all its chemicals',
     source: 'EPA Toxics Release Inventory',
     licence: EPA,
+    signature: { columns: [[...FRS, 'TRI_FACILITY_ID', 'TRIFD']], shapes: ['points'] },
     refuse: ofProgram('TRIS'),
     csv: { hasPlainQuotes: true },
     group: { id: ['TRI_FACILITY_ID', 'TRIFD'], lists: ['CHEMICAL'] },
     vintage: { names: ['YEAR', 'REPORTING_YEAR'], as: 'year' },
-  },
-  lmop: {
-    topic: 'solidWasteLandfill',
+  }),
+  lmop: featureLoader('sites:solidWasteLandfill', {
     describe: 'EPA LMOP landfills, sheet "LMOP Database" (.xlsx, or saved as CSV): one landfill of all its projects',
     source: 'EPA Landfill Methane Outreach Program',
     licence: EPA,
+    signature: { columns: [['Landfill ID', 'Landfill Name']], shapes: ['points'] },
     group: { id: ['Landfill ID'], lists: ['Project ID', 'Project Name'] },
-  },
-  'ust-facilities': {
-    topic: 'ustFacility',
+  }),
+  'ust-facilities': featureLoader('sites:ustFacility', {
     describe: 'EPA UST Finder, facilities (layer 0): CSV, GeoJSON, shapefile',
     source: 'EPA UST Finder, facilities',
     licence: EPA,
-  },
-  'ust-releases': {
-    topic: 'ustRelease',
+    signature: { columns: [['Open_USTs', 'Closed_USTs', 'TOS_USTs']], shapes: ['points'] },
+  }),
+  'ust-releases': featureLoader('sites:ustRelease', {
     describe: 'EPA UST Finder, releases (layer 1): CSV, GeoJSON, shapefile',
     source: 'EPA UST Finder, releases',
     licence: EPA,
-  },
-  'power-plants': {
-    topic: 'powerPlant',
+    signature: { columns: [['LUST_ID', 'Substance', 'Reported_Date']], shapes: ['points'] },
+  }),
+  'power-plants': featureLoader('sites:powerPlant', {
     describe: 'HIFLD or EIA power plants: CSV, GeoJSON, shapefile',
     source: 'US Energy Information Administration, power plants',
     licence: publicDomain('US Energy Information Administration'),
+    signature: {
+      columns: [['Plant_Code', 'PrimSource', 'PRIM_FUEL', 'Total_MW', 'OPER_CAP']],
+      shapes: ['points', 'outlines'],
+    },
     key: 'Plant_Code',
     vintage: EIA_PERIOD,
-  },
-  'nuclear-reactors': {
-    topic: 'nuclearReactors',
+  }),
+  'nuclear-reactors': featureLoader('sites:nuclearReactors', {
     describe: 'Nuclear plants: HIFLD or EIA power plants (those whose source is nuclear), or any list of reactors',
     source: 'US Energy Information Administration, nuclear plants',
     licence: publicDomain('US Energy Information Administration'),
+    signature: {
+      like: {
+        of: 'a reactor (docket, reactor, fuel)',
+        names: /docket|reactor|nuclear|^nrc|^prim(source|fuel)$|^plantcode$/,
+      },
+      shapes: ['points', 'outlines'],
+    },
     refuse: otherThanNuclear,
     vintage: EIA_PERIOD,
-  },
-  'transmission-lines': {
-    topic: 'highVoltageLine',
+  }),
+  'transmission-lines': featureLoader('sites:highVoltageLine', {
     describe: 'HIFLD electric power transmission lines: GeoJSON, shapefile',
     source: 'HIFLD electric power transmission lines',
     licence: publicDomain('US Department of Homeland Security, HIFLD'),
+    signature: { columns: [['VOLTAGE', 'VOLT_CLASS']], shapes: ['lines'] },
     key: 'ID',
     vintage: { names: ['VAL_DATE', 'SOURCEDATE'], as: 'day' },
-  },
-  'cell-towers': {
-    topic: 'cellTower',
+  }),
+  'cell-towers': featureLoader('sites:cellTower', {
     describe: 'FCC or HIFLD cell towers: CSV, GeoJSON, shapefile',
     source: 'FCC registered cell towers',
     licence: publicDomain('Federal Communications Commission'),
-  },
-  'gas-pipelines': {
-    topic: 'naturalGasPipeline',
+    signature: {
+      columns: [['Licensee', 'Callsign', 'LocNum', 'StrucType', 'TowReg', 'UniqSysID']],
+      shapes: ['points'],
+    },
+  }),
+  'gas-pipelines': featureLoader('sites:naturalGasPipeline', {
     describe: 'EIA natural gas pipelines: GeoJSON, shapefile',
     source: 'US Energy Information Administration, natural gas pipelines',
     licence: publicDomain('US Energy Information Administration'),
-  },
-  'alternative-fuels': {
-    topic: 'alternativeFuels',
+    signature: { columns: [['TYPEPIPE', 'Operator']], shapes: ['lines'] },
+  }),
+  'alternative-fuels': featureLoader('sites:alternativeFuels', {
     describe: 'DOE Alternative Fuels Data Center, stations: CSV, GeoJSON',
     source: 'Alternative Fuels Data Center',
     licence: publicDomain('US Department of Energy, Alternative Fuels Data Center'),
+    signature: { columns: [['Fuel_Type_Code'], ['Station_Name', 'ID']], shapes: ['points'] },
     vintage: { names: ['Updated_At'], as: 'day' },
-  },
-  parks: {
-    topic: 'park',
+  }),
+  parks: featureLoader('sites:park', {
     describe: 'PAD-US or any layer of parks: GeoJSON, shapefile, CSV',
     source: 'Parks',
     licence: '',
-  },
-  wells: {
-    topic: 'oilGasWell',
+    signature: { anyOther: true, shapes: ['points', 'outlines'] },
+  }),
+  wells: featureLoader('sites:oilGasWell', {
     describe: "Oil and gas wells of a state's agency (CalGEM and others): CSV, GeoJSON, shapefile",
     source: 'Oil and gas wells',
     licence: '',
-  },
-} as const satisfies Record<string, FeatureFormat & { readonly topic: ProximitySlug }>;
+    signature: {
+      like: { of: 'a well (API, UWI, well, lease)', names: /^(api|uwi|spud|lease|well)/ },
+      shapes: ['points'],
+    },
+  }),
+};

@@ -1,16 +1,17 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
-import { DatasetLoad, datasetOf, type PartDescription } from '../tables/import-dataset.ts';
+import { DatasetLoad, type PartDescription } from '../tables/import-dataset.ts';
 import { keptBesides } from '../tables/kept-records.ts';
 import { type DatasetPart, type SourceFile, storedParts, WHOLE_US } from '../tables/parts.ts';
-import { levelOf } from '../tables/record-rows.ts';
-import type { DatasetName, LoadTarget, NaturalRatingRecord, StreamedDataset } from '../tables/records.ts';
+import type { DatasetInfo, DatasetName, LoadTarget, NaturalRatingRecord } from '../tables/records.ts';
 import { refuseLosses, refuseLossOfStates, refuseLostHazards, refuseOlderYears, storedRatings } from './load-losses.ts';
 import type { LoadReporter } from './load-report.ts';
 
 /** Files that are read together, and the states they cover. */
 export interface Reading {
-  readonly dataset: StreamedDataset;
+  /** Its vintage is read after the last record. */
+  readonly info: Pick<DatasetInfo, 'source' | 'vintage' | 'licence'>;
+  readonly records: AsyncIterable<readonly object[]>;
   readonly files: readonly SourceFile[];
   /** One state, or `US`: all records are in this part. Several states: a record is in the parts of the states in which it lies, and is
    * dropped if it lies in none. Null: the records determine the states. */
@@ -66,7 +67,7 @@ function nationOf(dataset: DatasetName): Nation {
  * @param onRead is called when all records are read; it may refuse the load
  * @throws PerilbookError SERVICE_DATA when records would be lost without permission
  */
-export async function loadParts(
+export async function replaceParts(
   database: DataDatabase,
   target: LoadTarget,
   readings: readonly Reading[],
@@ -78,10 +79,10 @@ export async function loadParts(
   }: { readonly report: LoadReporter; readonly clock: Clock; readonly onRecords: (records: number) => void },
   onRead: (taken: number, outside: number) => void,
 ): Promise<LoadedParts> {
-  const dataset = datasetOf(target);
-  const stored = storedParts(database, dataset, levelOf(target));
+  const { name: dataset, level } = target;
+  const stored = storedParts(database, dataset, level);
   using load = new DatasetLoad(database, target);
-  const counts = await readAll(load, readings, report, onRecords);
+  const counts = await readAll(load, readings, dataset === 'nri', report, onRecords);
   onRead(counts.taken, counts.outside);
 
   const isTold = readings.some(({ of }) => of === null);
@@ -95,7 +96,7 @@ export async function loadParts(
     if (isTold && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable);
     refuseOlderYears(dataset, parts, comparable);
     refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
-    if (dataset === 'nri') refuseLostHazards(storedRatings(database, levelOf(target)), counts.byHazard, loaded);
+    if (dataset === 'nri') refuseLostHazards(storedRatings(database, level), counts.byHazard, loaded);
   }
   const isAlone = isTold || loaded.has(WHOLE_US);
   const others = isAlone ? [] : comparable.filter(({ state }) => !loaded.has(state));
@@ -139,13 +140,14 @@ class RecordCounts {
 async function readAll(
   load: DatasetLoad,
   readings: readonly Reading[],
+  isRating: boolean,
   report: LoadReporter,
   onRecords: (records: number) => void,
 ): Promise<RecordCounts> {
   const counts = new RecordCounts();
-  for (const { dataset, of } of readings) {
+  for (const { records: batches, of } of readings) {
     const assign = assignment(load, of);
-    const add = (record: unknown) => {
+    const add = (record: object) => {
       const states = load.statesOf(record);
       const parts = assign(states);
       if (parts === null) {
@@ -154,10 +156,10 @@ async function readAll(
       }
       load.add(record, { file: report.files, parts: parts.join() });
       counts.add(states, parts);
-      if (dataset.kind === 'nri') counts.addRating(record as NaturalRatingRecord, states);
+      if (isRating) counts.addRating(record as NaturalRatingRecord, states);
       if (counts.taken % 1_000 === 0) onRecords(counts.taken);
     };
-    for await (const records of dataset.records) for (const record of records) add(record);
+    for await (const records of batches) for (const record of records) add(record);
   }
   return counts;
 }
@@ -192,7 +194,7 @@ function toldParts(own: string, told: readonly string[]): string {
 }
 
 function partsOfReading(
-  { dataset: { info }, files, of }: Reading,
+  { info, files, of }: Reading,
   told: readonly string[],
   { byState }: RecordCounts,
   terms: Pick<PartDescription, 'askedOf' | 'reach' | 'loadedAt'>,

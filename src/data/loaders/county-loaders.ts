@@ -2,12 +2,12 @@ import { basename } from 'node:path';
 import { PerilbookError } from '../../base/errors.ts';
 import type { AIR_QUALITY_DAYS } from '../../contract/topic-values.ts';
 import type { TableRecord } from '../../formats/csv/parsed-records.ts';
-import type { AirQualityRecord } from '../tables/records.ts';
+import type { AirQualityRecord, RadonRecord } from '../tables/records.ts';
+import { agencyZip } from './agency-file.ts';
 import { type Columns, numberIn, tableRows } from './agency-table.ts';
-import { CONNECTICUT_NOTE, countiesServedBy, countyNamed } from './county-codes.ts';
-import { inputFiles } from './input-files.ts';
+import { CONNECTICUT_NOTE, type CodeFinding, countiesServedBy, countyNamed, readGeoid } from './county-codes.ts';
 import type { LoadReporter } from './load-report.ts';
-import { describeLoad, inTurn, type Loader, publicDomain } from './loader.ts';
+import { inTurn, type Loader, publicDomain } from './loader.ts';
 import { yearSpan } from './vintages.ts';
 
 /** EPA's names of the columns. */
@@ -23,25 +23,19 @@ const AQI_COLUMNS = {
   medianAqi: 'Median AQI',
 } as const satisfies Record<(typeof AIR_QUALITY_DAYS)[number], string>;
 
-const PUBLICATION = {
-  source: 'EPA Air Quality System, annual AQI by county',
-  licence: publicDomain('US Environmental Protection Agency'),
-};
-
 type YearFigures = Omit<AirQualityRecord, 'countyGeoid' | 'year'>;
 
 /** The yearly summary of the counties with monitors, about a third of all. Of several years the newest of each county is loaded; an
  * incomplete year is rejected. */
-export const airQuality: Loader = {
+const airQuality: Loader = {
   describe: 'EPA annual AQI by county (annual_aqi_by_county_YYYY.csv)',
+  source: 'EPA Air Quality System, annual AQI by county',
+  licence: publicDomain('US Environmental Protection Agency'),
   loads: { name: 'airQuality', level: '' },
-  start(files, options, report) {
+  signature: { columns: [['Days with AQI'], ['State'], ['County']] },
+  read(files, options, report) {
     const years = yearSpan();
-    return {
-      kind: 'airQuality',
-      info: describeLoad('airQuality', files, options, PUBLICATION, years.text),
-      records: newestYears(files, report, years.see, options.force === true),
-    };
+    return { vintage: years.text, records: newestYears(files, report, years.see, options.force === true) };
   },
 };
 
@@ -89,11 +83,11 @@ async function* newestYears(
 /** Monitors measure all year: if no county has this many days, the year is not over or the file is incomplete. */
 const FEWEST_DAYS_OF_A_YEAR = 350;
 
-/** Whether a file, or the only file of a zip, has a whole year; also true for a file that the loader would refuse. */
+/** Whether a file, or the first file of a zip, has a whole year; also true for a file that the loader would refuse. */
 export async function isWholeYear(file: string): Promise<boolean> {
   try {
-    const [path] = await inputFiles('air-quality', [file], {});
-    const { columns, rows } = await wholeTable(path!);
+    const path = /\.zip$/i.test(file) ? `${file}/${(await agencyZip(file)).files[0]?.fileName}` : file;
+    const { columns, rows } = await wholeTable(path);
     return Math.max(0, ...mostDays(columns, rows).values()) >= FEWEST_DAYS_OF_A_YEAR;
   } catch (error) {
     if (error instanceof PerilbookError) return true;
@@ -159,3 +153,68 @@ function isPlausible({ year, maxAqi, medianAqi, ...days }: YearFigures & { reado
   const isCount = (count: number) => Number.isInteger(count) && count >= 0 && count <= 366;
   return Number.isInteger(year) && maxAqi >= 0 && medianAqi >= 0 && Object.values(days).every(isCount);
 }
+
+/** EPA's map of radon zones: its spreadsheet saved as CSV (`County,State` in one column or two) or the table of its map
+ * service (`CountyFIPS`, `RadonZone`). */
+const radon: Loader = {
+  describe: 'EPA radon zones by county: the spreadsheet saved as CSV, or the table of the map service',
+  source: 'EPA Map of Radon Zones',
+  licence: publicDomain('US Environmental Protection Agency'),
+  loads: { name: 'radon', level: '' },
+  signature: {
+    columns: [
+      ['RadonZone', 'Radon Zone', 'Zone'],
+      ['CountyFIPS', 'FIPS', 'GEOID', 'County,State', 'County', 'CountyName'],
+    ],
+  },
+  read(files, _, report) {
+    const seen = new Set<string>();
+    return {
+      // The map was published once.
+      vintage: () => '1993',
+      records: inTurn(files, report, (file) => zonesIn(file, report, seen)),
+    };
+  },
+};
+
+function zonesIn(
+  file: string,
+  report: LoadReporter,
+  seen: Set<string>,
+): AsyncGenerator<readonly RadonRecord[], void, void> {
+  return tableRows(file, (columns) => {
+    const zoneAt = columns.need('RadonZone', 'Radon Zone', 'Zone');
+    const countyOf = countyReader(columns);
+    const zonesOf = (cells: readonly string[]): readonly RadonRecord[] | string => {
+      const county = countyOf(cells);
+      const zone = /^\s*(?:Zone\s*)?([123])(?:\.0)?\s*$/i.exec(cells[zoneAt] ?? '')?.[1];
+      if ('problem' in county) return county.problem;
+      if (zone === undefined) return 'the zone is not 1, 2 or 3';
+      if (seen.has(county.geoid)) return 'the county is listed twice';
+      seen.add(county.geoid);
+      const counties = countiesServedBy(county.geoid);
+      if (counties.length > 1) report.note(CONNECTICUT_NOTE);
+      return counties.map((countyGeoid) => ({ countyGeoid, zone: Number(zone) as 1 | 2 | 3 }));
+    };
+    return ({ line, cells }) => report.take(zonesOf(cells), line, cells);
+  });
+}
+
+function countyReader(columns: Columns): (cells: readonly string[]) => CodeFinding {
+  const fips = columns.find('CountyFIPS', 'FIPS', 'GEOID');
+  if (fips >= 0) {
+    return (cells) => readGeoid(cells[fips] ?? '', 'county', { stateFips: '', stateAbbreviation: '' });
+  }
+  const both = columns.find('County,State');
+  if (both >= 0) {
+    return (cells) => {
+      const [, county = '', state = ''] = /^(.*),([^,]*)$/.exec(cells[both] ?? '') ?? [];
+      return countyNamed(state, county);
+    };
+  }
+  const [state, county] = [columns.need('State', 'StateName'), columns.need('County', 'CountyName')];
+  return (cells) => countyNamed(cells[state] ?? '', cells[county] ?? '');
+}
+
+/** The loaders of tables with a row for each county. */
+export const COUNTY_LOADERS = { 'air-quality': airQuality, radon };
