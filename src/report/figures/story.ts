@@ -3,35 +3,26 @@ import { hasSeveralCurrencies } from '../../run/scan/scan-input.ts';
 import type { TopicRatings } from '../../run/write/rating-counts.ts';
 import type { Facts, TopicFacts } from './facts.ts';
 import { type Measure, measureOf, percent } from './measure.ts';
-import { scaleOf, severeClasses, VERY_HIGH } from './scales.ts';
+import { scaleOf, VERY_HIGH } from './scales.ts';
 import { type Rated, type Sum, sumMaker } from './sums.ts';
 
-/** The answered sum of a natural topic, and its part with a high rating. */
-interface RatedPeril {
+/** The highest rating of any location for a peril, and the locations that have it. */
+export interface RatingFinding {
   readonly title: string;
   readonly answered: Sum;
-  readonly veryHigh: Sum;
-  /** Relatively High and Very High together. */
-  readonly severe: Sum;
-}
-
-/** The highest rating of any location for a peril, and the locations that have it. */
-export interface RatingFinding extends Pick<RatedPeril, 'title' | 'answered'> {
   readonly rating: 'Very High' | 'Relatively High';
   readonly rated: Sum;
 }
 
-/** The perils with high ratings; first the ones with most value (or locations) at Very High. */
-function ratingFindings<Peril extends RatedPeril>(perils: readonly Peril[]) {
-  const findings = perils.flatMap((peril): (RatingFinding & { readonly peril: Peril })[] => {
-    const { title, answered, veryHigh, severe } = peril;
-    if (veryHigh.locations > 0) return [{ title, answered, rating: 'Very High', rated: veryHigh, peril }];
-    return severe.locations > 0 ? [{ title, answered, rating: 'Relatively High', rated: severe, peril }] : [];
-  });
-  const rank = ({ rating }: RatingFinding) => (rating === 'Very High' ? 0 : 1);
-  return findings.sort(
-    (a, b) => rank(a) - rank(b) || (b.rated.value ?? 0) - (a.rated.value ?? 0) || b.rated.locations - a.rated.locations,
-  );
+function ratingFinding(title: string, answered: Sum, veryHigh: Sum, severe: Sum): RatingFinding | null {
+  if (veryHigh.locations > 0) return { title, answered, rating: 'Very High', rated: veryHigh };
+  return severe.locations > 0 ? { title, answered, rating: 'Relatively High', rated: severe } : null;
+}
+
+/** First the findings of Very High, with most value (or locations). */
+function compareFindings(a: RatingFinding, b: RatingFinding): number {
+  if (a.rating !== b.rating) return a.rating === 'Very High' ? -1 : 1;
+  return (b.rated.value ?? 0) - (a.rated.value ?? 0) || b.rated.locations - a.rated.locations;
 }
 
 const MOST_OF_RUN = 3;
@@ -43,72 +34,100 @@ export function findingsOfRun(
 ): { readonly findings: readonly RatingFinding[]; readonly currency: string | null } {
   // Sums over several currencies mean nothing.
   const sumOf = sumMaker(scan.layout.values === 0 || hasSeveralCurrencies(scan) ? null : scan.cells.decimals);
-  const perils = ratings.map(({ title, answered, highest: [veryHigh, high] }) => ({
-    title,
-    answered: sumOf(answered),
-    veryHigh: sumOf(veryHigh),
-    severe: sumOf({ rows: veryHigh.rows + high.rows, value: veryHigh.value + high.value }),
-  }));
-  return { findings: ratingFindings(perils).slice(0, MOST_OF_RUN), currency: job.currency ?? scan.currency };
+  const findings = ratings.map(({ title, answered, highest: [veryHigh, high] }) => {
+    const severe = { rows: veryHigh.rows + high.rows, value: veryHigh.value + high.value };
+    return ratingFinding(title, sumOf(answered), sumOf(veryHigh), sumOf(severe));
+  });
+  const sorted = findings.filter((finding) => finding !== null).sort(compareFindings);
+  return { findings: sorted.slice(0, MOST_OF_RUN), currency: job.currency ?? scan.currency };
 }
 
 /** The peril of the first sentence; null without a high rating. */
 export function headlineOf(facts: Pick<Facts, 'topics'>): (RatingFinding & { readonly peril: TopicFacts }) | null {
-  const natural = facts.topics.filter(({ category }) => category === 'natural');
-  return (
-    ratingFindings(natural.map((topic) => ({ ...topic, veryHigh: topic.classes[VERY_HIGH]!, facts: topic }))).map(
-      (finding) => ({ ...finding, peril: finding.peril.facts }),
-    )[0] ?? null
-  );
+  const findings = naturalOf(facts).flatMap((peril) => {
+    const finding = ratingFinding(peril.title, peril.answered, peril.classes[VERY_HIGH]!, peril.severe);
+    return finding === null ? [] : [{ ...finding, peril }];
+  });
+  return findings.sort(compareFindings)[0] ?? null;
 }
 
 /** The first sentences of a report: the topics without any answer, then the largest share, its main counties, and the unanswered share. */
 export function storyOf(facts: Omit<Facts, 'story'>): string {
-  const { all, highest, topics, units } = facts;
+  const { all, highest, topics } = facts;
   if (all.locations === 0) return 'No row has a location in the US.';
   // A column of zeros shows no risk.
   const measure = measureOf(all.value ? facts : { ...facts, valueName: null });
-  const [answered, lacking] = [topics.filter(isAnswered), topics.filter((topic) => !isAnswered(topic))];
+  const [answered, lacking] = byAnswer(topics);
   if (answered.length === 0) return `Nothing of ${measure.words(all)} is answered yet.`;
   const finding = headlineOf(facts);
-  if (finding === null && highest !== null) return `${nothingHigh(facts, highest, measure)}.`;
-  const whole = finding?.peril ?? answered[0]!;
-  const parts = finding
-    ? [
-        shareText(finding.rated, whole.answered, `rated ${finding.rating} for ${finding.title.toLowerCase()}`, measure),
-        whereWords(finding.peril, facts, measure),
-      ]
-    : [shareText(whole.severe, whole.answered, severeText(whole, units), measure)];
-  const first = lacking.length > 0 ? `${namesOf(lacking)}: not answered. ` : '';
-  return `${first}${[...parts, unansweredText(whole, measure)].filter(Boolean).join('; ')}.`;
+  if (finding === null && highest !== null) return sentence(quietClauses(naturalOf(facts), facts, highest, measure));
+  const clauses =
+    finding === null
+      ? [severeClause(answered[0]!, facts, measure), unansweredClause(answered[0]!, measure)]
+      : [
+          highClause(finding, measure),
+          countiesClause(finding, facts, measure),
+          unansweredClause(finding.peril, measure),
+        ];
+  return lacking.length > 0 ? `${namesOf(lacking)}: not answered. ${sentence(clauses)}` : sentence(clauses);
 }
 
-const isAnswered = ({ answered }: Rated) => answered.locations > 0;
+/** Clauses without words are left out. */
+function sentence(clauses: readonly string[]): string {
+  return `${clauses.filter((clause) => clause !== '').join('; ')}.`;
+}
 
-function unansweredText({ notAnswered }: Rated, measure: Measure): string {
-  if (measure.of(notAnswered) === 0) return '';
-  return `${measure.words(notAnswered)} ${isOrAre(notAnswered, measure)} not answered`;
+function naturalOf({ topics }: Pick<Facts, 'topics'>): TopicFacts[] {
+  return topics.filter(({ category }) => category === 'natural');
+}
+
+function byAnswer(topics: readonly TopicFacts[]): [answered: TopicFacts[], lacking: TopicFacts[]] {
+  const isAnswered = ({ answered }: Rated) => answered.locations > 0;
+  return [topics.filter(isAnswered), topics.filter((topic) => !isAnswered(topic))];
 }
 
 /** Where no rating is high. Only what is answered everywhere has none. */
-function nothingHigh({ topics, all }: Pick<Facts, 'topics' | 'all'>, highest: Rated, measure: Measure): string {
-  const natural = topics.filter(({ category }) => category === 'natural');
+function quietClauses(natural: readonly TopicFacts[], { all }: Pick<Facts, 'all'>, highest: Rated, measure: Measure) {
   if (natural.every(({ notAnswered }) => notAnswered.locations === 0)) {
-    return `None of the ${measure.words(all)} is rated Relatively High or Very High for a hazard`;
+    return [`None of the ${measure.words(all)} is rated Relatively High or Very High for a hazard`];
   }
-  const [answered, lacking] = [natural.filter(isAnswered), natural.filter((topic) => !isAnswered(topic))];
-  const of = (topic: Rated) => measure.of(topic.answered);
-  const isSame = answered.every((topic) => of(topic) === of(answered[0]!));
-  const where =
-    isSame && answered.length > 0 ? `the ${measure.words(answered[0]!.answered)} answered` : 'what is answered';
+  const [answered, lacking] = byAnswer(natural);
+  if (answered.length === 0) return [`${namesOf(lacking)} not answered`];
+  const sums = new Set(answered.map((topic) => measure.of(topic.answered)));
+  const where = sums.size === 1 ? `the ${measure.words(answered[0]!.answered)} answered` : 'what is answered';
   return [
-    answered.length > 0 && `${namesOf(answered)}: nothing high in ${where}`,
-    lacking.length > 0
-      ? `${answered.length > 0 ? namesOf(lacking).toLowerCase() : namesOf(lacking)} not answered`
-      : unansweredText(highest, measure),
-  ]
-    .filter(Boolean)
-    .join('; ');
+    `${namesOf(answered)}: nothing high in ${where}`,
+    lacking.length > 0 ? `${namesOf(lacking).toLowerCase()} not answered` : unansweredClause(highest, measure),
+  ];
+}
+
+function highClause({ title, answered, rating, rated }: RatingFinding, measure: Measure): string {
+  return shareText(rated, answered, `rated ${rating} for ${title.toLowerCase()}`, measure);
+}
+
+function severeClause(topic: TopicFacts, { units }: Pick<Facts, 'units'>, measure: Measure): string {
+  const { words } = scaleOf(topic.topic, units).severe;
+  const what = `${words} ${topic.category === 'proximity' ? 'of' : 'for'} ${topic.title}`;
+  return shareText(topic.severe, topic.answered, what, measure);
+}
+
+/** `Miami-Dade and Orange hold 34 % of it`; '' where there are no other counties. */
+function countiesClause(
+  { rated, peril: { mostIn } }: { readonly rated: Sum; readonly peril: TopicFacts },
+  { states, counties }: Pick<Facts, 'states' | 'counties'>,
+  measure: Measure,
+): string {
+  const shown = mostIn.slice(0, 2);
+  if (counties.count <= shown.length) return '';
+  const names = shown.map(({ county }) => (states.count === 1 ? county.replace(/, .*/, '') : county));
+  const held = shown.reduce((sum, county) => sum + measure.of(county), 0);
+  const share = percent(mostIn.length === shown.length ? measure.of(rated) : held, measure.of(rated), 0);
+  return `${names.join(' and ')} ${names.length === 1 ? 'holds' : 'hold'} ${share} of it`;
+}
+
+function unansweredClause({ notAnswered }: Rated, measure: Measure): string {
+  if (measure.of(notAnswered) === 0) return '';
+  return `${measure.words(notAnswered)} ${isOrAre(notAnswered, measure)} not answered`;
 }
 
 const MOST_NAMES = 3;
@@ -127,24 +146,4 @@ function shareText(part: Sum, answered: Sum, words: string, measure: Measure): s
 
 function isOrAre({ locations }: Sum, { by }: Measure): string {
   return by === 'value' || locations === 1 ? 'is' : 'are';
-}
-
-function severeText({ topic, title, category }: TopicFacts, units: Facts['units']): string {
-  const { words } = severeClasses(scaleOf(topic, units), units);
-  return `${words} ${category === 'proximity' ? 'of' : 'for'} ${title}`;
-}
-
-/** `Miami-Dade and Orange hold 34 % of it`; '' where there are no other counties. */
-function whereWords(
-  { mostIn, classes, severe }: TopicFacts,
-  { states, counties }: Pick<Facts, 'states' | 'counties'>,
-  measure: Measure,
-): string {
-  const shown = mostIn.slice(0, 2);
-  if (counties.count <= shown.length) return '';
-  const whole = measure.of(classes[VERY_HIGH]!.locations > 0 ? classes[VERY_HIGH]! : severe);
-  const names = shown.map(({ county }) => (states.count === 1 ? county.replace(/, .*/, '') : county));
-  const isAll = mostIn.length === shown.length;
-  const held = isAll ? whole : shown.reduce((sum, county) => sum + measure.of(county), 0);
-  return `${names.join(' and ')} ${names.length === 1 ? 'holds' : 'hold'} ${percent(held, whole, 0)} of it`;
 }

@@ -1,5 +1,5 @@
 import { valueOfUnits } from '../../run/scan/value.ts';
-import { CLASS_LETTERS, type Scale, severeClasses, type Units, unansweredClass } from './scales.ts';
+import { CLASS_LETTERS, type Scale, unansweredClass } from './scales.ts';
 
 /** Locations, and their value in the report's currency; null if the input has no value column. */
 export interface Sum {
@@ -73,13 +73,13 @@ export class LayerSums {
     return { rows: sum('rows'), value: sum('value') };
   }
 
-  rated(layer: number, scale: Scale, units: Units, sumOf: SumOf): Rated {
+  rated(layer: number, scale: Scale, sumOf: SumOf): Rated {
     const unanswered = unansweredClass(scale);
     const sum = (from: number, to: number) => sumOf(this.counted(layer, from, to));
     return {
       answered: sum(0, unanswered),
       notAnswered: sum(unanswered, unanswered + 1),
-      severe: sum(severeClasses(scale, units).from, scale.ordered),
+      severe: sum(scale.severe.from, scale.ordered),
       classes: scale.classes.slice(0, unanswered).map(({ name }, index) => ({ name, ...sum(index, index + 1) })),
     };
   }

@@ -55,7 +55,6 @@ export class Tally {
   readonly #bins: MapBins;
   readonly #concentration: Concentration;
   readonly #lists: PlaceLists;
-  readonly #units: Units;
   readonly #decimals: number | null;
   readonly #notes = new Map<string, number>();
   readonly #status = new Map<string, number>();
@@ -72,7 +71,6 @@ export class Tally {
   #newest: string | null = null;
 
   constructor({ topics, counts, units, cells, frame, decimals }: TallyOf) {
-    this.#units = units;
     this.#decimals = decimals;
     this.#topics = ratedTopics({ topics, counts, units });
     this.#frame = frame;
@@ -152,12 +150,12 @@ export class Tally {
         places: this.#cells,
         all: sumOf(all.all),
         complete: sumOf(this.#complete),
-        highest: this.#natural.length > 0 ? all.sums.rated(0, HIGHEST, this.#units, sumOf) : null,
+        highest: this.#natural.length > 0 ? all.sums.rated(0, HIGHEST, sumOf) : null,
         topics: this.#topics.map(({ slug, scale, natural }, index) => ({
           topic: slug,
           title: topicOf(slug).title,
           category: topicOf(slug).category,
-          ...all.sums.rated(index + 1, scale, this.#units, sumOf),
+          ...all.sums.rated(index + 1, scale, sumOf),
           mostIn: natural ? mostIn(index + 1) : [],
         })),
         states,

@@ -2,7 +2,7 @@ import { grouped } from '../../base/format-numbers.ts';
 import type { Category } from '../../contract/topics.ts';
 import type { Facts } from '../figures/facts.ts';
 import { type Measure, measureOf, percent } from '../figures/measure.ts';
-import { HIGHEST, reading, type Scale, scaleOf, severeClasses, unansweredClass } from '../figures/scales.ts';
+import { HIGHEST, reading, type Scale, scaleOf, unansweredClass } from '../figures/scales.ts';
 import type { Rated } from '../figures/sums.ts';
 import { answeredName } from './at-risk.ts';
 import { heatCell, shareCell, swatch } from './bars.ts';
@@ -61,13 +61,12 @@ function heatTable(facts: Facts, { of }: Measure, title: string, lines: readonly
       index < scale.ordered ||
       (index < unansweredClass(scale) && lines.some(({ rated }) => rated.classes[index]!.locations > 0)),
   );
-  const { words } = severeClasses(scale, facts.units);
   const name = `${title}: share of each class`;
   return scrolling(
     name,
     html`<table class="heat">
 <caption class="unseen">${name}</caption>
-<thead><tr><th scope="col">Topic</th>${used.map(({ of: { name: className, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${className}</th>`)}<th scope="col" class="n">${words}</th><th scope="col" class="n">${answeredName(facts)}</th></tr></thead>
+<thead><tr><th scope="col">Topic</th>${used.map(({ of: { name: className, tone } }) => html`<th scope="col" class="n">${swatch(tone)}${className}</th>`)}<th scope="col" class="n">${scale.severe.words}</th><th scope="col" class="n">${answeredName(facts)}</th></tr></thead>
 <tbody>
 ${lines.map(({ title: topic, rated: { answered, severe, classes } }) => {
   const whole = of(answered);
