@@ -6,7 +6,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { z } from 'zod';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { ELEMENT, FOOTER, KEY_VALUE } from '../../src/rows/parquet/format.ts';
-import { type PointBounds, setGeoMetadata } from '../../src/rows/parquet/geo-metadata.ts';
+import { setGeoMetadata } from '../../src/rows/parquet/geo-metadata.ts';
 import { makeStruct, type ThriftStruct } from '../../src/rows/parquet/thrift.ts';
 import { askedDuckdb, quoted } from '../rows/duckdb-child.ts';
 import { type Harness, openHarness } from './harness.ts';
@@ -16,7 +16,6 @@ const columnSchema = z.looseObject({
   encoding: z.enum(['WKB', 'point', 'linestring', 'polygon', 'multipoint', 'multilinestring', 'multipolygon']),
   geometry_types: z.array(z.string().regex(/^(GeometryCollection|(Multi)?(Point|LineString|Polygon))( Z)?$/)),
   crs: z.unknown().optional(),
-  bbox: z.array(z.number()).length(4).optional(),
   epoch: z.number().optional(),
 });
 const geoSchema = z
@@ -61,7 +60,7 @@ test('a CSV becomes GeoParquet: a point for each row, null where there is no loc
     version: '1.1.0',
     primary_column: 'hazard_geometry',
     columns: {
-      hazard_geometry: { encoding: 'WKB', geometry_types: ['Point'], bbox: [-99.95, 40.05, -99.75, 40.25] },
+      hazard_geometry: { encoding: 'WKB', geometry_types: ['Point'] },
     },
   });
   assert.deepEqual(await pointsOf(file), POINTS);
@@ -105,7 +104,6 @@ test('a file without a usable location', async (t) => {
   writeFileSync(join(harness.folder, 'input.csv'), 'lat,lng\nx,y\n');
   const { file } = await enriched(harness, { output: 'none.parquet', geoparquet: true });
   assert.deepEqual(await pointsOf(file), [null]);
-  assert.equal((await geoOf(file))!.columns.hazard_geometry!.bbox, undefined);
 });
 
 test('only a Parquet output can have points; a name that is taken is refused', async (t) => {
@@ -126,19 +124,19 @@ test('the geometry of a GeoParquet input stays the primary one; metadata in anot
     const entry = makeStruct(KEY_VALUE.key.make('geo'), KEY_VALUE.value.make(geo));
     return makeStruct(FOOTER.schema.make(elements), FOOTER.keyValues.make([entry]));
   };
-  const after = (geo: string, bounds: PointBounds) => {
+  const after = (geo: string, points: readonly string[] = []) => {
     const edited = footer(geo);
-    setGeoMetadata(edited, bounds);
+    setGeoMetadata(edited, points);
     return (FOOTER.keyValues.read(edited) ?? []).map((entry) => KEY_VALUE.value.read(entry));
   };
   const own = { encoding: 'WKB', geometry_types: ['Polygon'], crs: null };
   const geo = { version: '1.0.0', primary_column: 'geometry', columns: { geometry: own, gone: own } };
-  const [text] = after(JSON.stringify(geo), new Map([['hazard_geometry', [1, 2, 3, 4]]]));
+  const [text] = after(JSON.stringify(geo), ['hazard_geometry']);
   const { primary_column: primary, columns } = JSON.parse(text!);
   assert.deepEqual(
     [primary, Object.keys(columns), columns.geometry],
     ['geometry', ['geometry', 'hazard_geometry'], own],
   );
-  assert.deepEqual(after('not JSON', new Map([['hazard_geometry', null]])), ['not JSON']);
-  assert.deepEqual(after(JSON.stringify({ ...geo, columns: { gone: own } }), new Map()), []);
+  assert.deepEqual(after('not JSON', ['hazard_geometry']), ['not JSON']);
+  assert.deepEqual(after(JSON.stringify({ ...geo, columns: { gone: own } })), []);
 });

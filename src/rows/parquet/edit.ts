@@ -22,20 +22,13 @@ import {
 import type { SchemaNode } from './schema.ts';
 import { makeStruct, setField, type ThriftField, type ThriftStruct } from './thrift.ts';
 
-/** The chunks that were added to a row group, as the footer describes them. */
-export interface AddedChunks {
-  readonly chunks: readonly ThriftStruct[];
-  readonly size: number;
-  readonly unpackedSize: number;
-}
-
 /** The footer of the output: all fields of the input's footer, known or not, with columns at the end dropped and others added. The body
  * of the input is copied unchanged, so page indexes, bloom filters and all other offsets stay valid. */
 export function editFooter(
   file: ParquetFile,
   fieldsKept: number,
   added: readonly AddedColumn[],
-  addedTo: readonly AddedChunks[],
+  addedTo: readonly (readonly ThriftStruct[])[],
 ): ThriftStruct {
   const kept = file.root.children.slice(0, fieldsKept);
   const leavesKept = keptLeaves(file, kept);
@@ -171,17 +164,22 @@ function editSchemaCopies(file: ParquetFile, kept: readonly SchemaNode[], added:
   return FOOTER.keyValues.make(entries);
 }
 
-function editRowGroups(file: ParquetFile, leavesKept: number, addedTo: readonly AddedChunks[]): ThriftField {
+function editRowGroups(
+  file: ParquetFile,
+  leavesKept: number,
+  addedTo: readonly (readonly ThriftStruct[])[],
+): ThriftField {
   const groups = FOOTER.rowGroups.read(file.footer)!.map((group, index): ThriftStruct => {
     const edited: ThriftStruct = { fields: [...group.fields] };
-    const { chunks, size, unpackedSize } = addedTo[index]!;
     const own = ROW_GROUP.chunks.read(group) ?? [];
     const dropped = sizesOf(own.slice(leavesKept));
+    const chunks = addedTo[index]!;
+    const added = sizesOf(chunks);
     setField(edited, ROW_GROUP.chunks.make([...own.slice(0, leavesKept), ...chunks]));
-    const unpacked = (ROW_GROUP.unpackedSize.read(group) ?? 0) + unpackedSize - dropped.unpackedSize;
+    const unpacked = (ROW_GROUP.unpackedSize.read(group) ?? 0) + added.unpackedSize - dropped.unpackedSize;
     setField(edited, ROW_GROUP.unpackedSize.make(Math.max(0, unpacked)));
     const packed = ROW_GROUP.size.read(group);
-    if (packed !== undefined) setField(edited, ROW_GROUP.size.make(Math.max(0, packed + size - dropped.size)));
+    if (packed !== undefined) setField(edited, ROW_GROUP.size.make(Math.max(0, packed + added.size - dropped.size)));
     const sorting = ROW_GROUP.sorting.read(group);
     if (sorting && leavesKept < own.length) {
       const left = sorting.filter((column) => (SORTING.leaf.read(column) ?? 0) < leavesKept);
@@ -192,7 +190,8 @@ function editRowGroups(file: ParquetFile, leavesKept: number, addedTo: readonly 
   return FOOTER.rowGroups.make(groups);
 }
 
-function sizesOf(chunks: readonly ThriftStruct[]): { size: number; unpackedSize: number } {
+/** The sizes of some chunks together. */
+export function sizesOf(chunks: readonly ThriftStruct[]): { size: number; unpackedSize: number } {
   let [size, unpackedSize] = [0, 0];
   for (const chunk of chunks) {
     const meta = CHUNK.meta.read(chunk)!;

@@ -2,7 +2,7 @@ import { fieldOf } from '../../formats/typed-value.ts';
 import { type WriteNewFile, writeRows } from '../files/row-output.ts';
 import type { TableColumn } from '../port.ts';
 import { columnBuilder, columnsAt } from './column-builder.ts';
-import { type AddedChunks, schemaElement } from './edit.ts';
+import { schemaElement, sizesOf } from './edit.ts';
 import { ELEMENT, FOOTER, ordersOf, ROW_GROUP } from './format.ts';
 import { makeStruct, type ThriftStruct } from './thrift.ts';
 import { parquetSink } from './write.ts';
@@ -24,14 +24,8 @@ export const writeNewParquet: WriteNewFile = async ({ columns, batches }, target
     const endGroup = async () => {
       if (rows === 0) return;
       const start = sink.position();
-      const built = group.built();
-      sink.extendBounds(built);
-      const chunks = await sink.addChunks(
-        columnsAt(
-          built,
-          Int32Array.from({ length: rows }, (_, row) => row),
-        ),
-      );
+      const entries = Int32Array.from({ length: rows }, (_, row) => row);
+      const chunks = await sink.addChunks(columnsAt(group.built(), entries));
       groups.push(rowGroup(chunks, rows, start, groups.length));
       group.clear();
       rowsInAll += rows;
@@ -51,14 +45,15 @@ export const writeNewParquet: WriteNewFile = async ({ columns, batches }, target
       if (rows >= ROWS_A_GROUP || characters > CHARACTERS_A_GROUP) await endGroup();
     }
     await endGroup();
-    await sink.finish(newFooter(columns, rowsInAll, groups));
+    await sink.finish(newFooter(columns, rowsInAll, groups), columns);
     return rowsInAll;
   });
 };
 
-function rowGroup({ chunks, size, unpackedSize }: AddedChunks, rows: number, start: number, ordinal: number) {
+function rowGroup(chunks: ThriftStruct[], rows: number, start: number, ordinal: number): ThriftStruct {
+  const { size, unpackedSize } = sizesOf(chunks);
   return makeStruct(
-    ROW_GROUP.chunks.make([...chunks]),
+    ROW_GROUP.chunks.make(chunks),
     ROW_GROUP.unpackedSize.make(unpackedSize),
     ROW_GROUP.rows.make(rows),
     ROW_GROUP.start.make(start),

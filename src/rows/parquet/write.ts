@@ -1,15 +1,15 @@
 import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { writeRows } from '../files/row-output.ts';
 import { assertPlaceCount, encodedOnce, placeEntries } from '../placed-fields.ts';
-import type { AllPlaces, WriteRequest, WriteResult } from '../port.ts';
+import type { AllPlaces, TableColumn, WriteRequest, WriteResult } from '../port.ts';
 import { type ChunkFacts, describeChunk, encodedChunks } from './chunk.ts';
 import { type BuiltColumns, codedColumns, columnBuilder, columnsAt } from './column-builder.ts';
-import { type AddedChunks, editFooter, keptBody } from './edit.ts';
+import { editFooter, keptBody } from './edit.ts';
 import { numberCodes, reusableArrays } from './encode.ts';
 import { columnsInThreads } from './encode-in-threads.ts';
 import { type FileColumn, fieldsKept } from './file-columns.ts';
 import { type ParquetFile, readAt } from './footer.ts';
-import { extendBounds, type PointBounds, setGeoMetadata } from './geo-metadata.ts';
+import { setGeoMetadata } from './geo-metadata.ts';
 import { type ThriftStruct, writeThrift } from './thrift.ts';
 
 const BYTES_A_COPY = 1024 * 1024;
@@ -32,25 +32,24 @@ export async function writeParquet(
       request.signal?.throwIfAborted();
       await sink.write(await readAt(pass, at, Math.min(BYTES_A_COPY, bodyEnd - at)));
     }
-    const addedTo: AddedChunks[] = [];
+    const addedTo: ThriftStruct[][] = file.rowGroups.map(() => []);
     const { placed } = request;
     const all = await encodedOnce(request, 'parquet', (places) => columnsOfPlaces(places, request.added));
-    if (all) sink.extendBounds(all);
     if (placed.inThreads && all) {
       for await (const { group, memory, used, chunks } of columnsInThreads(all, placed, request.signal)) {
-        addedTo[group] = joined(addedTo[group], sink.describe(chunks));
+        addedTo[group]!.push(...sink.describe(chunks));
         await sink.addBlock(Buffer.from(memory, 0, used));
       }
     } else {
       const nextGroup = all
         ? async (rows: number) => columnsAt(all, placed.next(rows))
-        : columnsOfNextRows(file, request, sink.extendBounds);
-      for (const { rows } of file.rowGroups) {
+        : columnsOfNextRows(file, request);
+      for (const [group, { rows }] of file.rowGroups.entries()) {
         request.signal?.throwIfAborted();
-        addedTo.push(await sink.addChunks(await nextGroup(rows)));
+        addedTo[group] = await sink.addChunks(await nextGroup(rows));
       }
     }
-    await sink.finish(editFooter(file, kept, request.added, addedTo));
+    await sink.finish(editFooter(file, kept, request.added, addedTo), request.added);
     await pass.assertSame();
     return file.rows;
   });
@@ -71,11 +70,7 @@ async function columnsOfPlaces(
 }
 
 /** Makes a function that returns the columns of the next row group, for files with too many places for memory. */
-function columnsOfNextRows(
-  { rowGroups }: ParquetFile,
-  request: WriteRequest,
-  onColumns: (built: BuiltColumns) => void,
-): (rows: number) => Promise<BuiltColumns> {
+function columnsOfNextRows({ rowGroups }: ParquetFile, request: WriteRequest): (rows: number) => Promise<BuiltColumns> {
   const mostRows = rowGroups.reduce((most, { rows }) => Math.max(most, rows), 0);
   const builder = columnBuilder(request.added, mostRows);
   const entries = placeEntries(request, builder.sink);
@@ -87,16 +82,13 @@ function columnsOfNextRows(
       request.signal?.throwIfAborted();
       entryOf.set(await entries.next(Math.min(ROWS_A_BATCH, rows - done)), done);
     }
-    const built = builder.built();
-    onColumns(built);
-    return columnsAt(built, entryOf.subarray(0, rows));
+    return columnsAt(builder.built(), entryOf.subarray(0, rows));
   };
 }
 
 /** The output of a Parquet file, which counts its position. Bytes are copied, so their buffer may be reused at once. */
 export function parquetSink(gathered: ByteBuffer) {
   const arrays = reusableArrays();
-  const bounds: PointBounds = new Map();
   let position = 0;
   const write = async (bytes: Buffer) => {
     gathered.addBytes(bytes, 0, bytes.length);
@@ -106,10 +98,8 @@ export function parquetSink(gathered: ByteBuffer) {
   return {
     position: () => position,
     write,
-    /** Extends the bounds of the written point columns. */
-    extendBounds: (built: BuiltColumns) => extendBounds(bounds, built),
     /** Encodes and writes the columns of one row group. */
-    async addChunks(store: BuiltColumns): Promise<AddedChunks> {
+    async addChunks(store: BuiltColumns): Promise<ThriftStruct[]> {
       const start = position;
       const chunks: ChunkFacts[] = [];
       for (const { pieces, facts } of encodedChunks(store, arrays)) {
@@ -125,9 +115,10 @@ export function parquetSink(gathered: ByteBuffer) {
       position += block.length;
       await gathered.addBlock(block);
     },
-    /** Writes the footer and the end of the file. */
-    async finish(footer: ThriftStruct): Promise<void> {
-      setGeoMetadata(footer, bounds);
+    /** Writes the footer and the end of the file. @param columns the written ones */
+    async finish(footer: ThriftStruct, columns: readonly TableColumn[]): Promise<void> {
+      const points = columns.flatMap(({ name, type }) => (type === 'point' ? [name] : []));
+      setGeoMetadata(footer, points);
       const bytes = writeThrift(footer);
       const end = Buffer.alloc(8);
       end.writeUInt32LE(bytes.length);
@@ -139,23 +130,10 @@ export function parquetSink(gathered: ByteBuffer) {
 }
 
 /** @param start the position of the first chunk */
-function describeChunks(all: readonly ChunkFacts[], start: number): AddedChunks {
-  const chunks: ThriftStruct[] = [];
-  let size = 0;
-  let unpackedSize = 0;
-  for (const chunk of all) {
-    chunks.push(describeChunk(chunk, start + size));
-    size += chunk.size;
-    unpackedSize += chunk.unpackedSize;
-  }
-  return { chunks, size, unpackedSize };
-}
-
-function joined(first: AddedChunks | undefined, next: AddedChunks): AddedChunks {
-  if (!first) return next;
-  return {
-    chunks: [...first.chunks, ...next.chunks],
-    size: first.size + next.size,
-    unpackedSize: first.unpackedSize + next.unpackedSize,
-  };
+function describeChunks(chunks: readonly ChunkFacts[], start: number): ThriftStruct[] {
+  let position = start;
+  return chunks.map((chunk) => {
+    position += chunk.size;
+    return describeChunk(chunk, position - chunk.size);
+  });
 }
