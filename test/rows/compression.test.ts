@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import { constants, gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { compressionOf } from '../../src/formats/bytes/unpack.ts';
@@ -160,15 +159,6 @@ test('the output is compressed as its name says, or as an input whose name ends 
     assert.equal(bytes, written.length);
   }
   assert.equal(compressionOfOutput('-', { name: 'standard input', compression: 'gzip' }), null);
-});
-
-test('compressed standard input is unpacked, standard output is plain', async () => {
-  const stdout = new PassThrough();
-  const book = await openRowFile('-', {}, { stdin: Readable.from([gzipSync('lat,lng\n1,2\n')]), stdout });
-  assert.deepEqual((await allRows(book, [1]))[0]?.fields, ['2']);
-  await writeRows(book, { output: '-' });
-  stdout.end();
-  assert.match(Buffer.concat(await stdout.toArray()).toString(), /^lat,lng,hazard_status.*\n1,2,ok,,1.5\n$/);
 });
 
 test('a failure of the disk reaches the writer, and discarding ends the engine', async () => {

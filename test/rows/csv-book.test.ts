@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { guessUtf16 } from '../../src/rows/files/text-encoding.ts';
@@ -14,15 +14,46 @@ const folder = temporaryFolder();
 
 const NAMES = ADDED.map((column) => column.name).join();
 
-test('golden files come out to the byte', async (t) => {
-  const golden = join(import.meta.dirname, 'golden');
-  for (const name of readdirSync(golden)) {
-    await t.test(name, async () => {
-      const input = readFileSync(join(golden, name, 'in.csv'));
-      const dropFrom = name.startsWith('refresh') ? 3 : null;
-      assert.equal(await enrich(folder, input, { dropFrom }), readFileSync(join(golden, name, 'out.csv'), 'latin1'));
-    });
+/** Files with marks for what is added: `@` the new names, `#` the new fields, `+` the delimiter of a missing field, `{7}` the fields of a row
+ * with 7 fields where the header has 5 (`{7 file}` if not all columns have a name). */
+const EXACT: Readonly<Record<string, string>> = {
+  'blank lines': '\n\nlat,lng@\n\n1,2#\n\r\n\n3,4#\n\n',
+  'a mark, CRLF': '\ufefflat,lng,"na, me"@\r\n34.05,-118.25,"Los ""Angeles"""#\r\n 1 , 2 ,#\r\n',
+  'CR only, no final end': 'lat,lng@\r1,2#\r3,4#',
+  'duplicate and empty names': 'lat,lng,,x,x@\n1,2,3,4,5#\n',
+  'header only': 'lat,lng@',
+  'mixed line ends': 'lat,lng@\r\n1,2#\n3,4#\r5,6#\r\r\n7,8#\n',
+  'quoted line ends': 'lat,lng,note@\n1,2,"a\nb\r\n\r\nc"#\n3,4,d#\n',
+  ragged: 'lat,lng,c,d,@\n1,2+++#\n1++++{1}\n1,2,3,4+#\n1,2,3,4,5,6,7{7}\n   ++++{1}\n',
+  'semicolons, decimal commas': 'lat;lng;note@\n34,05;-118,25;"a;b"#\n"1";2;c,d#\n',
+  'a line that declares the delimiter': 'sep=;\r\nlat;lng@\r\n1;2#\r\n',
+  'stray quotes': 'lat,lng,c@\n1,2,5" pipe#\n3,4,"oops#\n5,6,"a, b"#\n7,8,"x" y#\n9,10,"never closed#\n11,12,z#\n',
+  'unnamed fields': 'name,lat,lng++@\na,38,-97,x,#\n\nb,39,-98,"y,\r\nz",1#\nc,40,-99,w+#\nd,41,-90,1,2,3{6 file}\n',
+};
+
+test('files come out to the byte, with the added fields at the end of each record', async () => {
+  for (const [name, marked] of Object.entries(EXACT)) {
+    const delimiter = marked.includes(';') ? ';' : ',';
+    const problem = (_: string, fields: string, file = 'header') =>
+      `,invalid,The row has ${fields} field${fields === '1' ? '' : 's'} where the ${file} has 5${
+        Number(fields) > 5 ? ': a text with a delimiter in it needs quotes.' : '.'
+      },`;
+    const expected = marked
+      .replace('@', `${delimiter}${NAMES.replaceAll(',', delimiter)}`)
+      .replaceAll('#', [delimiter, 'ok', delimiter, delimiter, '1.5'].join(''))
+      .replaceAll('+', delimiter)
+      .replaceAll(/\{(\d)(?: (file))?\}/g, problem);
+    const output = await enrich(folder, marked.replaceAll(/[@#+]|\{[^}]*\}/g, ''));
+    assert.equal(output, Buffer.from(expected).toString('latin1'), name);
   }
+});
+
+test('the columns of an earlier run are replaced, whatever a row has or lacks', async () => {
+  const rows = ['1,2,"a,b",ok,"x,y"', '1,2', '3,4,z,ok', '3,4,5,6,7,8,9'];
+  const output = await enrich(folder, `lat,lng,c,hazard_status,hail_rating\n${rows.join('\n')}\n`, { dropFrom: 3 });
+  const problem = 'The row has 7 fields where the header has 5: a text with a delimiter in it needs quotes.';
+  const expected = ['1,2,"a,b",ok,,1.5', '1,2,,ok,,1.5', '3,4,z,ok,,1.5', `3,4,5,6,7,invalid,${problem},`];
+  assert.equal(output, `lat,lng,c,${NAMES}\n${expected.join('\n')}\n`);
 });
 
 test('any text keeps all its bytes, and each record gets its fields once', async () => {

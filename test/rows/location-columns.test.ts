@@ -21,13 +21,15 @@ const CERTAIN: readonly (readonly [names: string, lat: number, lng: number])[] =
   ['X,Y,OBJECTID,Latitude,Longitude', 3, 4],
   ['lat,lng,start_lat,start_lng', 0, 1],
   ['Property Lat,plate,Property Lng', 0, 2],
+  ['long,latitude,longitude', 1, 2],
+  ['lat,longitude', 0, 1],
 ];
 
-for (const [names, lat, lng] of CERTAIN) {
-  test(`found without doubt in ${names}`, () => {
-    assert.deepEqual(findLocationColumns(names.split(',')), { lat, lng, note: null });
-  });
-}
+test('the columns are found in any order, by names as files have them', () => {
+  for (const [names, lat, lng] of CERTAIN) {
+    assert.deepEqual(findLocationColumns(names.split(',')), { lat, lng, note: null }, names);
+  }
+});
 
 test('where several pairs fit, the note names the one that was taken', () => {
   const pairs = findLocationColumns(['slat', 'slon', 'elat', 'elon']);
@@ -46,6 +48,8 @@ test('where several pairs fit, the note names the one that was taken', () => {
   assert.throws(() => findLocationColumns(['lat', 'lng', 'lng']), {
     message: /longitude column "lng" may be column 2/,
   });
+  const mixed = findLocationColumns(['latitude', 'lat', 'lng', 'longitude']);
+  assert.deepEqual([mixed.lat, mixed.lng], [0, 3]);
   const map = findLocationColumns(['X', 'Y', 'name']);
   assert.deepEqual([map.lat, map.lng], [1, 0]);
   assert.match(map.note ?? '', /"Y" \(column 2\) and "X" \(column 1\) were taken/);
@@ -144,17 +148,4 @@ test('the columns of an earlier run are found, and only when nothing of the user
     ),
     1,
   );
-});
-
-test('latitude goes with longitude, lat with its own kind, in whatever order they stand', () => {
-  const cases: readonly (readonly [names: string, lat: number, lng: number])[] = [
-    ['long,latitude,longitude', 1, 2],
-    ['latitude,lat,lng,longitude', 0, 3],
-    ['lng,lat,latitude,longitude', 1, 0],
-    ['lat,longitude', 0, 1],
-  ];
-  for (const [names, lat, lng] of cases) {
-    const found = findLocationColumns(names.split(','));
-    assert.deepEqual([found.lat, found.lng], [lat, lng], names);
-  }
 });

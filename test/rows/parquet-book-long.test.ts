@@ -184,37 +184,25 @@ test('files that are cut off, damaged or packed once more are refused', async ()
   await refused(gzipSync(whole), /compressed again/);
 });
 
-test('cities: latitude and longitude come before the points', { skip: noRealData }, async () => {
-  const book = await openRowFile(realFile('parquet/cities.parquet'));
-  const { lat, lng } = findLocationColumns(book.columns);
-  assert.deepEqual([book.columns[lat], book.columns[lng]], ['latitude', 'longitude']);
-  const points = ['geometry.latitude', 'geometry.longitude'].map((name) => book.columns.indexOf(name));
-  const rows = await allRows(book, [lat, lng, ...points]);
-  assert.equal(rows.length, 1249);
-  const isNear = (a?: string, b?: string) => Math.abs(Number(a) - Number(b)) < 0.001;
-  assert.ok(rows.every(({ fields: [y, x, py, px] }) => isNear(y, py) && isNear(x, px)));
-});
-
-test('US cities: points only', { skip: noRealData }, async () => {
-  const book = await openRowFile(realFile('parquet/us_cities.parquet'));
-  const { lat, lng, note } = findLocationColumns(book.columns);
-  assert.deepEqual([book.columns[lat], book.columns[lng], note], ['geometry.latitude', 'geometry.longitude', null]);
-  const rows = await allRows(book, [lat, lng]);
-  assert.equal(rows.length, 3666);
-  assert.ok(
-    rows.every(({ fields: [y, x] }) => Number(y) > 17 && Number(y) < 72 && Number(x) < -60 && Number(x) > -180),
-  );
-});
-
-test('outlines are no places', { skip: noRealData }, async () => {
-  const book = await openRowFile(realFile('parquet/geoparquet_example.parquet'));
-  assert.throws(() => findLocationColumns(book.columns), { code: 'INPUT_COLUMNS' });
-});
-
-test('points in another reference system are refused before anything is bought', { skip: noRealData }, async () => {
-  const book = await openRowFile(realFile('parquet/conformance/data/geospatial/crs-srid.parquet'));
-  const { lat, lng } = findLocationColumns(book.columns);
-  await assert.rejects(allRows(book, [lat, lng]), { code: 'INPUT_COLUMNS', message: /srid:5070/ });
+test('real files: which columns are the location, and what stands in them', { skip: noRealData }, async () => {
+  for (const [name, columns, count] of [
+    ['cities', ['latitude', 'longitude'], 1249],
+    ['us_cities', ['geometry.latitude', 'geometry.longitude'], 3666],
+  ] as const) {
+    const book = await openRowFile(realFile(`parquet/${name}.parquet`));
+    const { lat, lng } = findLocationColumns(book.columns);
+    assert.deepEqual([book.columns[lat], book.columns[lng]], columns);
+    const points = ['geometry.latitude', 'geometry.longitude'].map((axis) => book.columns.indexOf(axis));
+    const rows = await allRows(book, [lat, lng, ...points]);
+    assert.equal(rows.length, count);
+    const isNear = (a?: string, b?: string) => Math.abs(Number(a) - Number(b)) < 0.001;
+    assert.ok(rows.every(({ fields: [y, x, py, px] }) => y !== '' && isNear(y, py) && isNear(x, px)));
+  }
+  const outlines = await openRowFile(realFile('parquet/geoparquet_example.parquet'));
+  assert.throws(() => findLocationColumns(outlines.columns), { code: 'INPUT_COLUMNS' });
+  const projected = await openRowFile(realFile('parquet/conformance/data/geospatial/crs-srid.parquet'));
+  const { lat, lng } = findLocationColumns(projected.columns);
+  await assert.rejects(allRows(projected, [lat, lng]), { code: 'INPUT_COLUMNS', message: /srid:5070/ });
 });
 
 /** The file with a row group of no rows after each of its own, as writers leave them that are handed an empty batch. */

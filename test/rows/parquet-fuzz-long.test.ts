@@ -53,6 +53,12 @@ const PAGES = times({ long: 150, soak: 2_400 });
 test('footers with bytes that are not theirs: each is read or refused', { timeout: 300_000 }, async (t) => {
   const sources = readdirSync(golden).filter((name) => name.endsWith('.parquet'));
   const files = sources.map((name) => readFileSync(join(golden, name)));
+  const nested = join(folder, 'nested.parquet');
+  await madeParquet(
+    `select [i] as list, {'zip': 'z', 'n': {'deep': i}} as address, map {'k': i} as tags from range(40) t(i)`,
+    nested,
+  );
+  files.push(readFileSync(nested));
   const random = seeded(1);
   const counts = { read: 0, refused: 0 };
   for (let i = 0; i < FOOTERS; i++) {
