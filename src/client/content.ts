@@ -104,9 +104,7 @@ export async function decompressed(body: Buffer, header: string | undefined, mos
   }
 }
 
-interface Options {
-  readonly maxOutputLength: number;
-}
+type Options = Readonly<Record<'maxOutputLength', number>>;
 
 const zstd = promisify(zstdDecompress);
 const DECOMPRESS = {

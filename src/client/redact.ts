@@ -60,11 +60,7 @@ function createRedactor(keys: readonly string[], skipsDetails: boolean): Redacto
   }
 
   function inArray(values: unknown[]): unknown[] {
-    for (let index = 0; index < values.length; index++) {
-      const before = values[index];
-      const after = json(before);
-      if (after !== before) values[index] = after;
-    }
+    for (let index = 0; index < values.length; index++) values[index] = json(values[index]);
     return values;
   }
 

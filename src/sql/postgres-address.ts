@@ -88,25 +88,16 @@ export function locatePostgres(text: string, use: DatabaseUse): PostgresLocation
   if (!TLS_MODES.includes(mode)) refuse(`Unknown sslmode "${mode}"`, `Use ${TLS_MODES.join(', ')}.`);
   const authority = parameters.get('sslrootcert');
   const passwordFile = parameters.get('password_file');
-  const unreadable = (file: string, what: string, error: unknown) => {
-    const message = `The ${what} ${file} of the ${use.name} ${address} cannot be read: ${(error as Error).message}`;
-    return new PerilbookError(use.unusable, message, 'Check the path and the permissions.', { file }, error);
-  };
-  const readAuthority = (file: string): string => {
+  const readNamed = (file: string, parameter: string): string => {
     try {
       return readFileText(file);
     } catch (error) {
-      throw unreadable(file, 'sslrootcert', error);
+      const message = `The ${parameter} ${file} of the ${use.name} ${address} cannot be read: ${(error as Error).message}`;
+      throw new PerilbookError(use.unusable, message, 'Check the path and the permissions.', { file }, error);
     }
   };
-  const readPassword = async (file: string): Promise<string> => {
-    try {
-      return readFileText(file).replace(/\r?\n$/, '');
-    } catch (error) {
-      throw unreadable(file, 'password_file', error);
-    }
-  };
-  const ca = mode === 'disable' || authority === null ? {} : { ca: readAuthority(authority) };
+  const readPassword = async (file: string) => readNamed(file, 'password_file').replace(/\r?\n$/, '');
+  const ca = mode === 'disable' || authority === null ? {} : { ca: readNamed(authority, 'sslrootcert') };
   return {
     use,
     address,

@@ -4,15 +4,17 @@ import type { Cell } from '../geo/coordinates.ts';
 import { read, readTogether, type SqlWork, statement, write } from '../sql/sql-work.ts';
 import { cellReader, type WidthOf } from './answers/cell-answers.ts';
 import type { WantedAnswer } from './answers/port.ts';
-import { addToStats, countOlder, type OlderAnswers } from './answers/stored-ages.ts';
 import { areasOf } from './answers/stored-areas.ts';
 import {
+  addToStats,
   type CellOfStore,
   cellPage,
   cellRecords,
+  countOlder,
   forgetRejections,
   highestCell,
   mergeCells,
+  type OlderAnswers,
   prunePage,
   wantedCells,
   wantedPage,

@@ -12,13 +12,9 @@ import type { WantedAnswer } from './port.ts';
  *     4 bytes  how many bytes they take
  *     …        the fields, packed
  *
- * All little-endian. The measured layouts (`npm run bench -- layouts`: 100,000 cells of 18 natural topics, 54
- * fields, read cell by cell until the fields can be written; on a busy machine, so only the ratios count):
- * - one row per answer, its fields as JSON: 125 MB, 38,000 cells a second
- * - one row per cell, its answers as JSON: 139 MB, 33,000; here until version 4
- * - one row per cell, its answers packed, unpacked only for writing: 53 MB, 95,000; the present one
- * - one row per cell with the finished text of its added fields: 61 MB, 220,000. Rejected: it fits one choice of topics, one
- *   delimiter and one encoding, lacks the time of each answer, and writing formats each cell only once anyway
+ * All little-endian. Rejected (docs/developer/benchmarks.md, `npm run bench -- layouts`): a row an answer and JSON, which take twice the
+ * space and time; the finished text of the added columns, which is twice as fast to read and fits one choice of topics, one delimiter
+ * and one encoding.
  */
 const HEADER_BYTES = 13;
 

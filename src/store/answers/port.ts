@@ -1,7 +1,8 @@
-import type { Answer, CellRecord, Field, FieldSink, SampleMark, TopicFailure } from '../../contract/answer.ts';
+import type { Answer, CellRecord, Field, SampleMark, TopicFailure } from '../../contract/answer.ts';
 import type { TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
+import type { FieldPacker } from './packed-fields.ts';
 
 /** An answer to read: not older than `freshSince`, with its first `fields` fields. */
 export interface WantedAnswer {
@@ -24,13 +25,8 @@ export interface CompleteCell {
   readonly packer: FieldUnpacker;
 }
 
-/** Reads packed fields, which begin at `from`. */
-export interface FieldUnpacker {
-  unpack(bytes: Buffer, from: number, width: number): readonly Field[];
-  put(bytes: Buffer, from: number, width: number, sink: FieldSink): void;
-  /** Whether one of the fields with a 1 in `asked` is null. */
-  hasNull(bytes: Buffer, from: number, asked: Uint8Array): boolean;
-}
+/** Reads packed fields. */
+export type FieldUnpacker = Pick<FieldPacker, 'unpack' | 'put' | 'hasNull'>;
 
 /** The free answers and failures of one cell. */
 export interface CellAnswers {

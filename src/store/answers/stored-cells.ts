@@ -1,5 +1,6 @@
 import type { Answer, CellRecord, TopicFailure } from '../../contract/answer.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
+import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
+import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import {
   read,
@@ -11,6 +12,7 @@ import {
   statement,
   write,
 } from '../../sql/sql-work.ts';
+import type { StoreStats } from '../port.ts';
 import {
   type AnswerPicker,
   type AnswerReader,
@@ -18,7 +20,7 @@ import {
   type PackedCell,
   withoutRejections,
 } from './cell-answers.ts';
-import { answersSince } from './packed-answers.ts';
+import { answersIn, answersSince } from './packed-answers.ts';
 import type { CompleteCell, WantedAnswer } from './port.ts';
 import type { TextTable } from './text-table.ts';
 
@@ -120,16 +122,15 @@ export function wantedCells(
   });
 }
 
-/** Cells of a page of all cells of a source, with what `wantedCells` returns of them. */
-export interface WantedPage {
+/** Some cells of a source, with what `wantedCells` returns of them. */
+interface WantedPage {
   /** Where the next page begins; null after the last one. */
   readonly after: number | null;
   readonly cells: readonly { readonly number: number; readonly record: CompleteCell | CellRecord }[];
 }
 
 /**
- * The next cells of a source after a cell, in the order in which they were stored, which takes a third of the time of reading them by
- * their keys.
+ * The next cells of a source after a cell, in the order in which they were stored.
  *
  * @param numberOf the number of a cell for the caller; below 0 for one that it does not need
  */
@@ -250,6 +251,45 @@ export function* cellPage({ texts }: StoredCells, after: number): SqlWork<CellOf
   );
   texts.take(newer);
   return rows;
+}
+
+/** By source, how many cells have which topics answered before a time. */
+export type OlderAnswers = Map<string, Map<TopicSet, number>>;
+
+/** Adds cells to the sums. Skips topics that this version does not have. */
+export function countOlder(
+  sums: OlderAnswers,
+  cells: readonly CellOfStore[],
+  time: number,
+  textOf: (number: number) => string,
+): void {
+  for (const { source, answers } of cells) {
+    const topics: TopicSlug[] = [];
+    for (const { slug, asOf } of answersIn(answers)) {
+      const topic = textOf(slug);
+      if (asOf < time && isTopicSlug(topic)) topics.push(topic);
+    }
+    if (topics.length === 0) continue;
+    const sets = sums.get(source) ?? new Map<TopicSet, number>();
+    sums.set(source, sets);
+    const set = topicSet(topics);
+    sets.set(set, (sets.get(set) ?? 0) + 1);
+  }
+}
+
+type SourceStats = { -readonly [Key in keyof StoreStats['sources'][number]]: StoreStats['sources'][number][Key] };
+
+/** Adds cells to the number of answers of each source, and the age of the oldest. */
+export function addToStats(sums: Map<string, SourceStats>, cells: readonly CellOfStore[]): void {
+  for (const { source, answers } of cells) {
+    const stats = sums.get(source) ?? { source, cells: 0, answers: 0, oldest: null };
+    sums.set(source, stats);
+    stats.cells++;
+    for (const { asOf } of answersIn(answers)) {
+      stats.answers++;
+      stats.oldest = Math.min(stats.oldest ?? asOf, asOf);
+    }
+  }
 }
 
 /** Deletes the answers of a page of cells that are older than `before`; null after the last page. */
