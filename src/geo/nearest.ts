@@ -1,6 +1,5 @@
 import type { Location } from './coordinates.ts';
 import { distanceMeters } from './distance.ts';
-import { crossesEastward } from './edges.ts';
 
 /** A path: longitudes and latitudes alternate, in degrees. A single position is a point. */
 type Path = Float64Array;
@@ -77,6 +76,14 @@ export function metersToShape(shape: MeasurableShape, location: Location): numbe
   const search = new NearestSearch(location);
   search.measure(shape);
   return search.meters() ?? Number.POSITIVE_INFINITY;
+}
+
+/** Whether a ray from (x, y) to the east crosses the edge from a to b: the even-odd rule for a point in a polygon. An edge includes its
+ * southern end and excludes its northern one, so a ray through a vertex counts once. The product is always computed from the southern
+ * end: two areas that share an edge then round alike, and a point on it is in exactly one of them. */
+export function crossesEastward(ax: number, ay: number, bx: number, by: number, x: number, y: number): boolean {
+  if (ay > y === by > y) return false;
+  return ay < by ? (x - ax) * (by - ay) < (y - ay) * (bx - ax) : (x - bx) * (ay - by) < (y - by) * (ax - bx);
 }
 
 /** The share of the way from a to b at which the segment is nearest to the origin, 0 to 1. */

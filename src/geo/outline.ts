@@ -1,8 +1,7 @@
 import type { MultiPolygon, Polygon, Position } from 'geojson';
 import { type Location, UNITS_PER_DEGREE } from './coordinates.ts';
 import { METERS_PER_DEGREE } from './distance.ts';
-import { crossesEastward, polygonsOf } from './edges.ts';
-import { NearestSearch } from './nearest.ts';
+import { crossesEastward, NearestSearch } from './nearest.ts';
 
 /** Rings, outer ones and holes alike, in one array: the number of rings, the number of positions of each, then longitude and latitude in
  * turn in units of 1e-7 degrees (about a centimetre): half the size of doubles. Each ring ends where it begins. */
@@ -27,6 +26,11 @@ export function packRings(rings: readonly (readonly Position[])[]): PackedRings 
 /** The rings of an area, packed. */
 export function packArea(geometry: Polygon | MultiPolygon): PackedRings {
   return packRings(polygonsOf(geometry).flat());
+}
+
+/** The rings of each polygon, the outer one first. */
+export function polygonsOf(geometry: Polygon | MultiPolygon): Position[][][] {
+  return geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
 }
 
 function closedRing(ring: readonly Position[]): readonly Position[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { foreignLandAt } from '../../src/geo/foreign-land.ts';
+import { foreignLandAt } from '../../src/geo/us-coverage.ts';
 import { makeForeignLand } from './foreign-land-source.ts';
 
 const FILE = new URL('../../src/geo/foreign-land.json', import.meta.url);
@@ -19,5 +19,5 @@ test('places in Canada and Mexico lie inside, places in the US do not, and the f
     Array(4).fill(true),
   );
   assert.deepEqual([inside(42.4, -83.1), inside(32.6, -116.9), inside(18.34, -64.72)], Array(3).fill(false));
-  assert.deepEqual(foreignLandAt({ lat: 39.74, lng: -104.99 }), { km: Number.POSITIVE_INFINITY, isInside: false });
+  assert.deepEqual(foreignLandAt({ lat: 39.74, lng: -104.99 }), { meters: Number.POSITIVE_INFINITY, isInside: false });
 });

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type { Position } from 'geojson';
 import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import { FARTHEST_METERS } from '../../src/geo/foreign-land.ts';
 import { metersToEdges, type Outline, outlineOf, packRings } from '../../src/geo/outline.ts';
+import { FARTHEST_METERS } from '../../src/geo/us-coverage.ts';
 
 /** What src/geo/foreign-land.json holds. */
 export interface ForeignLandFile {

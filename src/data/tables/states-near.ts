@@ -1,8 +1,7 @@
 import { feature } from 'topojson-client';
 import { type Box, boxOfGeometry, widenedBox } from '../../geo/bounding-boxes.ts';
 import type { Location } from '../../geo/coordinates.ts';
-import { polygonsOf } from '../../geo/edges.ts';
-import { packRings } from '../../geo/outline.ts';
+import { packRings, polygonsOf } from '../../geo/outline.ts';
 import { OutlineIndex } from '../../geo/outline-index.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
 import { countyAt } from '../../geo/us-counties.ts';

@@ -1,4 +1,5 @@
-import { type SharedCoverage, sharedCoverage, useCoverage } from '../../geo/us-coverage.ts';
+import type { Outline } from '../../geo/outline.ts';
+import { nationOutline, useNationOutline } from '../../geo/us-coverage.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRowFile } from '../../rows/open-row-file.ts';
 import type { PieceReader, RowPiece, RowPieces } from '../../rows/port.ts';
@@ -10,7 +11,7 @@ import { type PieceScan, type ScannedPiece, scanPiece } from './scanned-rows.ts'
 interface ScanThreadSetup extends PieceScan {
   readonly files: readonly string[];
   readonly reading: Job['reading'];
-  readonly coverage: SharedCoverage;
+  readonly nation: Outline;
 }
 
 /** Scans an input in threads and this one; gives its pieces in their order. */
@@ -21,7 +22,7 @@ export async function* scanInThreads(
 ): AsyncGenerator<OrderedPiece<ScannedPiece>> {
   await assertSame();
   await using pool = new ThreadPool({ threads, purpose: 'scanned rows' });
-  const setup = { ...scan, files, reading, coverage: sharedCoverage() };
+  const setup = { ...scan, files, reading, nation: nationOutline() };
   await using work = pool.begin(import.meta.url, setup, pieceScanner(open, scan));
   yield* inFileOrder(pieces, 3 * (threads + 1), (piece) => work.run(piece));
   // The threads open the files themselves. The file states before and after must be equal.
@@ -41,8 +42,8 @@ function pieceScanner(
 }
 
 /** @public: threads import it */
-export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = ({ files, reading, coverage, ...scan }) => {
-  useCoverage(coverage);
+export const inThread: InThread<ScanThreadSetup, RowPiece, ScannedPiece> = ({ files, reading, nation, ...scan }) => {
+  useNationOutline(nation);
   return {
     run: pieceScanner(async (file) => (await openRowFile(files[file]!, reading)).inPieces!.open(0), scan),
     memoryOf: ({ cells, values }) => (values === null ? [cells.buffer] : [cells.buffer, values.buffer]),

@@ -8,7 +8,7 @@ import { stateOf } from '../../../src/data/tables/states.ts';
 import { DEFAULT_RADII } from '../../../src/data/topics/search-radii.ts';
 import { type Box, boxesAround } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
-import { polygonsOf } from '../../../src/geo/edges.ts';
+import { polygonsOf } from '../../../src/geo/outline.ts';
 import { usAtlas } from '../../../src/geo/us-atlas.ts';
 import { countyAt } from '../../../src/geo/us-counties.ts';
 import { placesOf } from '../../geo/listed-places.ts';
