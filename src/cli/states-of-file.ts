@@ -1,7 +1,7 @@
 import { PerilbookError } from '../base/errors.ts';
 import { stateNamed } from '../data/tables/states.ts';
 import { statesNear } from '../data/tables/states-near.ts';
-import { DEFAULT_RADII } from '../data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../data/topics/search-radii.ts';
 import { locationOf } from '../geo/coordinates.ts';
 import type { Job } from '../job/settings.ts';
 import { openJobInput } from '../run/parts/job-input.ts';
@@ -10,7 +10,7 @@ import type { CliContext } from './context.ts';
 import { jobOf } from './job-of-options.ts';
 
 /** The largest search radius, that of earthquakes and storm tracks: a search near a border needs both sides. */
-const MARGIN_METERS = Math.max(...Object.values(DEFAULT_RADII));
+const MARGIN_METERS = Math.max(...Object.values(SEARCH_RADII));
 
 /**
  * The states of the locations in a file, or in the input of a job file, and the states within the margin.

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import type { Feature, Polygon } from 'geojson';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
-import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../../src/data/topics/search-radii.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
 import { outlineHolds, outlineOf, packArea } from '../../src/geo/outline.ts';
 import { between, randomOf } from '../../src/sample/random.ts';
@@ -153,8 +153,7 @@ test('a book of Virginia is enriched by the main job from the agencies’ own fi
     }
     const near = plants.filter(
       ({ Latitude, Longitude }) =>
-        distanceMeters({ lat, lng }, { lat: Number(Latitude), lng: Number(Longitude) }) <=
-        DEFAULT_RADII.nuclearReactors,
+        distanceMeters({ lat, lng }, { lat: Number(Latitude), lng: Number(Longitude) }) <= SEARCH_RADII.nuclearReactors,
     );
     assert.equal(row.nuclear_reactors_count, String(near.length), `row ${index + 1}`);
   }

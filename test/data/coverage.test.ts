@@ -4,7 +4,7 @@ import { createPlaceLookup } from '../../src/data/lookup/place-lookup.ts';
 import { createDataVersion } from '../../src/data/tables/data-version.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { stateOf } from '../../src/data/tables/states.ts';
-import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../../src/data/topics/search-radii.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { METERS_PER_DEGREE } from '../../src/geo/distance.ts';
 import { countyHolding } from '../../src/geo/us-counties.ts';
@@ -46,7 +46,7 @@ test('a place is answered where the parts that are here cover its whole search, 
   const named = { ...info('sites:ustFacility'), states: HERE };
   importDataset(database, { kind: 'sites', topic: 'ustFacility', info: named, records: [] }, new StillClock());
   const lookUp = createPlaceLookup(database, { counts: true }, createDataVersion(database));
-  const meters = DEFAULT_RADII.ustFacility;
+  const meters = SEARCH_RADII.ustFacility;
   const random = randomFrom(30);
   const seen = { answered: 0, border: 0, away: 0 };
   for (let index = 0; index < times({ short: 420, long: 840, soak: 2_800 }); index++) {

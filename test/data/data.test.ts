@@ -21,7 +21,6 @@ import {
   StillClock,
   setUp,
   square,
-  start,
 } from '../service/small-data.ts';
 
 const clock = new StillClock();
@@ -125,17 +124,6 @@ test('a property has one type in all features, whatever the format of the file; 
   assert.throws(() => importDataset(database, parks(broken()), clock), /The file ends early/);
   assert.deepEqual(database.prepare("SELECT name FROM temp.sqlite_schema WHERE name LIKE 'spool%'").all(), []);
   assert.deepEqual(await properties(), expected, 'the data that was there');
-});
-
-test('the radii can be changed, and those out of range are refused', async (t) => {
-  const { get, database, accounts } = await setUp(t, { service: { radii: { park: 100, hail: 10 } } });
-  importDataset(database, parks([point(HERE.lng, HERE.lat), point(HERE.lng, HERE.lat + 0.002)]), clock);
-  assert.equal((await get(pathTo('/v1/park/risk'))).body.data.result.value, 1);
-  assert.deepEqual((await get(pathTo('/v1/hail/risk'))).body.data.result.details, []);
-  await assert.rejects(
-    start(t, { data: database, accounts, clock, radii: { park: 0 } }),
-    /Cannot search "park" within 0 m/,
-  );
 });
 
 test('features across the 180th meridian are counted', async (t) => {

@@ -16,7 +16,6 @@ import { createDataVersion } from '../../src/data/tables/data-version.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { Dataset } from '../../src/data/tables/records.ts';
 import { isMissing, joinedText } from '../../src/data/topics/result-text.ts';
-import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
 import { createTopicAnswers } from '../../src/data/topics/topic-answers.ts';
 import { CITIES } from '../../src/geo/cities.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
@@ -43,7 +42,7 @@ type Fields = (topic: TopicSlug, location: Location) => readonly Field[] | strin
 function throughJson(database: DataDatabase, now: number): Fields {
   const version = createDataVersion(database);
   const areaAt = createAreaFinder(database, version);
-  const { single } = createTopicAnswers(database, DEFAULT_RADII, undefined, version);
+  const { single } = createTopicAnswers(database, undefined, version);
   return (topic, location) => {
     const area = areaAt(location);
     if (area === null) return 'outside';

@@ -6,7 +6,7 @@ import { runnableCommands, usageOf } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { JOB_OPTIONS } from '../../src/cli/job-options.ts';
-import { DEFAULT_RADII } from '../../src/data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../../src/data/topics/search-radii.ts';
 import { jobFileJsonSchema } from '../../src/job/job-file.ts';
 import { SETTING_LIST } from '../../src/job/setting-table.ts';
 import { ROOT } from '../cli/command-line.ts';
@@ -59,7 +59,7 @@ test('docs/reference/job-file.md lists the settings, and the options and variabl
 });
 
 test('docs/operator/own-service.md lists the search radii of the service', () => {
-  const rows = Object.entries(DEFAULT_RADII).map(([searched, meters]) => `| \`${searched}\` | ${grouped(meters)} |`);
+  const rows = Object.entries(SEARCH_RADII).map(([searched, meters]) => `| \`${searched}\` | ${grouped(meters)} |`);
   checkSection(
     join(ROOT, 'docs/operator/own-service.md'),
     'radii',

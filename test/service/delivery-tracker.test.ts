@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import type { DeliveryOutcomes } from '../../src/service/accounts/calls.ts';
-import { createDeliveryTracker, type DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
+import { DeliveryTracker } from '../../src/service/http/delivery-tracker.ts';
 
 /** A connection whose end is decided by the test. */
 class Connection extends EventEmitter {
@@ -40,7 +40,7 @@ function setUp(t: TestContext) {
     if (fault.error !== null) throw fault.error;
     settled.push({ delivered: [...delivered], undelivered: [...undelivered] });
   };
-  const tracker = createDeliveryTracker(settle, (error) => errors.push(error));
+  const tracker = new DeliveryTracker(settle, (error) => errors.push(error));
   const pass = async (ms: number) => {
     t.mock.timers.tick(ms);
     // What failed is known some promises later.

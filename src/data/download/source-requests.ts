@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type FileDownload, isPublishedFor, type LayerDownload, type Source } from '../sources/source.ts';
 import { spellingsOf } from '../tables/states.ts';
 import { boxesOfState } from '../tables/states-near.ts';
-import { DEFAULT_RADII, isSearched } from '../topics/search-radii.ts';
+import { isSearched, SEARCH_RADII } from '../topics/search-radii.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { FileRequest } from './download-file.ts';
 import type { LayerRequest } from './layer-queries.ts';
@@ -94,7 +94,7 @@ export function fileNameOf(url: string): string {
 
 /** The largest search radius of a source's topics, in metres. */
 function radiusOf({ topics }: Source): number {
-  return Math.max(0, ...topics.map((topic) => (isSearched(topic) ? DEFAULT_RADII[topic] : 0)));
+  return Math.max(0, ...topics.map((topic) => (isSearched(topic) ? SEARCH_RADII[topic] : 0)));
 }
 
 /** How far beyond its state a part reaches, in metres: as far as the requested boxes. */

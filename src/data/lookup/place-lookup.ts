@@ -7,7 +7,6 @@ import { type DataDatabase, openDataReadOnly } from '../tables/data-database.ts'
 import { createHeldVersion, type DataVersion } from '../tables/data-version.ts';
 import { FeatureTiles } from '../tables/feature-tiles.ts';
 import { createLayerSearch } from '../tables/layer-search.ts';
-import { DEFAULT_RADII } from '../topics/search-radii.ts';
 import { createTopicRules, type MissingResult, type TopicFinding } from '../topics/topic-rules.ts';
 
 /** The result of a look-up. */
@@ -51,7 +50,7 @@ export function createPlaceLookup(
 ): PlaceLookup {
   const boundaries = createBoundaryCheck(database, versionOf);
   const areaAt = createAreaFinder(database, versionOf, boundaries);
-  const decide = createTopicRules(database, DEFAULT_RADII, versionOf, boundaries);
+  const decide = createTopicRules(database, versionOf, boundaries);
   const { count, measure } = createLayerSearch(database, 'places', new FeatureTiles(MAX_BYTES), versionOf);
 
   function counted({ value, layers }: TopicFinding, location: Location): CountedResult {

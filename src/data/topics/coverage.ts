@@ -4,7 +4,7 @@ import { needsOf } from '../tables/describe-data.ts';
 import { type DatasetPart, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName } from '../tables/records.ts';
 import { statesWithin } from '../tables/states-near.ts';
-import type { Radii } from './search-radii.ts';
+import { SEARCH_RADII } from './search-radii.ts';
 
 /** The outlines of states are accurate to some hundred metres. */
 const OUTLINE_METERS = 500;
@@ -19,10 +19,10 @@ export interface Search {
 export const MONITOR_METERS = 80_000;
 
 /** The searches without which a topic has no answer: those for its sites, or for the nearest monitor. */
-export function neededSearches(topic: TopicSlug, radii: Radii): readonly Search[] {
+export function neededSearches(topic: TopicSlug): readonly Search[] {
   return needsOf(topic).flatMap((name): readonly Search[] => {
     if (name === 'readings') return [{ name, meters: MONITOR_METERS }];
-    return name.startsWith('sites:') ? [{ name, meters: radii[topic as ProximitySlug] }] : [];
+    return name.startsWith('sites:') ? [{ name, meters: SEARCH_RADII[topic as ProximitySlug] }] : [];
   });
 }
 

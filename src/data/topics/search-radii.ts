@@ -1,18 +1,17 @@
-import { PerilbookError } from '../../base/errors.ts';
 import type { ProximitySlug } from '../../contract/topics.ts';
 import type { EventKind } from '../tables/records.ts';
 
 /** What is searched for around a location: a topic's sites, or events of a kind. */
 export type Searched = ProximitySlug | EventKind;
 
-export type Radii = Readonly<Record<Searched, number>>;
+type Radii = Readonly<Record<Searched, number>>;
 
 const KM = 1_000;
 
 /** The radius in metres within which a feature counts. The contract shows none; these are the service's own. 5 km is the neighbourhood
  * that a site's soil, water or air can reach; large plants, landfills and Superfund sites reach farther, a reactor farthest. Earthquakes
  * and hurricanes are felt at 100 km; tornadoes and fires matter within 50 km, hail within 25. */
-export const DEFAULT_RADII: Radii = {
+export const SEARCH_RADII: Radii = {
   brownfield: 5 * KM,
   superfund: 10 * KM,
   toxicReleaseInventory: 5 * KM,
@@ -38,27 +37,5 @@ export const DEFAULT_RADII: Radii = {
 
 /** Whether a name is in `Searched`. */
 export function isSearched(name: string): name is Searched {
-  return Object.hasOwn(DEFAULT_RADII, name);
-}
-
-/** Beyond this, distances to lines on a plane are inaccurate, and a search reads half a layer. */
-const LARGEST_METERS = 500 * KM;
-
-/**
- * The default radii with some of them replaced.
- *
- * @param changed metres, above 0 and at most 500,000
- * @throws PerilbookError USAGE for a radius out of range or an unknown name
- */
-export function radiiWith(changed: Partial<Radii>): Radii {
-  for (const [searched, meters] of Object.entries(changed)) {
-    if (!isSearched(searched) || !(meters > 0 && meters <= LARGEST_METERS)) {
-      throw new PerilbookError(
-        'USAGE',
-        `Cannot search "${searched}" within ${meters} m`,
-        `Use a proximity topic or a kind of event, and a radius above 0 and up to ${LARGEST_METERS} m.`,
-      );
-    }
-  }
-  return { ...DEFAULT_RADII, ...changed };
+  return Object.hasOwn(SEARCH_RADII, name);
 }

@@ -16,7 +16,6 @@ import {
   resultText,
   type TextPart,
 } from './result-text.ts';
-import type { Radii } from './search-radii.ts';
 import { createTopicRules, type TopicFinding } from './topic-rules.ts';
 
 /** Whether a topic fails at a location, for tests of clients. */
@@ -40,13 +39,12 @@ export interface TopicAnswers {
 
 export function createTopicAnswers(
   database: DataDatabase,
-  radii: Radii,
   failures: RehearsedFailures | undefined,
   versionOf: DataVersion,
   boundaries: BoundaryCheck = createBoundaryCheck(database, versionOf),
 ): TopicAnswers {
   const { find } = createLayerSearch(database, 'json', new FeatureTiles(), versionOf);
-  const decide = createTopicRules(database, radii, versionOf, boundaries);
+  const decide = createTopicRules(database, versionOf, boundaries);
 
   function searched(layers: TopicFinding['layers'], location: Location) {
     return layers.map((search) =>

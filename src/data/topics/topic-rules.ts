@@ -11,7 +11,7 @@ import { stateOf } from '../tables/states.ts';
 import { type CoveredPart, neededSearches, PartCoverage, type Search } from './coverage.ts';
 import { createMeasurementRule } from './measurement-topics.ts';
 import { createNaturalRule } from './natural-topics.ts';
-import type { Radii, Searched } from './search-radii.ts';
+import { SEARCH_RADII, type Searched } from './search-radii.ts';
 import type { TopicValue } from './topic-value.ts';
 
 /** What a topic's result consists of. */
@@ -55,7 +55,6 @@ export type TopicRules = (
 /** Makes the rules that decide on each topic. The service and a local look-up differ only in how they present the results. */
 export function createTopicRules(
   database: DataDatabase,
-  radii: Radii,
   versionOf: DataVersion,
   boundaries: BoundaryCheck,
 ): TopicRules {
@@ -71,7 +70,7 @@ export function createTopicRules(
     const cache = byState();
     let data = cache.get(state);
     if (data === undefined) {
-      data = new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), radii, topic, state)]));
+      data = new Map(TOPIC_SLUGS.map((topic) => [topic, topicData(coverageOf(), topic, state)]));
       cache.set(state, data);
     }
     return data;
@@ -128,13 +127,13 @@ interface TopicData extends Pick<TopicFinding, 'layers'> {
   readonly atBorders: readonly Search[];
 }
 
-function topicData(coverage: PartCoverage, radii: Radii, topic: TopicSlug, state: string): TopicData {
-  const layers = layersOf(topic).map((layer) => ({ layer, meters: radii[searchedOf(layer)] }));
+function topicData(coverage: PartCoverage, topic: TopicSlug, state: string): TopicData {
+  const layers = layersOf(topic).map((layer) => ({ layer, meters: SEARCH_RADII[searchedOf(layer)] }));
   const isEvent = (layer: Layer) => eventDatasetsOf(topic).includes(layer);
   const events = layers
     .filter(({ layer }) => isEvent(layer))
     .map(({ layer: name, meters }): Search => ({ name, meters }));
-  const searches = [...neededSearches(topic, radii), ...events];
+  const searches = [...neededSearches(topic), ...events];
   return {
     missing: needsOf(topic).filter((name) => !coverage.covers(name, state)),
     // Events that are not loaded are unknown: an empty list would mean that there are none.

@@ -3,7 +3,6 @@ import { needsOf } from '../../data/tables/describe-data.ts';
 import type { DatasetName } from '../../data/tables/records.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { neededSearches, PartCoverage } from '../../data/topics/coverage.ts';
-import { DEFAULT_RADII } from '../../data/topics/search-radii.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import { countyAt } from '../../geo/us-counties.ts';
 import type { CellNumbers } from '../plan/reach.ts';
@@ -45,7 +44,7 @@ export function placesWithoutData(
       needsOf(topic).some((name) => !covers(name, state)) ||
       (topicOf(topic).category === 'natural' && data.countiesWithoutRatings.has(code));
     const searches = here.flatMap((topic) =>
-      neededSearches(topic, DEFAULT_RADII)
+      neededSearches(topic)
         .filter(({ name, meters }) => covers(name, state) && coverage.hasBorders(name, state, meters))
         .map((search) => ({ ...search, topic })),
     );

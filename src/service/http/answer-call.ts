@@ -1,12 +1,11 @@
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import { isTopicSlug, NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import { type Area, createAreaFinder } from '../../data/tables/area-finder.ts';
+import { createAreaFinder } from '../../data/tables/area-finder.ts';
 import { createBoundaryCheck } from '../../data/tables/boundary-check.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
 import { createHeldVersion } from '../../data/tables/data-version.ts';
 import { createSampleWatch } from '../../data/tables/describe-data.ts';
 import { isMissing, resultText, type TextPart } from '../../data/topics/result-text.ts';
-import { type Radii, radiiWith } from '../../data/topics/search-radii.ts';
 import { createTopicAnswers, type RehearsedFailures } from '../../data/topics/topic-answers.ts';
 import type { Location } from '../../geo/coordinates.ts';
 import type { CallCheck, Chargeable, ChargeRefusal } from '../accounts/calls.ts';
@@ -25,8 +24,6 @@ export interface AnswerOptions {
   readonly failures?: RehearsedFailures;
   /** The slugs of the standard bundle (docs/developer/service-api.md, 2.9). Default: all 18 natural topics. */
   readonly standardTopics?: readonly TopicSlug[];
-  /** Search radii in metres that differ from the default. */
-  readonly radii?: Partial<Radii>;
 }
 
 /** The data and accounts for calls. */
@@ -58,53 +55,73 @@ interface ReadAnswer extends Chargeable {
  * Makes the function that answers and charges calls. Calls in one batch share their transactions, because beginning and
  * committing one takes longer than answering.
  *
- * The order of the checks decides which failure is reported: key, topic, scope, location, coverage, quota and minute, data.
- * The charge comes last, when only the network can still fail.
- *
  * The accounts are read twice: before the data, because most refusals need no data, and for the charge. The answers are read in
  * one transaction on the data file in between, so all topics of a call are of one version of the data. Replacing a data set
  * before the charge is harmless: the answers are whole, they were current when the call arrived, and the price
  * depends only on the kind of the call. The charge checks quota and minute again, because they change in between.
  */
 export function createCallAnswers(
-  { data, instance, tracker }: AnswerParts,
+  data: DataDatabase,
+  instance: ServiceInstance,
+  tracker: DeliveryTracker,
   options: AnswerOptions,
 ): (asked: readonly AskedCall[]) => Promise<(PaidAnswer | FailureReply)[]> {
+  const readAnswers = createAnswerReader(data, options);
+  return async (calls) => {
+    const checks = await instance.check(
+      calls.map(({ key, asked }) => ({ key, call: isValidCall(asked) ? asked : null })),
+    );
+    const results = readAnswers(calls, checks, instance.now());
+    const answered = results.filter((result): result is ReadAnswer => !('failure' in result));
+    // Nothing is written for calls that are refused.
+    const charged =
+      answered.length === 0 ? [] : await tracker.settleWith((outcomes) => instance.charge(answered, outcomes));
+    const charges = charged.values();
+    const timestamp = timestampOf(instance.now());
+    return results.map((result) => {
+      if ('failure' in result) return result;
+      const charge = charges.next().value!;
+      if ('failure' in charge) return failureOf(charge);
+      const { requestId, call, location, answer, sample } = result;
+      const meta = metaOf(requestId, timestamp, CREDITS[call.kind], sample);
+      return { body: successText(call, location, answer, meta), charge, sample };
+    });
+  };
+}
+
+/**
+ * Makes the function that reads the answers of a batch in one transaction, or says why a call has none.
+ *
+ * The order of the checks decides which failure is reported: key, topic, scope, location, coverage, quota and minute, data.
+ * The charge comes last, when only the network can still fail.
+ */
+function createAnswerReader(data: DataDatabase, options: AnswerOptions) {
   const version = createHeldVersion(data);
   const takeGuess = createKeyGuesses();
   const boundaries = createBoundaryCheck(data, version.held);
   const areaAt = createAreaFinder(data, version.held, boundaries);
-  const { single, bundle } = createTopicAnswers(
-    data,
-    radiiWith(options.radii ?? {}),
-    options.failures,
-    version.held,
-    boundaries,
-  );
+  const { single, bundle } = createTopicAnswers(data, options.failures, version.held, boundaries);
   const isSample = createSampleWatch(data, version.held);
   const bundles = { standard: bundle(options.standardTopics ?? NATURAL_SLUGS), enterprise: bundle(TOPIC_SLUGS) };
 
-  function areaOf(query: AskedCall['query']): { location: Location; area: Area } | FailureReply {
-    const parameters = locationOfQuery(query);
-    if ('problem' in parameters) return { failure: 'INVALID_PARAMETER', message: parameters.problem };
-    const area = areaAt(parameters.location);
-    if (area !== null) return { location: parameters.location, area };
-    // A location in the US is not outside of it, even if its area is not here.
-    return boundaries.withoutArea(parameters.location) === 'outside_coverage' ? OUTSIDE_COVERAGE : UPSTREAM_UNAVAILABLE;
-  }
-
   function readCall(asked: AskedCall, check: CallCheck, now: number): ReadAnswer | FailureReply {
-    if (check === 'unknown') return guessed(asked.from, now);
-    if (check === 'invalid') return UNAUTHENTICATED;
+    // An unknown key may be a guess, and guesses are limited by address. Valid keys are served anyway.
+    const retryAfter = check === 'unknown' ? takeGuess(asked.from, now) : null;
+    if (retryAfter !== null) return { ...TOO_MANY_GUESSES, retryAfter };
+    if (typeof check === 'string') return UNAUTHENTICATED;
     const { caller, refusal } = check;
     const { asked: call, query, requestId } = asked;
     if (!isValidCall(call)) return { failure: 'UNKNOWN_TOPIC', message: `There is no topic "${call.topic}"` };
     const scope = scopeOf(call);
     if (!caller.may(scope)) return { failure: 'SCOPE_REQUIRED', message: `The key lacks the scope "${scope}"` };
-    const located = areaOf(query);
-    if ('failure' in located) return located;
+    const location = locationOfQuery(query);
+    if ('failure' in location) return location;
+    const area = areaAt(location);
+    if (area === null) {
+      // A location in the US is not outside of it, even if its area is not here.
+      return boundaries.withoutArea(location) === 'outside_coverage' ? OUTSIDE_COVERAGE : UPSTREAM_UNAVAILABLE;
+    }
     if (refusal !== null) return failureOf(refusal);
-    const { location, area } = located;
     const sample = isSample();
     const read = { caller, call, requestId, location, sample };
     if (call.kind === 'single') {
@@ -118,40 +135,10 @@ export function createCallAnswers(
     return { ...read, answer: parts };
   }
 
-  const readAll = data.transaction((calls: readonly AskedCall[], checks: readonly CallCheck[], now: number) => {
+  return data.transaction((calls: readonly AskedCall[], checks: readonly CallCheck[], now: number) => {
     version.read();
     return calls.map((asked, index) => readCall(asked, checks[index]!, now));
   });
-
-  /** An unknown key may be a guess, and guesses are limited by address. Valid keys are served anyway. */
-  function guessed(from: string, now: number): FailureReply {
-    const retryAfter = takeGuess(from, now);
-    return retryAfter === null ? UNAUTHENTICATED : { ...TOO_MANY_GUESSES, retryAfter };
-  }
-
-  return async (calls) => {
-    const checks = await instance.check(
-      calls.map(({ key, asked }) => ({ key, call: isValidCall(asked) ? asked : null })),
-    );
-    const results = readAll(calls, checks, instance.now());
-    const answered = results.filter((result): result is ReadAnswer => !('failure' in result));
-    // Nothing is written for calls that are refused.
-    const charged =
-      answered.length === 0 ? [] : await tracker.settleWith((outcomes) => instance.charge(answered, outcomes));
-    const timestamp = timestampOf(instance.now());
-    let next = 0;
-    return results.map((result) => {
-      if ('failure' in result) return result;
-      const made = charged[next++]!;
-      if ('failure' in made) return failureOf(made);
-      const meta = metaOf(result.requestId, timestamp, CREDITS[result.call.kind], result.sample);
-      return {
-        body: successText(result.call, result.location, result.answer, meta),
-        charge: made,
-        sample: result.sample,
-      };
-    });
-  };
 }
 
 /** Whether a call's answer takes so long that it gets a batch of its own. */
@@ -190,17 +177,16 @@ function failureOf(refusal: ChargeRefusal): FailureReply {
 const DECIMAL = /^[-+]?(\d{1,20}\.?\d{0,20}|\.\d{1,20})(e[-+]?\d{1,3})?$/i;
 
 /** Reads `lat` and `lng`, each exactly once, as decimal degrees within ±90 and ±180; ignores other parameters. */
-function locationOfQuery(
-  query: Readonly<Record<string, unknown>>,
-): { readonly location: Location } | { readonly problem: string } {
+function locationOfQuery(query: AskedCall['query']): Location | FailureReply {
   const lat = degreesOf(query, 'lat', 90);
-  if (typeof lat === 'string') return { problem: lat };
+  if (typeof lat === 'string') return { failure: 'INVALID_PARAMETER', message: lat };
   const lng = degreesOf(query, 'lng', 180);
-  if (typeof lng === 'string') return { problem: lng };
-  return { location: { lat, lng } };
+  if (typeof lng === 'string') return { failure: 'INVALID_PARAMETER', message: lng };
+  return { lat, lng };
 }
 
-function degreesOf(query: Readonly<Record<string, unknown>>, name: string, bound: number): number | string {
+/** The degrees of a parameter, or what is wrong with it. */
+function degreesOf(query: AskedCall['query'], name: string, bound: number): number | string {
   const text = query[name];
   if (text === undefined) return `Parameter "${name}" is missing`;
   if (typeof text !== 'string') return `Parameter "${name}" is given more than once`;

@@ -4,7 +4,7 @@ import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
 import { RESULT_SCHEMAS } from '../../contract/topic-values.ts';
 import { type DetailsKind, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
 import { DISTANCE_PROPERTY } from '../../data/tables/layer-search.ts';
-import type { Radii, Searched } from '../../data/topics/search-radii.ts';
+import { SEARCH_RADII, type Searched } from '../../data/topics/search-radii.ts';
 
 /** A JSON Schema (2020-12), for OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
  * The schemas of all bodies by name: each topic's answer, alone and in a bundle. `value` comes from the schemas that client
  * and service share; `details` describes this service's own, which have more than a client may rely on.
  */
-export function componentSchemas(radii: Radii, standardTopics: readonly TopicSlug[]): Record<string, JsonSchema> {
+export function componentSchemas(standardTopics: readonly TopicSlug[]): Record<string, JsonSchema> {
   return {
     ErrorEnvelope: schemaOf(errorEnvelope),
     Meta: schemaOf(meta),
@@ -35,7 +35,7 @@ export function componentSchemas(radii: Radii, standardTopics: readonly TopicSlu
     },
     ...Object.fromEntries(
       TOPICS.flatMap(({ slug, details }) => [
-        [resultName(slug), resultSchema(slug, details, radii)],
+        [resultName(slug), resultSchema(slug, details)],
         [answerName(slug), answerSchema(slug)],
       ]),
     ),
@@ -87,17 +87,18 @@ const NULL = 'Null where the records are not loaded.';
 
 const WILDFIRE_LISTS = ['current', 'historical', 'perimeters'] as const;
 
-function resultSchema(slug: TopicSlug, details: DetailsKind, radii: Radii): JsonSchema {
+function resultSchema(slug: TopicSlug, details: DetailsKind): JsonSchema {
   const { properties } = schemaOf(RESULT_SCHEMAS.get(slug)!) as { properties: { value: JsonSchema } };
   return {
     type: 'object',
     required: ['value', 'details'],
-    properties: { value: properties.value, details: detailsSchema(slug, details, radii) },
+    properties: { value: properties.value, details: detailsSchema(slug, details) },
   };
 }
 
-function detailsSchema(slug: TopicSlug, details: DetailsKind, radii: Radii): JsonSchema {
-  const within = (searched: string) => `Within ${radii[searched as Searched]} m of the location, the nearest first.`;
+function detailsSchema(slug: TopicSlug, details: DetailsKind): JsonSchema {
+  const within = (searched: string) =>
+    `Within ${SEARCH_RADII[searched as Searched]} m of the location, the nearest first.`;
   switch (details) {
     case 'none':
       return { type: 'null' };
@@ -119,7 +120,11 @@ function detailsSchema(slug: TopicSlug, details: DetailsKind, radii: Radii): Jso
         required: ['type', 'radius_m', 'features'],
         properties: {
           type: { const: 'FeatureCollection' },
-          radius_m: { type: 'number', const: radii[slug as Searched], description: 'Radius of the search in metres.' },
+          radius_m: {
+            type: 'number',
+            const: SEARCH_RADII[slug as Searched],
+            description: 'Radius of the search in metres.',
+          },
           features: FEATURES,
         },
       };

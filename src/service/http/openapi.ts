@@ -1,11 +1,10 @@
 import { CREDITS } from '../../contract/credits.ts';
 import { HEADERS } from '../../contract/headers.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import type { Radii } from '../../data/topics/search-radii.ts';
 import { componentSchemas, type JsonSchema, reference } from './openapi-schemas.ts';
 
 /** The description of the service as OpenAPI 3.1. */
-export function openApiDocument(radii: Radii, standardTopics: readonly TopicSlug[]): unknown {
+export function openApiDocument(standardTopics: readonly TopicSlug[]): unknown {
   return {
     openapi: '3.1.0',
     info: {
@@ -39,7 +38,7 @@ export function openApiDocument(radii: Radii, standardTopics: readonly TopicSlug
     },
     components: {
       securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
-      schemas: componentSchemas(radii, standardTopics),
+      schemas: componentSchemas(standardTopics),
       responses: Object.fromEntries(FAILURES.map(({ status, ...failure }) => [nameOf(status), response(failure)])),
     },
   };

@@ -3,11 +3,10 @@ import { inBatches } from '../../base/batches.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
-import { radiiWith } from '../../data/topics/search-radii.ts';
 import { isAccountsFailure } from '../accounts/calls.ts';
 import type { ServiceAccounts } from '../accounts/service-accounts.ts';
 import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts';
-import { createDeliveryTracker } from './delivery-tracker.ts';
+import { DeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
 import { addRoutes } from './routes.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
@@ -57,12 +56,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   await using starting = new AsyncDisposableStack();
   const instance = starting.use(await accounts.register({ rateWindow, lastCall }, onError));
   const tracker = starting.use(
-    createDeliveryTracker(
+    new DeliveryTracker(
       (outcomes) => instance.settle(outcomes),
       (error) => isAccountsFailure(error) || onError(error),
     ),
   );
-  const answerCalls = createCallAnswers({ data, instance, tracker }, options);
+  const answerCalls = createCallAnswers(data, instance, tracker, options);
   const app = createWebServer(instance, onError, options.limits);
   options.metrics?.watch(app);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
@@ -71,7 +70,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     clock: instance,
     tracker,
     answerCall: inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge, atOnce: instance.batchesAtOnce }),
-    describe: () => openApiDocument(radiiWith(options.radii ?? {}), options.standardTopics ?? NATURAL_SLUGS),
+    describe: () => openApiDocument(options.standardTopics ?? NATURAL_SLUGS),
   });
   const { descriptor } = options;
   // Fastify passes its options on to Node, which knows `fd`; its types do not.

@@ -11,7 +11,7 @@ import { FeatureTiles } from '../../../src/data/tables/feature-tiles.ts';
 import { createLayerSearch } from '../../../src/data/tables/layer-search.ts';
 import type { Layer } from '../../../src/data/tables/layers.ts';
 import { boxesOfState } from '../../../src/data/tables/states-near.ts';
-import { DEFAULT_RADII } from '../../../src/data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../../../src/data/topics/search-radii.ts';
 import { boxOfGeometry } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
 import { metersToShape, shapeOf } from '../../../src/geo/nearest.ts';
@@ -120,7 +120,7 @@ for (const [source, layerPath, layer, shape] of [
     const { mirror, run, rows, open } = await setUp(t);
     const published = rowsAround(500, shape);
     mirror.layers.set(layerPath, layerOf(published));
-    const meters = DEFAULT_RADII[layer.slice(6) as 'powerPlant'];
+    const meters = SEARCH_RADII[layer.slice(6) as 'powerPlant'];
     const boxes = ['VT', 'NH'].flatMap((state) => boxesOfState(state, meters));
     const asked = published.filter(({ geometry }) => {
       const own = boxOfGeometry(geometry)!;
@@ -241,7 +241,7 @@ test('data remove --states takes states away, and leaves records that another st
   const published = rowsAround(300, pointAt);
   mirror.layers.set(PLANTS, layerOf(published));
   const inBox = (state: string) => {
-    const boxes = boxesOfState(state, DEFAULT_RADII.powerPlant);
+    const boxes = boxesOfState(state, SEARCH_RADII.powerPlant);
     return published.filter(({ geometry }) => {
       const { minLng: lng, minLat: lat } = boxOfGeometry(geometry)!;
       return boxes.some((box) => lng >= box.minLng && lng <= box.maxLng && lat >= box.minLat && lat <= box.maxLat);

@@ -5,7 +5,7 @@ import { layerRequests } from '../../../src/data/download/source-requests.ts';
 import type { LayerDownload } from '../../../src/data/sources/source.ts';
 import { SOURCES } from '../../../src/data/sources/source-table.ts';
 import { stateOf } from '../../../src/data/tables/states.ts';
-import { DEFAULT_RADII } from '../../../src/data/topics/search-radii.ts';
+import { SEARCH_RADII } from '../../../src/data/topics/search-radii.ts';
 import { type Box, boxesAround } from '../../../src/geo/bounding-boxes.ts';
 import type { Location } from '../../../src/geo/coordinates.ts';
 import { polygonsOf } from '../../../src/geo/outline.ts';
@@ -47,9 +47,9 @@ test('the boxes of earthquakes hold the search radius around every place of the 
   const { download } = SOURCES.find(({ name }) => name === 'earthquakes')!;
   assert.ok(download.kind === 'spans');
   const boxes = Object.values(download.boxes);
-  const meters = DEFAULT_RADII.earthquake + OFFSHORE_METERS;
+  const meters = SEARCH_RADII.earthquake + OFFSHORE_METERS;
   assert.deepEqual(cutOff(corners(), meters, boxes).slice(0, 5), []);
-  assert.deepEqual(cutOff(ISLANDS, DEFAULT_RADII.earthquake, boxes), []);
+  assert.deepEqual(cutOff(ISLANDS, SEARCH_RADII.earthquake, boxes), []);
   // Named, because a mistake in the corners above would hide them.
   const named = {
     'South Point, Hawaii': { lat: 18.91, lng: -155.68 },
@@ -83,7 +83,7 @@ test('the boxes of a state hold the search radius around its places, for each so
   const byState = Map.groupBy(corners(), ({ state }) => state);
   for (const source of asked) {
     assert.ok(source.download.kind === 'layer');
-    const meters = DEFAULT_RADII[source.topics[0] as 'powerPlant'];
+    const meters = SEARCH_RADII[source.topics[0] as 'powerPlant'];
     const boxesOf = (state: string) =>
       layerRequests(source, source.download as LayerDownload, state, '', 0).flatMap(({ box }) => box ?? []);
     for (const [state, locations] of byState) {
