@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.ts';
-import { Broken, NotChecked } from '../../src/service/check/checked-statement.ts';
-import type { Send } from '../../src/service/check/exchanges.ts';
 import { CREDITS_NEEDED, creditsAtRisk, runChecks } from '../../src/service/check/run-checks.ts';
+import { Broken, NotChecked, type Send } from '../../src/service/check/statement.ts';
 import { STATEMENTS } from '../../src/service/check/statement-table.ts';
 import { createKey } from './file-accounts.ts';
 import { HERE, NEXT_DOOR, StillClock, setUp } from './small-data.ts';

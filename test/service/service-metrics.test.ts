@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { metricsAddress, startMetricsServer } from '../../src/service/http/metrics-server.ts';
-import { createServiceMetrics } from '../../src/service/http/service-metrics.ts';
+import { createServiceMetrics, metricsAddress, startMetricsServer } from '../../src/service/http/service-metrics.ts';
 import { metricValue, parseOpenMetrics } from '../open-metrics.ts';
 import { pathTo, setUp } from './small-data.ts';
 

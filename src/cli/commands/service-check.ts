@@ -11,15 +11,8 @@ import type { Job } from '../../job/settings.ts';
 import { ledgerCalls } from '../../run/ledger-calls.ts';
 import { type Key, readKeys } from '../../run/plan/api-keys.ts';
 import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../../run/plan/key-warnings.ts';
-import { Broken, NotChecked } from '../../service/check/checked-statement.ts';
-import type { Reply, Send } from '../../service/check/exchanges.ts';
-import {
-  type CheckedStatement,
-  type CheckResult,
-  CREDITS_NEEDED,
-  creditsAtRisk,
-  runChecks,
-} from '../../service/check/run-checks.ts';
+import { type CheckResult, CREDITS_NEEDED, creditsAtRisk, runChecks } from '../../service/check/run-checks.ts';
+import { Broken, type CheckedStatement, NotChecked, type Reply, type Send } from '../../service/check/statement.ts';
 import { STATEMENTS } from '../../service/check/statement-table.ts';
 import type { Store } from '../../store/port.ts';
 import type { FinalState } from '../../store/runs/port.ts';

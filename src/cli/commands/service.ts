@@ -11,7 +11,6 @@ import {
   sqliteAccounts,
 } from '../../service/accounts/open-accounts.ts';
 import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
-import { metricsAddress, startMetricsServer } from '../../service/http/metrics-server.ts';
 import { startService } from '../../service/http/start-service.ts';
 import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
 import type { RunCommand } from '../command.ts';
@@ -113,9 +112,11 @@ function refuseNoAccounts({ data, accounts }: ServiceFiles, flags: FileFlags): v
 async function startCommand(context: CliContext, flags: Flags<'service start'>): Promise<number> {
   const port = flags.port ?? DEFAULT_PORT;
   const files = filesOf(context, flags);
-  const metricsAt = flags.metrics === undefined ? null : metricsAddress(flags.metrics);
+  // Loads prom-client, which other services do not need.
+  const serving = flags.metrics === undefined ? null : await import('../../service/http/service-metrics.ts');
+  const metricsAt = serving?.metricsAddress(flags.metrics!);
+  const metrics = serving?.createServiceMetrics();
   const descriptor = socketOfSystemd(context, process.pid) ?? undefined;
-  const metrics = metricsAt && (await import('../../service/http/service-metrics.ts')).createServiceMetrics();
   await using accounts = await openAccountsOf(context, files);
   using data = openDataReadOnly(madeFolder(files.data));
   const { topics, unavailable, withoutRecords, sample } = describeData(data);
@@ -126,10 +127,10 @@ async function startCommand(context: CliContext, flags: Flags<'service start'>):
     accounts,
     port,
     descriptor,
-    metrics: metrics ?? undefined,
+    metrics,
     onError,
   });
-  await using metricsServer = metrics && (await startMetricsServer(metricsAt!, metrics));
+  await using metricsServer = serving && (await serving.startMetricsServer(metricsAt!, metrics!));
   say(context, `perilbook service: ${service.url}, data in ${files.data}, accounts in ${addressOfAccounts(files)}`);
   if (metricsServer !== null) say(context, `Metrics: ${metricsServer.url}`);
   if (sample) say(context, 'Sample data: made up, not for decisions.');

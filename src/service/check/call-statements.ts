@@ -5,8 +5,18 @@ import { bundleEnvelope, location as locationShape, singleEnvelope } from '../..
 import { count, HEADERS, resetMs } from '../../contract/headers.ts';
 import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { distanceMeters } from '../../geo/distance.ts';
-import { type CheckContext, expect, expectShape, NotChecked, naming, type Statement } from './checked-statement.ts';
-import { type CheckedExchange, type CheckRequest, dataOf, metaOf } from './exchanges.ts';
+import {
+  type CheckContext,
+  type CheckedExchange,
+  type CheckRequest,
+  dataOf,
+  expect,
+  expectShape,
+  metaOf,
+  NotChecked,
+  naming,
+  type Statement,
+} from './statement.ts';
 import { CLOCKS_APART_MS } from './topic-results.ts';
 
 /** How far the resolved location may lie from the one asked, in metres (docs/developer/service-api.md, 3.7). */
@@ -49,8 +59,6 @@ export const CALL_STATEMENTS: readonly Statement[] = [
   {
     numbers: ['2.6'],
     statement: 'X-RateLimit-Remaining falls by the credits of each call',
-    credits: 0,
-    atRisk: 0,
     check: checkRemaining,
   },
   ofReplies(['1.5'], 'Bodies are JSON and say so', ({ request, reply: { status, headers, body } }) => {
@@ -80,8 +88,6 @@ export const CALL_STATEMENTS: readonly Statement[] = [
   {
     numbers: ['3.8'],
     statement: 'A topic has the same value in the single call and in both bundles',
-    credits: 0,
-    atRisk: 0,
     check: checkValuesAgree,
   },
   ofReplies(['6.6'], 'A failure costs nothing', ({ reply: { status, headers, body } }) => {
@@ -123,8 +129,6 @@ function ofEach(
   return {
     numbers,
     statement,
-    credits: 0,
-    atRisk: 0,
     check(context) {
       const chosen = choose(context);
       if (!chosen.some(({ reply: { status } }) => status === 200)) throw new NotChecked('no call was answered');

@@ -13,13 +13,16 @@ import {
 import { CALL_STATEMENTS } from './call-statements.ts';
 import {
   type CheckContext,
+  type CheckedExchange,
+  type CheckRequest,
+  dataOf,
   expect,
   expectAnswered,
   expectShape,
   NotChecked,
+  type Reply,
   type Statement,
-} from './checked-statement.ts';
-import { type CheckedExchange, type CheckRequest, dataOf, type Reply } from './exchanges.ts';
+} from './statement.ts';
 import { checkResult, type ResultContext } from './topic-results.ts';
 
 const AT_SEA = { lat: 30, lng: -140 };
@@ -57,7 +60,6 @@ export const STATEMENTS: readonly Statement[] = [
     numbers: ['4.8'],
     statement: 'radon: the description is the same in every call, also in another county',
     credits: CREDITS.single,
-    atRisk: 0,
     async check({ ask, elsewhere, exchanges }) {
       const reply = await ask(RADON, { location: elsewhere });
       const descriptions = new Set(exchanges.flatMap(({ reply: { body } }) => radonDescriptions(body)));
@@ -68,8 +70,6 @@ export const STATEMENTS: readonly Statement[] = [
   {
     numbers: ['4.7'],
     statement: 'ozone, pm25 and pm10 are current measurements',
-    credits: 0,
-    atRisk: 0,
     check({ exchanges }) {
       const measured = exchanges.flatMap(measurementsIn);
       const old = measured.filter(({ timestamp, at }) => at - Date.parse(timestamp) > CURRENT_MS);
@@ -127,7 +127,6 @@ function singleCall(topic: Topic): Statement {
     numbers: ['2.1', '3.1', '3.3', ...valueNumbers(topic)],
     statement: `${topic.slug}: the single call answers with its envelope, value and details`,
     credits: CREDITS.single,
-    atRisk: 0,
     async check(context) {
       const reply = await context.ask({ kind: 'single', topic: topic.slug });
       expectAnswered(reply);
@@ -149,7 +148,6 @@ function bundleCall(
     numbers: [...numbers, '3.2', '3.3', '3.4'],
     statement: `The ${kind} bundle is the bundle envelope with ${topics}, each of its shape`,
     credits: CREDITS[kind],
-    atRisk: 0,
     async check(context) {
       const reply = await context.ask({ kind });
       expectAnswered(reply);
@@ -196,8 +194,6 @@ function wrongKey(statement: string, key: string | null): Statement {
   return {
     numbers: ['2.5', '5.3', '6.1'],
     statement,
-    credits: 0,
-    atRisk: 0,
     async check({ ask }) {
       const { status } = await ask(DROUGHT, { key });
       expect(status === 401, `the status is ${status}, not 401`);
@@ -215,11 +211,10 @@ function narrowKey(
   return {
     numbers,
     statement,
-    credits: 0,
     needsNarrowKey: true,
     atRisk: calls.reduce((sum, { kind }) => sum + CREDITS[kind], 0),
     async check({ ask, narrowKey: key }) {
-      if (key === null) {
+      if (key === undefined) {
         throw new NotChecked('it needs a key with the scope of one topic only (--narrow-key-file)');
       }
       const replies: Reply[] = [];
@@ -238,7 +233,6 @@ function refused(
   return {
     numbers,
     statement,
-    credits: 0,
     atRisk: CREDITS.single,
     async check({ ask, location: { lat, lng } }) {
       const { status } = await ask(DROUGHT, change(pathOf(DROUGHT, lat, lng)));
@@ -252,5 +246,5 @@ function unchecked(numbers: readonly string[], statement: string, reason: string
   const check = () => {
     throw new NotChecked(reason);
   };
-  return { numbers, statement, credits: 0, atRisk: 0, check };
+  return { numbers, statement, check };
 }

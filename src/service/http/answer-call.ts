@@ -26,13 +26,6 @@ export interface AnswerOptions {
   readonly standardTopics?: readonly TopicSlug[];
 }
 
-/** The data and accounts for calls. */
-export interface AnswerParts {
-  readonly data: DataDatabase;
-  readonly instance: ServiceInstance;
-  readonly tracker: DeliveryTracker;
-}
-
 /** The parts of a request that its answer depends on. */
 export interface AskedCall {
   readonly key: string | undefined;

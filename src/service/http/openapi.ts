@@ -1,7 +1,15 @@
+import { z } from 'zod';
 import { CREDITS } from '../../contract/credits.ts';
+import { errorEnvelope, location, meta } from '../../contract/envelopes.ts';
+import { NO_DATA_REASON, UNAVAILABLE } from '../../contract/failures.ts';
 import { HEADERS } from '../../contract/headers.ts';
-import { TOPIC_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import { componentSchemas, type JsonSchema, reference } from './openapi-schemas.ts';
+import { RESULT_SCHEMAS } from '../../contract/topic-values.ts';
+import { type DetailsKind, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../contract/topics.ts';
+import { DISTANCE_PROPERTY } from '../../data/tables/layer-search.ts';
+import { SEARCH_RADII, type Searched } from '../../data/topics/search-radii.ts';
+
+/** A JSON Schema (2020-12), for OpenAPI 3.1. */
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The description of the service as OpenAPI 3.1. */
 export function openApiDocument(standardTopics: readonly TopicSlug[]): unknown {
@@ -39,7 +47,12 @@ export function openApiDocument(standardTopics: readonly TopicSlug[]): unknown {
     components: {
       securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
       schemas: componentSchemas(standardTopics),
-      responses: Object.fromEntries(FAILURES.map(({ status, ...failure }) => [nameOf(status), response(failure)])),
+      responses: Object.fromEntries(
+        Object.entries(FAILURES).map(([status, failure]) => [
+          `Failure${status}`,
+          { ...failure, content: json(reference('ErrorEnvelope')) },
+        ]),
+      ),
     },
   };
 }
@@ -54,12 +67,8 @@ const HEALTH: JsonSchema = {
   },
 };
 
-interface FailureResponse {
-  readonly description: string;
-  readonly headers?: Readonly<Record<string, JsonSchema>>;
-}
-
-const WHEN: Readonly<Record<number, FailureResponse>> = {
+/** The description and the headers of each failure, by status. */
+const FAILURES: Readonly<Record<number, JsonSchema>> = {
   400: { description: 'A parameter is missing or wrong.' },
   401: {
     description: 'The key is missing, malformed, revoked or expired.',
@@ -89,17 +98,6 @@ const WHEN: Readonly<Record<number, FailureResponse>> = {
   502: { description: 'The data is not available now.' },
 };
 
-const FAILURES = Object.entries(WHEN).map(([status, failure]) => ({ status: Number(status), ...failure }));
-
-/** `429` as `Failure429`. */
-function nameOf(status: number): string {
-  return `Failure${status}`;
-}
-
-function response({ description, headers }: FailureResponse): unknown {
-  return { description, ...(headers === undefined ? {} : { headers }), content: json(reference('ErrorEnvelope')) };
-}
-
 function lookup(kind: keyof typeof CREDITS, summary: string, envelope: string, path: unknown[] = []): unknown {
   const integer = (description: string) => ({ description, required: true, schema: { type: 'integer' } });
   return {
@@ -124,7 +122,7 @@ function lookup(kind: keyof typeof CREDITS, summary: string, envelope: string, p
         content: json(reference(envelope)),
       },
       ...Object.fromEntries(
-        FAILURES.map(({ status }) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
+        Object.keys(FAILURES).map((status) => [status, { $ref: `#/components/responses/Failure${status}` }]),
       ),
     },
   };
@@ -152,4 +150,171 @@ function degrees(name: string, bound: number): unknown {
 
 function json(schema: JsonSchema): unknown {
   return { 'application/json': { schema } };
+}
+
+/**
+ * The schemas of all bodies by name: each topic's answer, alone and in a bundle. `value` comes from the schemas that client
+ * and service share; `details` describes this service's own, which have more than a client may rely on.
+ */
+function componentSchemas(standardTopics: readonly TopicSlug[]): Record<string, JsonSchema> {
+  return {
+    ErrorEnvelope: schemaOf(errorEnvelope),
+    Meta: schemaOf(meta),
+    Location: schemaOf(location),
+    Feature: FEATURE,
+    UnavailableTopic: {
+      type: 'object',
+      description: 'A topic that has no answer while its bundle succeeded.',
+      required: ['error'],
+      properties: {
+        error: { type: 'string', const: UNAVAILABLE },
+        reason: {
+          type: 'string',
+          const: NO_DATA_REASON,
+          description:
+            'The publisher has nothing on this location, which lasts. Without it: the data is not available now.',
+        },
+      },
+    },
+    ...Object.fromEntries(
+      TOPICS.flatMap(({ slug, details }) => [
+        [resultName(slug), resultSchema(slug, details)],
+        [answerName(slug), answerSchema(slug)],
+      ]),
+    ),
+    SingleEnvelope: envelope({
+      oneOf: TOPIC_SLUGS.map((slug) => reference(answerName(slug))),
+      discriminator: {
+        propertyName: 'topic',
+        mapping: Object.fromEntries(TOPIC_SLUGS.map((slug) => [slug, reference(answerName(slug)).$ref])),
+      },
+    }),
+    StandardEnvelope: bundleSchema(standardTopics),
+    EnterpriseEnvelope: bundleSchema(TOPIC_SLUGS),
+  };
+}
+
+function reference(schema: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${schema}` };
+}
+
+const FEATURE: JsonSchema = {
+  type: 'object',
+  description: 'A GeoJSON Feature (RFC 7946). Its properties are those of the agency, and its distance.',
+  required: ['type', 'geometry', 'properties'],
+  properties: {
+    type: { const: 'Feature' },
+    id: { type: ['string', 'number'] },
+    geometry: { type: 'object', required: ['type'], properties: { type: { type: 'string' } } },
+    properties: {
+      type: 'object',
+      required: [DISTANCE_PROPERTY],
+      properties: {
+        [DISTANCE_PROPERTY]: {
+          type: 'integer',
+          minimum: 0,
+          description: 'Metres from the location to the feature; 0 inside an outline.',
+        },
+      },
+    },
+  },
+};
+
+const FEATURES: JsonSchema = {
+  type: 'array',
+  description: 'The nearest first.',
+  items: reference('Feature'),
+};
+
+const NULL = 'Null where the records are not loaded.';
+
+const WILDFIRE_LISTS = ['current', 'historical', 'perimeters'] as const;
+
+function resultSchema(slug: TopicSlug, details: DetailsKind): JsonSchema {
+  const { properties } = schemaOf(RESULT_SCHEMAS.get(slug)!) as { properties: { value: JsonSchema } };
+  return {
+    type: 'object',
+    required: ['value', 'details'],
+    properties: { value: properties.value, details: detailsSchema(slug, details) },
+  };
+}
+
+function detailsSchema(slug: TopicSlug, details: DetailsKind): JsonSchema {
+  const within = (searched: string) =>
+    `Within ${SEARCH_RADII[searched as Searched]} m of the location, the nearest first.`;
+  switch (details) {
+    case 'none':
+      return { type: 'null' };
+    case 'array':
+      return { ...FEATURES, type: ['array', 'null'], description: `${within(slug)} ${NULL}` };
+    case 'wildfire':
+      return {
+        type: ['object', 'null'],
+        description: `Empty where there is none of the three; a list that is left out is not loaded. ${NULL}`,
+        properties: Object.fromEntries(
+          WILDFIRE_LISTS.map((list) => [list, { ...FEATURES, description: within(`wildfire.${list}`) }]),
+        ),
+      };
+    case 'object':
+    case 'features':
+      return {
+        type: details === 'object' ? ['object', 'null'] : 'object',
+        description: `A GeoJSON FeatureCollection. ${within(slug)}${details === 'object' ? ` ${NULL}` : ''}`,
+        required: ['type', 'radius_m', 'features'],
+        properties: {
+          type: { const: 'FeatureCollection' },
+          radius_m: {
+            type: 'number',
+            const: SEARCH_RADII[slug as Searched],
+            description: 'Radius of the search in metres.',
+          },
+          features: FEATURES,
+        },
+      };
+  }
+}
+
+function answerSchema(slug: TopicSlug): JsonSchema {
+  return {
+    type: 'object',
+    required: ['topic', 'location', 'result'],
+    properties: {
+      topic: { type: 'string', const: slug },
+      location: reference('Location'),
+      result: reference(resultName(slug)),
+    },
+  };
+}
+
+function bundleSchema(slugs: readonly TopicSlug[]): JsonSchema {
+  const entry = (slug: TopicSlug) => ({ anyOf: [reference(resultName(slug)), reference('UnavailableTopic')] });
+  return envelope({
+    type: 'object',
+    required: ['location', 'topics'],
+    properties: {
+      location: reference('Location'),
+      topics: {
+        type: 'object',
+        required: slugs,
+        properties: Object.fromEntries(slugs.map((slug) => [slug, entry(slug)])),
+      },
+    },
+  });
+}
+
+function envelope(data: JsonSchema): JsonSchema {
+  return { type: 'object', required: ['data', 'meta'], properties: { data, meta: reference('Meta') } };
+}
+
+function resultName(slug: TopicSlug): string {
+  return `${slug}Result`;
+}
+
+function answerName(slug: TopicSlug): string {
+  return `${slug}Answer`;
+}
+
+function schemaOf(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any' });
+  return rest as JsonSchema;
 }

@@ -1,5 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram, type OpenMetricsContentType, Registry } from 'prom-client';
+import { PerilbookError } from '../../base/errors.ts';
 import { CREDITS } from '../../contract/credits.ts';
 
 /** Counts what a service does. Labels are only routes and statuses, because readers of the metrics must not see accounts and keys. */
@@ -49,15 +52,14 @@ export function createServiceMetrics(): ServiceMetrics {
     help: 'Requests that are being answered',
     registers,
   });
-  let open = 0;
 
   function watch(app: FastifyInstance): void {
     app.addHook('onRequest', (request, { raw }, done) => {
       const startedAt = performance.now();
-      open++;
+      inFlight.inc();
       // Also where the client leaves before the answer has ended.
       raw.once('close', () => {
-        open--;
+        inFlight.dec();
         // The pattern, not the path: a label must not have a value for each location or guess.
         const route = request.routeOptions.url ?? 'none';
         const isDelivered = raw.writableFinished;
@@ -70,12 +72,63 @@ export function createServiceMetrics(): ServiceMetrics {
     });
   }
 
+  return { contentType: registry.contentType, watch, text: () => registry.metrics() };
+}
+
+/** The address of the metrics, on this machine only. */
+interface MetricsAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `127.0.0.1:9464`, or the port alone. @throws USAGE for an address that other machines could reach */
+export function metricsAddress(text: string): MetricsAddress {
+  const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) {
+    throw new PerilbookError('USAGE', `--metrics ${text} is not an address`, 'Write it like 127.0.0.1:9464.');
+  }
+  if (!/^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(host)) {
+    throw new PerilbookError(
+      'USAGE',
+      `--metrics ${text} could be read from other machines`,
+      'Use 127.0.0.1 or [::1], and let an agent on this machine read it.',
+    );
+  }
+  return { host: host.replace(/[[\]]/g, ''), port: Number(port) };
+}
+
+/** Serves the metrics under `/metrics`. @throws USAGE where the address is taken */
+export async function startMetricsServer(
+  { host, port }: MetricsAddress,
+  { text, contentType }: ServiceMetrics,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') response.writeHead(404).end();
+    else if (request.method !== 'GET') response.writeHead(405, { allow: 'GET' }).end();
+    else {
+      const send = (body: string) => response.writeHead(200, { 'content-type': contentType }).end(body);
+      text().then(send, () => response.writeHead(500).end());
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        new PerilbookError(
+          'USAGE',
+          `Cannot serve metrics on ${host}:${port} (${error.code})`,
+          'Choose another port: --metrics 127.0.0.1:PORT.',
+        ),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+  const { port: bound } = server.address() as AddressInfo;
   return {
-    contentType: registry.contentType,
-    watch,
-    text: () => {
-      inFlight.set(open);
-      return registry.metrics();
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}/metrics`,
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise((done) => server.close(done));
+      server.closeAllConnections();
+      await closed;
     },
   };
 }
