@@ -32,17 +32,17 @@ test('a run from local data speaks of no credits, asks nothing, and shows its re
   await price(page, String(CELLS));
   assert.match((await page.locator('#about').textContent())!, /account 127\.0\.0\.1/);
   await page.getByLabel('Public data on this machine').check();
-  await page.locator('#dock-free', { hasText: '60 places to look up, free of charge.' }).waitFor();
+  await page.locator('#budget-words', { hasText: '60 places to look up, free of charge.' }).waitFor();
   assert.ok(await page.locator('#ways-box').isHidden());
   await nothingFound(page, 'local data');
   await page.click('#start');
   await title(page, 'Complete');
   assert.ok(await page.locator('#confirm').isHidden(), 'nothing to confirm');
   await page.locator('#report-step').waitFor();
+  await page.locator('#result-story', { hasText: 'of the' }).waitFor();
   for (const part of ['#overview', '#budget-step', '#run-step', 'header']) {
     assert.doesNotMatch(await page.locator(part).innerText(), /credit|budget|bought|price/i, part);
   }
-  assert.match(await page.locator('#result-story').innerText(), /of the/);
   await nothingFound(page, 'results of local data');
   assert.deepEqual([scene.harness.charged(), scene.harness.charged('made up')], [0, 0]);
   assert.deepEqual([complaints, scene.bugs], [[], []]);

@@ -113,16 +113,18 @@ test(
     const [first, second] = ['first.csv', 'second.csv'].map((name) => join(scene.harness.folder, name));
     for (const file of [first!, second!]) writeFileSync(file, portfolio(12));
     const open = async (file: string) => {
+      if (await page.locator('#path').isHidden()) await page.click('#file-fold > summary');
       await page.fill('#path', file);
       await page.keyboard.press('Enter');
-      await page.locator('#file-chosen', { hasText: file }).waitFor();
+      await page.locator('#file-line', { hasText: file }).waitFor();
     };
     await open(first!);
     await page.locator('#columns-fold > summary:focus').waitFor();
+    await page.click('#file-fold > summary');
     await page.fill('#path', ' ');
     await page.keyboard.press('Enter');
     await page.locator('#file-error', { hasText: 'Enter the path of a file on this machine' }).waitFor();
-    await page.locator('#file-chosen', { hasText: first! }).waitFor();
+    await page.locator('#file-line', { hasText: first! }).waitFor({ state: 'attached' });
     await onlyWildfire(page);
     await price(page, '12');
     await page.fill('#budget', '5');
@@ -151,7 +153,7 @@ test(
     assert.ok((await page.locator('#run-step').isHidden()) && (await page.locator('#report-step').isHidden()));
     await page.goBack();
     await title(page, 'Paused');
-    await page.locator('#file-chosen', { hasText: 'first.csv' }).waitFor();
+    await page.locator('#file-line', { hasText: 'first.csv' }).waitFor();
     await page.locator('#report-step').waitFor();
     assert.equal(await page.locator('#list-peril option:checked').textContent(), 'Wildfire');
     assert.deepEqual([complaints, scene.bugs, context.pages().length], [[], [], 1]);
@@ -220,13 +222,13 @@ test(
     const scene = await openUi(t, {}, { subscription: customSubscription(10_000, 100), factor: 20 });
     const { page, complaints } = await openPage(t, scene);
     await page.click('#sample-file');
-    await page.locator('#file-chosen', { hasText: 'sample.csv: CSV' }).waitFor();
+    await page.locator('#file-line', { hasText: 'sample.csv: CSV' }).waitFor();
     await price(page, '[0-9,]+');
     // The harness's service knows no city of the sample.
     const file = join(scene.harness.folder, 'book.csv');
     writeFileSync(file, portfolio(65));
     await page.setInputFiles('#file', file);
-    await page.locator('#file-chosen', { hasText: 'book.csv: CSV' }).waitFor();
+    await page.locator('#file-line', { hasText: 'book.csv: CSV' }).waitFor();
     await price(page, '[0-9,]{4,}|975');
     await onlyWildfire(page);
     await price(page, '65');

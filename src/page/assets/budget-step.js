@@ -27,6 +27,8 @@ import {
 /** Keys that move the slider, in steps of one per cent. */
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 
+const NOTHING_TO_START = 'No row of this file can be looked up: there is nothing to start.';
+
 const startError = signal(null);
 /** What is asked in the dialog: a budget, and the choice that was priced; null: nothing is. */
 const confirmed = signal(null);
@@ -86,7 +88,7 @@ export async function goOn() {
 
 export function BudgetStep() {
   const isFree = isLocal.value;
-  return html`<section id="budget-step" class=${`dock ${isFree ? 'free' : ''}`.trim()} aria-labelledby="budget-title">
+  return html`<section id="budget-step" class="dock" aria-labelledby="budget-title">
     <h2 id="budget-title" class="unseen">${isFree ? 'Start' : 'Budget'}</h2>
     ${isWorking.value ? html`<${RunLive} />` : html`<${ErrorBox} id="key-error" error=${keyRefusal.value} /><${Form} />`}
     <${ErrorBox} id="budget-error" error=${startError.value} />
@@ -101,8 +103,11 @@ function Form() {
     event.preventDefault();
     void ask();
   };
+  const start = html`<button type="submit" id="start" class="button primary" aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isUncharged() ? 'Start' : 'Start…'}</button>`;
+  if (isLocal.value) {
+    return html`<form id="budget-form" class="free" onSubmit=${submit}><span id="budget-words" class=${stale} role="status">${freeWords(priced.value.summary)}</span>${start}</form>`;
+  }
   return html`<form id="budget-form" novalidate onSubmit=${submit}>
-    <p id="dock-free" class=${stale}>${isLocal.value && freeWords(priced.value.summary)}</p>
     <div class="dock-row"><label for="budget">Budget in credits</label>
       <input id="budget" type="text" inputmode="numeric" autocomplete="off" aria-describedby="budget-words" aria-invalid=${isWrong() ? 'true' : undefined} value=${budgetText.value} onInput=${({
         currentTarget,
@@ -118,7 +123,7 @@ function Form() {
           document.getElementById('budget').focus();
         }}>Use the price: ${grouped(planned)}</button>`
       }
-      <button type="submit" id="start" class="button primary" aria-describedby="budget-words" disabled=${!canStart()} ...${needsServer()}>${isUncharged() ? 'Start' : 'Start…'}</button></div>
+      ${start}</div>
     <p class="small"><strong id="budget-meaning" class=${stale} role="status">${meaningOf()}</strong> <span id="budget-words" class="soft" role="status">${budgetWords(planned)}</span></p>
   </form>`;
 }
@@ -140,7 +145,7 @@ function budgetWords(planned) {
   if (isWrong()) return 'Enter a whole number of credits.';
   const summary = priced.value?.summary;
   if (summary === undefined) return 'Start is possible once the price is known.';
-  if (summary.cells === 0) return 'No row of this file can be looked up: there is nothing to start.';
+  if (summary.cells === 0) return NOTHING_TO_START;
   const start = 'Nothing is bought until you press Start and confirm.';
   const left = summary.credits_available;
   if (left === null) return 'The sample charges nothing: Start looks up all places, or as many as a budget would buy.';
@@ -167,28 +172,29 @@ function Slider() {
   return html`<input id="budget-slider" type="range" min="0" max=${most} value=${Math.min(budget.value ?? 0, most)} aria-label="Budget" aria-valuetext=${says} disabled=${most === 0} onKeyDown=${move} onInput=${({ currentTarget }) => setBudget(Number(currentTarget.value))} />`;
 }
 
+/** The question before anything is spent. */
 export function Confirmation() {
   const dialog = useRef(null);
-  const shown = useRef(null);
   const asked = confirmed.value;
   useLayoutEffect(() => {
-    shown.current = asked;
     if (asked !== null && !dialog.current.open) dialog.current.showModal();
-    if (asked === null) dialog.current.close();
   }, [asked]);
-  const close = () => {
-    confirmed.value = null;
-  };
+  if (asked === null) return null;
   // The browser tells of a close later: by then the next question may have been asked.
   const whenClosed = () => {
-    if (!dialog.current.open && confirmed.value === shown.current) close();
+    if (!dialog.current?.open) confirmed.value = null;
+  };
+  const close = () => dialog.current.close();
+  const yes = () => {
+    close();
+    void begin(asked);
   };
   return html`<dialog id="confirm" ref=${dialog} aria-labelledby="confirm-title" aria-describedby="confirm-words" onClose=${whenClosed}>
-    <h2 id="confirm-title">${asked && `${confirmation(asked.credits)}?`}</h2>
-    <p id="confirm-words">${asked && askWords(asked.credits)}</p>
-    <p id="confirm-more" class="soft">${asked && moreWords()}</p>
+    <h2 id="confirm-title">${confirmation(asked.credits)}?</h2>
+    <p id="confirm-words">${askWords(asked.credits)}</p>
+    <p id="confirm-more" class="soft">${moreWords()}</p>
     <p class="row"><button type="button" id="confirm-no" class="button" autofocus onClick=${close}>Cancel</button>
-      <button type="button" id="confirm-yes" class="button primary" onClick=${() => asked && begin(asked)}>${asked && `Yes, ${confirmation(asked.credits).toLowerCase()}`}</button></p>
+      <button type="button" id="confirm-yes" class="button primary" onClick=${yes}>Yes, ${confirmation(asked.credits).toLowerCase()}</button></p>
   </dialog>`;
 }
 
@@ -209,6 +215,7 @@ function moreWords() {
 }
 
 function freeWords({ cells, cells_cached }) {
+  if (cells === 0) return NOTHING_TO_START;
   const left = cells - cells_cached;
   return left === 0
     ? 'All answers are here already. Start writes the output.'

@@ -3,8 +3,8 @@ import { useEffect } from 'preact/hooks';
 import { post, Refusal, upload } from './api.js';
 import { needsServer } from './connection.js';
 import { byteSize, counted } from './format.js';
-import { ErrorBox, html } from './html.js';
-import { about, file, getAgain } from './state.js';
+import { ErrorBox, Fold, html } from './html.js';
+import { about, file, getAgain, isOpening } from './state.js';
 
 const error = signal(null);
 /** The share that is uploaded; null: nothing is; undefined: not known yet. */
@@ -84,37 +84,39 @@ export function FileStep({ whenOpened, whenFailed }) {
       if (picked) void send(picked);
     });
   }, []);
-  const isOpen = file.value !== null;
-  return html`<section id="file-step" class=${isOpen ? 'chosen' : ''} aria-labelledby="file-title">
-    <h2 id="file-title">File</h2>
-    ${isOpen && html`<p id="file-chosen">${chosenWords(file.value)}</p>`}
-    <div id="drop" class=${`drop ${isOver.value ? 'over' : ''}`}>
-      <p class="drop-words">Drop a file with latitude and longitude columns here</p>
-      <input type="file" id="file" class="unseen" aria-describedby="file-kinds" ...${needsServer()} onChange=${({
-        currentTarget,
-      }) => {
-        const [picked] = currentTarget.files;
-        if (picked) void send(picked);
-        currentTarget.value = '';
-      }} />
-      <label class="button primary" for="file">${isOpen ? 'Choose another file' : 'Choose a file'}</label>
-      ${' '}<button type="button" id="sample-file" class="button" onClick=${sendSample} ...${needsServer()}>Try it with a sample</button>
-      <p id="file-kinds" class="soft small">CSV, Excel, Parquet, NDJSON, JSON or GeoJSON. It stays on this machine; only coordinates are sent to the service.</p>
-    </div>
-    <form id="path-form" class="path" onSubmit=${(event) => {
-      event.preventDefault();
-      const path = event.currentTarget.querySelector('input').value;
-      if (path.trim() === '') error.value = NO_PATH;
-      else void open(() => post('/api/files/named', { path }), true);
-    }}>
-      <label for="path">Or open a file on this machine by its path</label>
-      <span class="joined"><input id="path" type="text" autocomplete="off" spellcheck=${false} placeholder="/folder/portfolio.csv" /><button type="submit" class="button" ...${needsServer()}>Open</button></span>
-    </form>
+  const line = file.value === null ? '' : fileWords(file.value);
+  return html`<section id="file-step" class=${isOver.value ? 'over' : ''} aria-labelledby="file-title">
+    <${Fold} name="file" title="File" line=${line} isOpen=${isOpening}><${Opener} /><//>
     ${uploaded.value !== null && html`<progress id="upload" aria-label="Upload" value=${uploaded.value}></progress>`}
     <${ErrorBox} id="file-error" error=${error.value} />
   </section>`;
 }
 
-function chosenWords({ name, path, format, bytes, columns }) {
+function Opener() {
+  const pick = ({ currentTarget }) => {
+    const [picked] = currentTarget.files;
+    if (picked) void send(picked);
+    currentTarget.value = '';
+  };
+  const openPath = (event) => {
+    event.preventDefault();
+    const path = event.currentTarget.querySelector('input').value;
+    if (path.trim() === '') error.value = NO_PATH;
+    else void open(() => post('/api/files/named', { path }), true);
+  };
+  return html`<div id="drop" class="drop">
+      <p class="drop-words">Drop a file with latitude and longitude columns here</p>
+      <input type="file" id="file" class="unseen" aria-describedby="file-kinds" ...${needsServer()} onChange=${pick} />
+      <label class="button primary" for="file">Choose a file</label>
+      ${' '}<button type="button" id="sample-file" class="button" onClick=${sendSample} ...${needsServer()}>Try it with a sample</button>
+      <p id="file-kinds" class="soft small">CSV, Excel, Parquet, NDJSON, JSON or GeoJSON. It stays on this machine; only coordinates are sent to the service.</p>
+    </div>
+    <form id="path-form" class="path" onSubmit=${openPath}>
+      <label for="path">Or open a file on this machine by its path</label>
+      <span class="joined"><input id="path" type="text" autocomplete="off" spellcheck=${false} placeholder="/folder/portfolio.csv" /><button type="submit" class="button" ...${needsServer()}>Open</button></span>
+    </form>`;
+}
+
+function fileWords({ name, path, format, bytes, columns }) {
   return `${path ?? name}: ${FORMATS[format] ?? format}, ${byteSize(bytes)}, ${counted(columns.length, 'column')}`;
 }

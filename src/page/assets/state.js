@@ -21,6 +21,9 @@ export function choose(part) {
 
 export const folds = { columns: signal(true), topics: signal(true), source: signal(true), price: signal(true) };
 
+/** Whether the step that opens a file is unfolded. */
+export const isOpening = signal(true);
+
 export function fold(isFolded) {
   for (const isOpen of Object.values(folds)) isOpen.value = !isFolded;
 }
@@ -139,6 +142,7 @@ export function takeFile(opened) {
     offered.value = NOTHING_OFFERED;
     take(opened, readDraft(opened.id));
     turn.value++;
+    isOpening.value = false;
   });
   reportState.current = read('sessionStorage', opened.id);
 }
@@ -154,6 +158,7 @@ function take(opened, { header: _, budget: text = '', ...draft }) {
 /** Closes the open file. */
 export function leaveFile() {
   file.value = null;
+  isOpening.value = true;
   chosen.value = { source: about.value.source };
 }
 
