@@ -2,7 +2,6 @@ import { extname } from 'node:path';
 import { PerilbookError } from '../base/errors.ts';
 import { isZip } from '../formats/bytes/unpack.ts';
 import { csvRowFile } from './csv/csv-row-file.ts';
-import type { CsvOptions } from './csv/dialect.ts';
 import { newCsvWriter } from './csv/new-csv.ts';
 import { extensionOf, withoutCompression } from './files/compression.ts';
 import { isParquet, refuseOtherFormats } from './files/file-signature.ts';
@@ -11,11 +10,7 @@ import type { WriteNewFile } from './files/row-output.ts';
 import { geojsonRowFile, isGeojson } from './json/geojson-row-file.ts';
 import { isJsonArray, isNdjson, jsonArrayRowFile, ndjsonRowFile } from './json/ndjson-row-file.ts';
 import { writeNewGeojson, writeNewNdjson } from './json/new-json.ts';
-import type { RowFile } from './port.ts';
-import type { XlsxOptions } from './xlsx/xlsx-row-file.ts';
-
-/** Settings of an input that override the detection by its content. */
-export type OpenOptions = CsvOptions & XlsxOptions;
+import type { OpenOptions, RowFile } from './port.ts';
 
 /** How to recognize and open files of a format. */
 export interface FormatReading {

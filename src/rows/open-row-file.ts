@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
 import { PerilbookError } from '../base/errors.ts';
-import { type FormatReading, formatNamed, formatOfOutput, type OpenOptions, readingOf } from './file-formats.ts';
+import { type FormatReading, formatNamed, formatOfOutput, readingOf } from './file-formats.ts';
 import { type InputFile, type InputStreams, openInput } from './files/input-file.ts';
 import { unpackedInput } from './files/streamed-input.ts';
 import { utf8Input } from './files/utf16-files.ts';
 import { withKeptColumns } from './kept-columns.ts';
 import { tableOfRows, writeTable } from './new-table.ts';
-import type { RowFile } from './port.ts';
+import type { OpenOptions, RowFile } from './port.ts';
 
 /** The streams for `-`, and the signal that ends the wait for a pipe. */
 export interface Streams extends InputStreams {

@@ -3,6 +3,7 @@ import { bug } from '../base/errors.ts';
 import type { FieldSink } from '../contract/answer.ts';
 import type { Value, ValueType } from '../formats/typed-value.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
+import type { FileEncoding } from './files/text-encoding.ts';
 
 /** Where a row is: its line, and its part file where the input is several. */
 export type LineReference = Pick<Row, 'line' | 'part'>;
@@ -122,6 +123,19 @@ export interface RowPieces {
   open(file: number): Promise<PieceReader>;
   /** @throws INPUT_UNREADABLE if a file has changed since it was opened */
   assertSame(): Promise<void>;
+}
+
+/** Settings of an input that override the detection by its content. */
+export interface OpenOptions {
+  /** Of a CSV file: one ASCII character except quotes and line ends. */
+  readonly delimiter?: string;
+  readonly encoding?: FileEncoding;
+  /** False if the first row of a table is already a record; columns are then named by number. */
+  readonly header?: boolean;
+  /** The line or the row of a table with the column names. Lines above it are copied to the output. */
+  readonly headerLine?: number;
+  /** The name of a sheet, or its number from 1. */
+  readonly sheet?: string;
 }
 
 /** An opened input file. */

@@ -166,7 +166,6 @@ test('a failure of the disk reaches the writer, and discarding ends the engine',
     write: async () => Promise.reject(new Error('full')),
     commit: async () => {},
     discard: async () => {},
-    written: () => 0,
   };
   const output = compressedOutput(failing, 'gzip');
   const noise = Buffer.from(Array.from({ length: 1 << 20 }, (_, i) => (Math.imul(i, 0x9e3779b1) >>> 13) & 0xff));

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import type { OpenOptions } from '../../src/rows/file-formats.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import type { OpenOptions } from '../../src/rows/port.ts';
 import { allRows, temporaryFolder, writeRows } from './book-fixture.ts';
 
 const folder = temporaryFolder();

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import exceljs from 'exceljs';
 import { PerilbookError } from '../../src/base/errors.ts';
-import type { OpenOptions } from '../../src/rows/file-formats.ts';
 import { openRowFile } from '../../src/rows/open-row-file.ts';
+import type { OpenOptions } from '../../src/rows/port.ts';
 import { ADDED, allRows, fillWith, temporaryFolder, writeRows } from './book-fixture.ts';
 import { cellsOf, type FixtureOptions, type FixtureSheet, partsOf, workbook } from './xlsx-fixture.ts';
 

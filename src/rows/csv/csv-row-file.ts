@@ -3,15 +3,24 @@ import type { ByteBuffer } from '../files/byte-buffer.ts';
 import { assertSameFile, type InputFile, isPlainFile } from '../files/input-file.ts';
 import { writeTextRows } from '../files/row-output.ts';
 import { encodedOnce } from '../placed-fields.ts';
-import type { PieceReader, Row, RowFile, RowPiece, RowPieces, WriteRequest, WriteResult } from '../port.ts';
-import { type CsvOptions, type Dialect, likelyHeader, readDialect } from './dialect.ts';
+import type {
+  OpenOptions,
+  PieceReader,
+  Row,
+  RowFile,
+  RowPiece,
+  RowPieces,
+  WriteRequest,
+  WriteResult,
+} from '../port.ts';
+import { type Dialect, likelyHeader, readDialect } from './dialect.ts';
 import { encodingToWrite, textFormatter } from './format-fields.ts';
 import { addBatch, bytesOfNextRows, bytesOfPlaces, placeAdder } from './place-bytes.ts';
 import { readNumbers } from './read-numbers.ts';
 import { type BatchRequest, CUT_WIDTH, csvBatches, cutRecord } from './record-batches.ts';
 import { writeInThreads } from './write-in-threads.ts';
 
-export function csvRowFile(input: InputFile, options: CsvOptions): RowFile {
+export function csvRowFile(input: InputFile, options: OpenOptions): RowFile {
   const dialect = readDialect(input, options);
   return {
     format: dialect.delimiter === '\t' ? 'tsv' : 'csv',
@@ -33,9 +42,17 @@ function unnamedNote({ header, hasHeader, columns }: Dialect): string | null {
     : `${what}: the last ${unnamed} fields have none.`;
 }
 
-async function* readRows(input: InputFile, dialect: Dialect, request: BatchRequest): AsyncGenerator<readonly Row[]> {
-  for await (const { rows } of csvBatches(input, dialect, request)) {
-    if (rows.length > 0) yield rows;
+/** Reads the file or a piece of it. */
+async function* readRows(
+  input: InputFile,
+  dialect: Dialect,
+  request: BatchRequest,
+): AsyncGenerator<readonly Row[], RowPiece> {
+  const batches = csvBatches(input, dialect, request);
+  for (;;) {
+    const { done, value } = await batches.next();
+    if (done) return value;
+    if (value.rows.length > 0) yield value.rows;
   }
 }
 
@@ -111,7 +128,7 @@ export function csvPieces(
     pieces.push({ file: 0, from, to, isGuess: !isFirst, line: isFirst ? firstLine : 0, rows: 0, lines: 0 });
   }
   const reader: PieceReader = {
-    read: (piece, columns, needed) => rowsOfPiece(input, dialect, piece, columns, needed),
+    read: (piece, columns, needed) => readRows(input, dialect, { columns, needed, dropFrom: null, piece }),
     readNumbers: (piece, columns) => readNumbers(input, dialect, piece, columns),
   };
   return {
@@ -123,19 +140,4 @@ export function csvPieces(
       assertSame: () => assertSameFile(input),
     },
   };
-}
-
-async function* rowsOfPiece(
-  input: InputFile,
-  dialect: Dialect,
-  piece: RowPiece,
-  columns: readonly number[],
-  needed: number | undefined,
-): AsyncGenerator<readonly Row[], RowPiece> {
-  const batches = csvBatches(input, dialect, { columns, needed, dropFrom: null, piece });
-  for (;;) {
-    const { done, value } = await batches.next();
-    if (done) return value;
-    if (value.rows.length > 0) yield value.rows;
-  }
 }

@@ -3,17 +3,7 @@ import { guessEncoding, type TextEncoding } from '../../formats/bytes/decode-tex
 import { fieldText, isBlank, newRecordSpan, type RecordSpan, scanRecord } from '../../formats/csv/scan-records.ts';
 import { type InputFile, unreadable } from '../files/input-file.ts';
 import type { FileEncoding } from '../files/text-encoding.ts';
-
-/** Settings of a CSV file that override the detection by its content. */
-export interface CsvOptions {
-  /** One ASCII character except quotes and line ends. */
-  readonly delimiter?: string;
-  readonly encoding?: FileEncoding;
-  /** False if the first line is a row; columns are then named by number. */
-  readonly header?: boolean;
-  /** The line with the column names; lines above it are copied to the output. */
-  readonly headerLine?: number;
-}
+import type { OpenOptions } from '../port.ts';
 
 /** The syntax of a CSV file, and the position of its header. */
 export interface Dialect {
@@ -48,7 +38,7 @@ const RECORDS_TO_JUDGE_BY = 50;
 const BOM = '\xef\xbb\xbf';
 
 /** Looks at the head of a file (in an encoding whose structure is ASCII). */
-export function readDialect(input: InputFile, options: CsvOptions): Dialect {
+export function readDialect(input: InputFile, options: OpenOptions): Dialect {
   const { name, head: bytes, isWhole } = input;
   const start = bytes.toString('latin1', 0, BOM.length) === BOM ? BOM.length : 0;
   const declared = /^sep=([^\r\n"])(?=[\r\n])/i.exec(bytes.toString('latin1', start, start + 8));
@@ -91,7 +81,7 @@ const HEADER_LINE = 'Name another line: --header-line N (header_line: N in the j
 /** The first byte of the header line. @throws USAGE, INPUT_UNREADABLE */
 function linesAbove(
   { name, head }: InputFile,
-  { headerLine = 1, header }: CsvOptions,
+  { headerLine = 1, header }: OpenOptions,
 ): Pick<Head, 'from' | 'linesAbove'> {
   if (header === false) {
     const hint = 'Leave out one of them: --header-line, or --no-header (header: false).';
@@ -113,7 +103,7 @@ const TITLE_LINES = 20;
 /** The first line after the header whose fields could be column names; null if there is none. */
 export function likelyHeader(
   input: InputFile,
-  options: CsvOptions,
+  options: OpenOptions,
   isHeader: (fields: readonly string[]) => boolean,
 ): number | null {
   for (let headerLine = 1; headerLine <= TITLE_LINES; headerLine++) {

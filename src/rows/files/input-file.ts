@@ -120,57 +120,43 @@ async function inputOf(name: string, fd: number, identity: FileIdentity | null):
     utf16: null,
     identity,
     refused: (what, hint, cause) => unreadable(name, what, hint, cause),
-    startPass: async (isShort) =>
-      identity && isShort ? shortPass(name, identity) : await startPass(name, fd, identity),
+    startPass: async (isShort) => startPass(name, fd, identity, isShort),
   };
 }
 
-function shortPass(name: string, identity: FileIdentity): BytePass {
-  const orThrow = <T>(work: () => T, reason = asUnreadable): T => {
+function startPass(name: string, spooled: number, identity: FileIdentity | null, isShort = false): BytePass {
+  const orRefused = <T>(work: () => T, refusal = asUnreadable): T => {
     try {
       return work();
     } catch (error) {
-      throw reason(name, error);
+      throw refusal(name, error);
     }
   };
-  const fd = orThrow(() => openSync(name, 'r'), asGone);
-  const pass = {
-    readInto: async (buffer: Buffer, offset: number, position: number) =>
-      orThrow(() => readSync(fd, buffer, offset, buffer.length - offset, position)),
-    async assertSame() {
-      if (!isSame(identity, fstatSync(fd))) throw changed(name);
-    },
-    [Symbol.asyncDispose]: async () => closeSync(fd),
+  const fd = identity ? orRefused(() => openSync(name, 'r'), asGone) : spooled;
+  const isSame = () => {
+    if (identity === null) return true;
+    const { dev, ino, size, mtimeMs } = fstatSync(fd);
+    return dev === identity.dev && ino === identity.ino && size === identity.size && mtimeMs === identity.mtimeMs;
   };
-  if (isSame(identity, fstatSync(fd))) return pass;
-  closeSync(fd);
-  throw changed(name);
-}
-
-async function startPass(name: string, spooled: number, identity: FileIdentity | null): Promise<BytePass> {
-  const fd = identity ? await openFd(name, 'r').catch((error) => Promise.reject(asGone(name, error))) : spooled;
-  const pass: BytePass = {
-    async readInto(buffer, offset, position) {
-      try {
-        return (await readFd(fd, buffer, offset, buffer.length - offset, position)).bytesRead;
-      } catch (error) {
-        throw asUnreadable(name, error);
-      }
-    },
-    async assertSame() {
-      if (identity && !isSame(identity, await statFd(fd))) throw changed(name);
-    },
-    async [Symbol.asyncDispose]() {
-      if (identity) await closeFd(fd);
-    },
+  const end = () => {
+    if (identity) closeSync(fd);
   };
-  try {
-    await pass.assertSame();
-    return pass;
-  } catch (error) {
-    await pass[Symbol.asyncDispose]();
-    throw error;
+  if (!isSame()) {
+    end();
+    throw changed(name);
   }
+  return {
+    async readInto(buffer, offset, position) {
+      const length = buffer.length - offset;
+      if (isShort) return orRefused(() => readSync(fd, buffer, offset, length, position));
+      const read = readFd(fd, buffer, offset, length, position);
+      return (await read.catch((error) => Promise.reject(asUnreadable(name, error)))).bytesRead;
+    },
+    async assertSame() {
+      if (!isSame()) throw changed(name);
+    },
+    [Symbol.asyncDispose]: async () => end(),
+  };
 }
 
 function asGone(name: string, error: unknown): unknown {
@@ -195,10 +181,6 @@ function endless(name: string): PerilbookError {
 
 function identityOf({ dev, ino, size, mtimeMs }: Stats): FileIdentity {
   return { dev, ino, size, mtimeMs };
-}
-
-function isSame(a: FileIdentity, b: FileIdentity): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs;
 }
 
 function changed(file: string): PerilbookError {

@@ -14,11 +14,7 @@ export interface OutputFile {
   commit(): Promise<void>;
   /** Removes the written bytes. Call it on any failure; it does nothing after a commit. */
   discard(): Promise<void>;
-  /** The bytes that were written so far, after compression. */
-  written(): number;
 }
-
-type UncountedOutput = Omit<OutputFile, 'written'>;
 
 /** The input's identity; the output must be another file. */
 export interface InputIdentity {
@@ -67,21 +63,9 @@ export async function openOutput(
   stdout?: Writable,
   signal?: AbortSignal,
 ): Promise<OutputFile> {
-  if (output !== '-') return counted(await openFile(output, input, signal));
+  if (output !== '-') return await openFile(output, input, signal);
   if (!stdout) throw new PerilbookError('USAGE', 'There is no standard output to write to', 'Give the name of a file.');
-  return counted(streamOutput(stdout, 'standard output', signal));
-}
-
-function counted(output: UncountedOutput): OutputFile {
-  let written = 0;
-  return {
-    ...output,
-    write(bytes) {
-      written += bytes.length;
-      return output.write(bytes);
-    },
-    written: () => written,
-  };
+  return streamOutput(stdout, 'standard output', signal);
 }
 
 /** Writes an output whole or not at all: the file gets its name when `write` is done; after a failure or an interrupt nothing has
@@ -102,7 +86,7 @@ export async function writeWhole<Result>(
   }
 }
 
-async function openFile(output: string, input: InputIdentity | null, signal?: AbortSignal): Promise<UncountedOutput> {
+async function openFile(output: string, input: InputIdentity | null, signal?: AbortSignal): Promise<OutputFile> {
   return await orUnwritable(output, async () => {
     const { target, stats: old } = await resolvedPath(output);
     if (old?.isDirectory()) throw unwritable(output, 'is a directory', 'Give the name of a file.');
@@ -123,7 +107,7 @@ async function openFile(output: string, input: InputIdentity | null, signal?: Ab
 /** Syncs while rows are still written: a single sync at the end of a large file takes long. */
 const BYTES_A_SYNC = 32 * 1024 * 1024;
 
-function renamedOutput(output: string, handle: FileHandle, temporary: string, target: string): UncountedOutput {
+function renamedOutput(output: string, handle: FileHandle, temporary: string, target: string): OutputFile {
   let left = false;
   let unsynced = 0;
   let syncing: Promise<void> = Promise.resolve();
@@ -158,7 +142,7 @@ function renamedOutput(output: string, handle: FileHandle, temporary: string, ta
   };
 }
 
-function deviceOutput(output: string, handle: FileHandle): UncountedOutput {
+function deviceOutput(output: string, handle: FileHandle): OutputFile {
   let open = true;
   const close = async () => {
     if (open) await handle.close();
@@ -171,7 +155,7 @@ function deviceOutput(output: string, handle: FileHandle): UncountedOutput {
   };
 }
 
-function pipeOutput(output: string, pipe: Writable, signal?: AbortSignal): UncountedOutput {
+function pipeOutput(output: string, pipe: Writable, signal?: AbortSignal): OutputFile {
   const stream = streamOutput(pipe, output, signal);
   const end = async () => {
     await stream.commit();
@@ -181,7 +165,7 @@ function pipeOutput(output: string, pipe: Writable, signal?: AbortSignal): Uncou
   return { ...stream, commit: () => orUnwritable(output, end), discard: async () => void pipe.destroy() };
 }
 
-function streamOutput(stdout: Writable, name: string, signal?: AbortSignal): UncountedOutput {
+function streamOutput(stdout: Writable, name: string, signal?: AbortSignal): OutputFile {
   // A failed write also emits 'error', which would end the process without a listener; the write itself reports it.
   const ignore = () => {};
   stdout.on('error', ignore);

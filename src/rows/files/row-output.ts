@@ -11,21 +11,27 @@ import { utf16Output } from './utf16-files.ts';
 /** Writes a table as a new file. @param source the file that the rows are from; null for none */
 export type WriteNewFile = (table: NewTable, target: TableTarget, source: InputFile | null) => Promise<WriteResult>;
 
-/** Writes rows whole or not at all, from small pieces; `write` gives their number. `encoded` compresses or converts them. */
+/** Writes rows whole or not at all, from small pieces; `writeAll` gives their number. `encoded` compresses or converts them. */
 export async function writeRows(
   { output: name, stdout, signal }: TableTarget,
   input: InputIdentity | null,
-  write: (gathered: ByteBuffer) => Promise<number>,
+  writeAll: (gathered: ByteBuffer) => Promise<number>,
   encoded = (file: OutputFile) => file,
 ): Promise<WriteResult> {
-  const output = encoded(await openOutput(name, input, stdout, signal));
+  const file = await openOutput(name, input, stdout, signal);
+  let bytes = 0;
+  const write = async (chunk: Buffer) => {
+    bytes += chunk.length;
+    await file.write(chunk);
+  };
+  const output = encoded({ ...file, write });
   const rows = await writeWhole(output, signal, async () => {
-    const gathered = byteBuffer((bytes) => output.write(bytes));
-    const count = await write(gathered);
+    const gathered = byteBuffer((block) => output.write(block));
+    const count = await writeAll(gathered);
     await gathered.finish();
     return count;
   });
-  return { rows, bytes: output.written() };
+  return { rows, bytes };
 }
 
 /** Writes text that was read from `input`, in its encoding, compressed as the names say. */
@@ -103,7 +109,6 @@ export function compressedOutput(output: OutputFile, compression: Compression | 
       await passedOn.catch(() => {});
       await output.discard();
     },
-    written: output.written,
   };
 }
 

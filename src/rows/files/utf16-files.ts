@@ -34,6 +34,7 @@ async function* utf8Chunks(pass: BytePass, name: string, utf16: Utf16): AsyncGen
 export function utf16Output(output: OutputFile, utf16: Utf16): OutputFile {
   let rest: Buffer = Buffer.alloc(0);
   return {
+    ...output,
     async write(bytes) {
       const all = rest.length > 0 ? Buffer.concat([rest, bytes]) : bytes;
       const end = all.length - unfinishedBytes(all);
@@ -41,9 +42,6 @@ export function utf16Output(output: OutputFile, utf16: Utf16): OutputFile {
       rest = Buffer.from(all.subarray(end));
       if (end > 0) await output.write(inOrder(utf16Of(all.subarray(0, end)), utf16));
     },
-    commit: () => output.commit(),
-    discard: () => output.discard(),
-    written: output.written,
   };
 }
 

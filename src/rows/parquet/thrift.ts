@@ -1,3 +1,5 @@
+import { type ByteBuffer, byteBuffer } from '../files/byte-buffer.ts';
+
 /** Thrift's compact protocol as a generic tree. A Parquet footer is edited in this form, so that unknown fields are kept. Maps are not
  * supported: no version of Parquet has one in footer or pages. */
 
@@ -50,11 +52,6 @@ interface Reader {
   left: number;
 }
 
-interface Writer {
-  bytes: Buffer;
-  used: number;
-}
-
 /** Reads the struct at the start of `bytes`, and returns its end. @throws Damage */
 export function readThrift(bytes: Buffer): { struct: ThriftStruct; end: number } {
   const reader: Reader = { bytes, at: 0, left: MOST_VALUES };
@@ -62,9 +59,13 @@ export function readThrift(bytes: Buffer): { struct: ThriftStruct; end: number }
   return { struct, end: reader.at };
 }
 
+/** A page's header takes some 40 bytes. */
+const FIRST_BYTES = 4 * 1024;
+
 /** Writes a struct as bytes. */
 export function writeThrift(struct: ThriftStruct): Buffer {
-  const writer = { bytes: Buffer.allocUnsafe(64 * 1024), used: 0 };
+  // Never flushed: it is passed on as a whole.
+  const writer = byteBuffer(async () => {}, new ArrayBuffer(FIRST_BYTES));
   writeStruct(writer, struct);
   return writer.bytes.subarray(0, writer.used);
 }
@@ -72,12 +73,12 @@ export function writeThrift(struct: ThriftStruct): Buffer {
 /** How a value of one type is read and written. */
 interface Codec {
   read(reader: Reader, depth: number): ThriftValue;
-  write(writer: Writer, value: ThriftValue): void;
+  write(writer: ByteBuffer, value: ThriftValue): void;
 }
 
 function codec<T extends ThriftValue>(
   read: (reader: Reader, depth: number) => T,
-  write: (to: Writer, value: T) => void,
+  write: (to: ByteBuffer, value: T) => void,
 ) {
   return { read, write: write as Codec['write'] };
 }
@@ -131,7 +132,7 @@ function readStruct(reader: Reader, depth: number): ThriftStruct {
   }
 }
 
-function writeStruct(writer: Writer, { fields }: ThriftStruct): void {
+function writeStruct(writer: ByteBuffer, { fields }: ThriftStruct): void {
   let last = 0;
   for (const { id, type, value } of fields) {
     const step = id - last;
@@ -156,7 +157,7 @@ function readList(reader: Reader, depth: number): ThriftList {
   return { elementType, items };
 }
 
-function writeList(writer: Writer, { elementType, items }: ThriftList): void {
+function writeList(writer: ByteBuffer, { elementType, items }: ThriftList): void {
   writeByte(writer, (Math.min(items.length, 15) << 4) | elementType);
   if (items.length > 14) writeVarint(writer, items.length);
   for (const item of items) CODECS[elementType]!.write(writer, item);
@@ -173,8 +174,8 @@ function readByte(reader: Reader): number {
   return byte;
 }
 
-function writeByte(writer: Writer, byte: number): void {
-  makeRoom(writer, 1);
+function writeByte(writer: ByteBuffer, byte: number): void {
+  writer.makeRoom(1);
   writer.bytes[writer.used++] = byte;
 }
 
@@ -184,16 +185,8 @@ function readBytes(reader: Reader, length: number): Buffer {
   return reader.bytes.subarray(reader.at - length, reader.at);
 }
 
-function writeBytes(writer: Writer, bytes: Buffer): void {
-  makeRoom(writer, bytes.length);
-  writer.used += bytes.copy(writer.bytes, writer.used);
-}
-
-function makeRoom(writer: Writer, more: number): void {
-  if (writer.used + more <= writer.bytes.length) return;
-  const larger = Buffer.allocUnsafe(Math.max(writer.bytes.length * 2, writer.used + more));
-  writer.bytes.copy(larger, 0, 0, writer.used);
-  writer.bytes = larger;
+function writeBytes(writer: ByteBuffer, bytes: Buffer): void {
+  writer.addBytes(bytes, 0, bytes.length);
 }
 
 function readVarint(reader: Reader): number {
@@ -206,7 +199,7 @@ function readVarint(reader: Reader): number {
   throw new Damage('it has a number that is too long');
 }
 
-function writeVarint(writer: Writer, value: number | bigint): void {
+function writeVarint(writer: ByteBuffer, value: number | bigint): void {
   let rest = BigInt(value);
   for (; rest >= 0x80n; rest >>= 7n) writeByte(writer, Number(rest & 0x7fn) | 0x80);
   writeByte(writer, Number(rest));
@@ -228,7 +221,7 @@ function readLong(reader: Reader): bigint {
   throw new Damage('it has a number that is too long');
 }
 
-function writeInteger(writer: Writer, value: number | bigint): void {
+function writeInteger(writer: ByteBuffer, value: number | bigint): void {
   const whole = BigInt(value);
   writeVarint(writer, (whole << 1n) ^ (whole >> 63n));
 }

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { PerilbookError } from '../../base/errors.ts';
 import { chunksFrom } from '../../formats/bytes/byte-source.ts';
-import { formatNamed, type OpenOptions } from '../file-formats.ts';
+import { formatNamed } from '../file-formats.ts';
 import { type InputFile, openInput, unreadable } from '../files/input-file.ts';
 import { openOutput, writeWhole } from '../files/output-file.ts';
 import { unpackedInput } from '../files/streamed-input.ts';
 import { openRowFile } from '../open-row-file.ts';
-import type { Row, RowFile, RowPieces, RowSource, WriteRequest, WriteResult } from '../port.ts';
+import type { OpenOptions, Row, RowFile, RowPieces, RowSource, WriteRequest, WriteResult } from '../port.ts';
 import type { ListedPart } from './list-parts.ts';
 
 /** The format of a part without any bytes, which has no columns. */
@@ -191,5 +191,5 @@ async function copy(input: InputFile, { output, signal }: WriteRequest): Promise
     await using pass = await input.startPass();
     for await (const chunk of chunksFrom(pass, 0)) await file.write(chunk);
   });
-  return { rows: 0, bytes: file.written() };
+  return { rows: 0, bytes: input.size };
 }

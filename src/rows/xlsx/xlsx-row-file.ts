@@ -10,24 +10,14 @@ import {
 import { type SheetCell, type SheetRow, sheetPieces } from '../../formats/xlsx/sheet-parser.ts';
 import { openWorkbook, type Workbook } from '../../formats/xlsx/workbook.ts';
 import type { InputFile } from '../files/input-file.ts';
-import type { Row, RowFile } from '../port.ts';
+import type { OpenOptions, Row, RowFile } from '../port.ts';
 import { type OpenSheet, writeSheet } from './write-sheet.ts';
-
-/** The user's settings for a workbook. */
-export interface XlsxOptions {
-  /** The name of a sheet, or its number from 1. */
-  readonly sheet?: string;
-  /** The number of the row with the column names; default: the first row that is not empty. */
-  readonly headerLine?: number;
-  /** False if the first row is already a record. */
-  readonly header?: boolean;
-}
 
 /** How many rows at the top of a sheet may be titles. */
 const ROWS_LOOKED_AT = 20;
 
 /** Opens a sheet of an Excel workbook (.xlsx, .xlsm). */
-export async function xlsxRowFile(input: InputFile, options: XlsxOptions): Promise<RowFile> {
+export async function xlsxRowFile(input: InputFile, options: OpenOptions): Promise<RowFile> {
   const workbook = await openWorkbook(input, options.sheet);
   const cells = await sheetCellReader(workbook);
   const isUsed = (cell: SheetCell) =>
@@ -101,7 +91,7 @@ function headerOf(
   file: string,
   { sheetName }: Workbook,
   first: readonly SheetRow[],
-  { header, headerLine }: XlsxOptions,
+  { header, headerLine }: OpenOptions,
 ): SheetRow | null {
   const named = first.find(({ line }) => line === headerLine);
   if (headerLine !== undefined ? named === undefined : first.length === 0) {
