@@ -43,7 +43,6 @@ test('sources are chosen by topic, source, loader, natural and all, with the bou
   assert.deepEqual(namesOf(['ibtracs']), ['ibtracs']);
   const natural = namesOf(['natural']);
   assert.deepEqual(natural.slice(0, 4), ['areas', 'counties', 'nri-tracts', 'nri-counties']);
-  assert.equal(natural.length, 11);
   assert.ok(!natural.includes('ibtracs'));
   assert.deepEqual(
     chooseSources(['all'], false).leftOut.map(({ source }) => source.name),
