@@ -9,10 +9,10 @@ import type { Connection, LocalConnection } from '../run/connection-kinds.ts';
 import { type LocalData, readLocalData } from '../run/look-up/local-data.ts';
 import { topicsText } from '../run/look-up/place-answers.ts';
 import { type Key, readKeys } from '../run/plan/api-keys.ts';
-import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from '../run/plan/key-warnings.ts';
 import type { Effects } from '../run/run-context.ts';
 import { isPostgresAddress } from '../sql/postgres-address.ts';
 import { getAllBoundariesCommand, getCommand } from './get-command.ts';
+import { exposedKeyFiles, refuseKeyInAddress, unencryptedKeys } from './key-warnings.ts';
 
 /** What opening a connection needs from its caller. */
 export interface ConnectionContext extends JobFolders, Pick<Effects, 'clock' | 'random' | 'notice'> {

@@ -7,7 +7,7 @@ import { purchaseJob } from './connection-kinds.ts';
 import type { Reach } from './plan/reach.ts';
 import type { Prepared } from './prepare.ts';
 import type { Progress } from './progress.ts';
-import { hasOneCurrency } from './scan/currency.ts';
+import { totalValue } from './scan/scan-tally.ts';
 
 /** The time on two clocks: the wall clock (`now`) for dates, the monotonic one (`steady`) for durations. */
 export interface Timestamp {
@@ -47,7 +47,7 @@ export function runFacts({ job, plan, summary, deadline, connection, effects: { 
     rows: summary.rows,
     cellsCached: summary.cells_cached,
     reach: plan.reach,
-    value: hasOneCurrency(plan.scan.findings) ? plan.scan.cells.total() : 0,
+    value: totalValue(plan.scan),
     budget: job.budget,
     allowance: plan.account?.account.subscription.creditsPerMonth ?? 0,
     creditsPerMinute: perMinute < UNLIMITED.creditsPerMinute ? perMinute : Number.POSITIVE_INFINITY,

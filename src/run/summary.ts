@@ -8,12 +8,14 @@ import type { Spending } from '../store/ledger/port.ts';
 import type { Connection } from './connection-kinds.ts';
 import { datasetsOf, type OriginNotes } from './look-up/local-data.ts';
 import { placesWithoutData } from './look-up/places-without-data.ts';
+import { scopeNotes } from './notices.ts';
 import { type AreaVerification, isTrusted } from './plan/area-verification.ts';
 import { cheapestCalls } from './plan/cheapest-calls.ts';
 import type { Plan } from './plan/planning.ts';
-import type { Way } from './plan/ways.ts';
+import type { Way } from './plan/spending.ts';
 import type { RunContext } from './run-context.ts';
 import { hasOneCurrency } from './scan/currency.ts';
+import { totalValue } from './scan/scan-tally.ts';
 import type { Stop } from './stop.ts';
 import type { OutputSums } from './write/output-fields.ts';
 
@@ -27,7 +29,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
   const { scan, price, ways, priceList } = plan;
   const { rowFile } = scan;
   const { forecast } = ways.planned;
-  const value = hasOneCurrency(scan.findings) ? scan.cells.total() : 0;
+  const value = totalValue(scan);
   const isLocal = connection.kind === 'local';
   const each = isLocal ? 0 : cheapestCalls(job.topics, priceList).credits;
   const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
@@ -121,7 +123,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
         no_boundaries: scan.areaCounts.noBoundaries,
       }),
     },
-    scopes: isLocal ? [] : plan.scopeNotes,
+    scopes: isLocal ? [] : scopeNotes(job, plan),
     sample_data: sampleRows.any,
   };
 }

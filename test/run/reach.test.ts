@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TopicSets, topicSet } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { makeJob } from '../../src/job/settings.ts';
 import type { PriceList } from '../../src/run/plan/cheapest-calls.ts';
 import { purchasesFor, reachedBy } from '../../src/run/plan/reach.ts';
 import { CellTable } from '../../src/run/scan/cell-table.ts';
@@ -34,8 +33,10 @@ test('a cell that costs more than what is left is skipped, and cheaper ones afte
 
 test('the reach counts what is bought, and all cells that lack nothing afterwards', () => {
   const demand = demandOf([0, 4, 7, 2], [3, 1, 2]);
-  const account = makeJob([{ input: '-' }], { dataFolder: '/', workingFolder: '/' }).account;
-  const { minutes, ...reach } = reachedBy({ ...demand, job: { account }, msPerCredit: 0 }, purchasesFor(demand, 6));
+  const { minutes, ...reach } = reachedBy(
+    { ...demand, creditsPerMinute: 300, msPerCredit: 0 },
+    purchasesFor(demand, 6),
+  );
   assert.deepEqual(reach, { credits: 6, cells: 2, value: 4 + 2, complete: { cells: 3, value: 1 + 2 + 4 } });
   assert.equal(minutes, 0);
 });

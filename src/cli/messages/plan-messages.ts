@@ -8,13 +8,11 @@ import { getBoundariesCommand } from '../../library/get-command.ts';
 import { firstRows } from '../../rows/first-rows.ts';
 import { POINTS_HINT } from '../../rows/location-columns.ts';
 import { hasTooManyInvalid, unusableRows } from '../../run/invalid-rows.ts';
-import { quotaAdvice } from '../../run/plan/account-state.ts';
+import { distrustText, quotaAdvice } from '../../run/notices.ts';
 import { differsFrom } from '../../run/plan/account-terms.ts';
-import { distrustText } from '../../run/plan/area-verification.ts';
-import type { Ways } from '../../run/plan/planning.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import type { AreaCounts } from '../../run/scan/find-areas.ts';
-import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-input.ts';
+import { LOOKED_UP_FINDINGS } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import type { Color } from './color.ts';
 import { listed, percent, sharePhrase, shownPath, table, timeSpan, wrapped } from './format.ts';
@@ -348,7 +346,7 @@ export function invalidRowsMessage(summary: PlanSummary): string[] {
   return [`${what}; ${why}. ${way}${allow}.`];
 }
 
-const WAY_NAMES: readonly (readonly [way: keyof Ways, name: string])[] = [
+const WAY_NAMES: readonly (readonly [way: keyof Prepared['plan']['ways'], name: string])[] = [
   ['cheapest', 'fewest credits'],
   ['fewest_calls', 'fewest calls'],
   ['standard', 'standard bundles'],

@@ -1,7 +1,8 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { type JobAccount, UNLIMITED } from '../../job/account-settings.ts';
 import { plainCsv } from '../../rows/csv/plain-csv.ts';
-import { type AccountState, IN_LATER_PERIODS, quotaAdvice } from '../../run/plan/account-state.ts';
+import { IN_LATER_PERIODS, quotaAdvice } from '../../run/notices.ts';
+import type { AccountState } from '../../run/plan/account-state.ts';
 import { isoTime } from '../../run/summary.ts';
 import { total } from '../../store/ledger/admission.ts';
 import type { Correction, StatementBy, StatementRow } from '../../store/ledger/port.ts';

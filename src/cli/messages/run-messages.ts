@@ -2,7 +2,7 @@ import { amount, counted, dateTime, grouped } from '../../base/format-numbers.ts
 import { ROW_STATUSES } from '../../columns/row-status.ts';
 import { NO_OUTPUT } from '../../job/settings.ts';
 import type { RatingFinding } from '../../report/figures/story.ts';
-import { verificationText } from '../../run/plan/area-verification.ts';
+import { verificationText } from '../../run/notices.ts';
 import { allLocationsRejected, type RunResult } from '../../run/run-job.ts';
 import { locatedIn } from '../../run/summary.ts';
 import { percent, shownPath } from './format.ts';

@@ -6,9 +6,10 @@ import { purchaseBySet } from '../../run/plan/prices.ts';
 import { reachOf } from '../../run/plan/reach.ts';
 import { type Prepared, prepareScanned } from '../../run/prepare.ts';
 import { type Effects, openContext, type RunContext } from '../../run/run-context.ts';
-import { hasOneCurrency } from '../../run/scan/currency.ts';
+
 import { layoutOf } from '../../run/scan/layout.ts';
 import { type Scan, scan } from '../../run/scan/scan-input.ts';
+import { totalValue } from '../../run/scan/scan-tally.ts';
 import type { PlanSummary } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { withoutTerminal } from './page-words.ts';
@@ -63,7 +64,7 @@ export class Pricing implements Disposable {
       const { plan } = this.#last!.prepared;
       const { cells } = plan.scan;
       const request = {
-        job,
+        creditsPerMinute: job.account.subscription.creditsPerMinute,
         cells,
         order: plan.order,
         missing: plan.missing,
@@ -75,7 +76,7 @@ export class Pricing implements Disposable {
         credits: reach.credits,
         cells: reach.cells,
         minutes: reach.minutes,
-        share_of_value: hasOneCurrency(plan.scan.findings) ? shareOf(reach.value, cells.total()) : null,
+        share_of_value: shareOf(reach.value, totalValue(plan.scan)),
       };
     });
     this.#turn = mine.catch(() => {});
@@ -151,7 +152,7 @@ const MOST_POINTS = 200;
 /** One pass over the plan: what a budget buys by `reachOf` is the same at each of these points. */
 function budgetCurve({ plan }: Prepared): BudgetCurve {
   const { cells } = plan.scan;
-  const total = hasOneCurrency(plan.scan.findings) ? cells.total() : 0;
+  const total = totalValue(plan.scan);
   const of = total > 0 ? 'value' : 'places';
   const purchaseOf = purchaseBySet(() => plan.priceList);
   const step = plan.order.length / MOST_POINTS;

@@ -1,7 +1,8 @@
 import { isPartFiles } from '../../rows/parts/part-files.ts';
 import type { LineReference, Row } from '../../rows/port.ts';
 import { FIRST_VALUE } from '../../run/scan/layout.ts';
-import type { Finding, Scan } from '../../run/scan/scan-input.ts';
+import type { Scan } from '../../run/scan/scan-input.ts';
+import type { Finding } from '../../run/scan/scan-tally.ts';
 import { rowValue } from '../../run/scan/scanned-rows.ts';
 
 /** The first row of a cell, and the texts of some columns of it. */

@@ -1,5 +1,5 @@
 import type { Prepared } from '../../run/prepare.ts';
-import { hasSeveralCurrencies } from '../../run/scan/scan-input.ts';
+import { hasOneCurrency } from '../../run/scan/currency.ts';
 import type { TopicRatings } from '../../run/write/rating-counts.ts';
 import type { Facts, TopicFacts } from './facts.ts';
 import { type Measure, measureOf, percent } from './measure.ts';
@@ -33,7 +33,7 @@ export function findingsOfRun(
   ratings: readonly TopicRatings[],
 ): { readonly findings: readonly RatingFinding[]; readonly currency: string | null } {
   // Sums over several currencies mean nothing.
-  const sumOf = sumMaker(scan.layout.values === 0 || hasSeveralCurrencies(scan) ? null : scan.cells.decimals);
+  const sumOf = sumMaker(scan.layout.values === 0 || !hasOneCurrency(scan.findings) ? null : scan.cells.decimals);
   const findings = ratings.map(({ title, answered, highest: [veryHigh, high] }) => {
     const severe = { rows: veryHigh.rows + high.rows, value: veryHigh.value + high.value };
     return ratingFinding(title, sumOf(answered), sumOf(veryHigh), sumOf(severe));

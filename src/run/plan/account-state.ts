@@ -1,4 +1,3 @@
-import { shellWord } from '../../base/shown-path.ts';
 import { TIMEOUTS } from '../../client/exchange.ts';
 import { billingPeriod } from '../../contract/billing-period.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
@@ -27,15 +26,6 @@ export async function accountState(account: JobAccount, store: Store, now: numbe
     available: spending.exhaustedAt === null ? Math.max(0, left) : 0,
   };
 }
-
-/** What to do where the ledger says that nothing is left and the provider's page shows credits. The name of the account makes the
- * command work in each store and folder; keys of two accounts at one address share a name unless the user gives one. */
-export function quotaAdvice({ name }: Pick<JobAccount, 'name'>): string {
-  return `If the provider's page shows credits left: perilbook quota set --account ${shellWord(name)} --left N. If the key is of another account: --account with a name for it.`;
-}
-
-/** Why credits of this account can be counted in periods that have not begun. */
-export const IN_LATER_PERIODS = 'in later periods: a clock was ahead, or the anniversary day was another';
 
 /** Most credits of a period that a job may spend: the allowance and the overage that it allows, less the reserve. */
 export function periodLimit(account: JobAccount): number {

@@ -17,9 +17,18 @@ import type { Job } from '../../job/settings.ts';
 import type { AreaAnswers, StoredArea } from '../../store/answers/port.ts';
 import type { ClaimRequest } from '../../store/ledger/port.ts';
 import type { Store } from '../../store/port.ts';
+import type { RunContext } from '../run-context.ts';
 import type { AreaTable } from '../scan/area-table.ts';
 import type { Scan } from '../scan/scan-input.ts';
-import { type AreaVerification, areaTopics, isTrusted, LEVELS, type StoredAreas } from './area-verification.ts';
+import {
+  type AreaVerification,
+  areaTopics,
+  isTrusted,
+  LEVELS,
+  type StoredAreas,
+  verifyAreas,
+  verifyingCells,
+} from './area-verification.ts';
 import type { Freshness } from './freshness.ts';
 
 const AREAS_PER_READ = 2_000;
@@ -52,15 +61,13 @@ export async function readStoredAreas(areas: AreaTable, store: Store, source: nu
 }
 
 interface AreaPlanRequest {
-  readonly job: Job;
+  readonly context: Pick<RunContext, 'job' | 'store' | 'source' | 'freshness'>;
   readonly scan: Pick<Scan, 'areas' | 'cells'>;
-  readonly stored: StoredAreas;
-  readonly verifying: ReadonlySet<number>;
-  readonly verification: AreaVerification;
-  /** The cells that lack something, in the order of spending. */
+  /** The order of spending; negative if the first cell is bought before the second. */
+  readonly compare: (a: number, b: number) => number;
+  /** The cells that lack something, in this order. */
   readonly order: Iterable<number>;
   readonly missing: ReadonlyTopicSets;
-  readonly freshness: Freshness;
 }
 
 /**
@@ -70,9 +77,18 @@ interface AreaPlanRequest {
  *
  * @returns the plan, and the missing topics of the cells under it
  */
-export function spareByAreas(request: AreaPlanRequest): { readonly plan: AreaPlan; readonly missing: TopicSets } {
-  const { job, scan, stored, verifying, verification, order, freshness } = request;
-  const missing = request.missing.copy();
+export async function planAreas({
+  context,
+  scan,
+  compare,
+  order,
+  missing: unanswered,
+}: AreaPlanRequest): Promise<{ readonly plan: AreaPlan; readonly missing: TopicSets }> {
+  const { job, store, source, freshness } = context;
+  const stored = await readStoredAreas(scan.areas, store, source);
+  const verifying = verifyingCells(job, scan, compare);
+  const verification = await verifyAreas({ ...context, scan }, verifying, stored);
+  const missing = unanswered.copy();
   const topicsOf = { tract: areaTopics(job, 'tract'), county: areaTopics(job, 'county') };
   const served = new Map<string, TopicSet>();
   const represents = new Map<number, TopicSet>();

@@ -1,4 +1,3 @@
-import { counted } from '../../base/format-numbers.ts';
 import { areaAnswer, areaSuffices } from '../../columns/topic-columns.ts';
 import type { CellRecord } from '../../contract/answer.ts';
 import { NO_TOPICS, type TopicSet, topicSet, topicsIn } from '../../contract/topic-set.ts';
@@ -45,16 +44,6 @@ export interface AreaVerification {
 /** Whether one answer may hold for an area, by what was verified. If not, each place is bought for itself. */
 export function isTrusted({ verified, differed }: AreaVerification): boolean {
   return differed < DIFFERING_AT_LEAST || differed <= DIFFERING_SHARE * verified;
-}
-
-/** `24 areas verified, 1 differed`. */
-export function verificationText({ verified, differed }: AreaVerification): string {
-  return `${counted(verified, 'area')} verified, ${differed} differed`;
-}
-
-/** Why each place is bought for itself. */
-export function distrustText(verification: AreaVerification): string {
-  return `${verificationText(verification)}: the boundaries on this machine are not those of the service, so each place is bought for itself.`;
 }
 
 /**

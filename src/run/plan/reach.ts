@@ -1,5 +1,4 @@
 import { NO_TOPICS, type ReadonlyTopicSets } from '../../contract/topic-set.ts';
-import type { Job } from '../../job/settings.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { PriceList } from './cheapest-calls.ts';
 import { minutesFor } from './forecast.ts';
@@ -18,7 +17,7 @@ export interface Demand {
 }
 
 export interface ReachRequest extends Demand {
-  readonly job: Pick<Job, 'account'>;
+  readonly creditsPerMinute: number;
   /** Milliseconds that the calls take for a credit (`minutesFor`). */
   readonly msPerCredit: number;
 }
@@ -67,7 +66,7 @@ export function reachOf(request: ReachRequest, credits: number): Reach {
 
 /** The reach of purchases. */
 export function reachedBy(
-  { job, cells, order, missing, msPerCredit }: ReachRequest,
+  { creditsPerMinute, cells, order, missing, msPerCredit }: ReachRequest,
   { isBought, credits }: Purchases,
 ): Reach {
   const bought = { cells: 0, value: 0 };
@@ -82,6 +81,6 @@ export function reachedBy(
     complete.cells++;
     complete.value += cells.value(cell);
   }
-  const minutes = minutesFor(credits, job.account.subscription.creditsPerMinute, msPerCredit);
+  const minutes = minutesFor(credits, creditsPerMinute, msPerCredit);
   return { credits, ...bought, minutes, complete };
 }

@@ -8,9 +8,8 @@ import { formatOfOutput } from '../../rows/file-formats.ts';
 import { findPerilbookColumns } from '../../rows/kept-columns.ts';
 import { findLocationColumns, type LocationColumns } from '../../rows/location-columns.ts';
 import type { AddedColumn, RowSource } from '../../rows/port.ts';
-import { columnByName } from './column-by-name.ts';
 import { currencyColumn } from './currency.ts';
-import { valueColumns } from './value.ts';
+import { columnByName, valueColumns } from './value.ts';
 
 /** The roles of the input's columns. */
 export interface Layout {

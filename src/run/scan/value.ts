@@ -1,6 +1,6 @@
 import { PerilbookError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/nearest-name.ts';
 import type { OrderBy } from '../../job/settings.ts';
-import { columnByName } from './column-by-name.ts';
 
 /** OED's total insured values of a location, and AIR CEDE's names for them. The present columns are summed. */
 const TIV_COLUMNS = [
@@ -38,6 +38,19 @@ export function valueColumns(names: readonly string[], orderBy: OrderBy, file: s
     'order_by tiv: no column BuildingTIV, OtherTIV, ContentsTIV, BITIV or TIV',
     'Name the value column: --order-by COLUMN, or order_by: {column: …} in the job file.',
     { file },
+  );
+}
+
+/** The column that a setting names: by its exact name, else without regard to case. @throws INPUT_COLUMNS */
+export function columnByName(columns: readonly string[], name: string, setting: string, file: string): number {
+  const exact = columns.indexOf(name);
+  const index = exact >= 0 ? exact : columns.findIndex((column) => column.toLowerCase() === name.toLowerCase());
+  if (index >= 0) return index;
+  throw new PerilbookError(
+    'INPUT_COLUMNS',
+    `${setting}: no column ${name}${didYouMean(name, columns)}`,
+    `The columns are: ${columns.join(', ')}`,
+    { file, column: name },
   );
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Forecast } from '../../../src/run/plan/forecast.ts';
 import type { Price } from '../../../src/run/plan/prices.ts';
-import { BODY_BYTES, weigh } from '../../../src/run/plan/ways.ts';
+import { BODY_BYTES, weigh } from '../../../src/run/plan/spending.ts';
 
 const forecast: Forecast = { fits: true, minutes: 0, periods: 1, finishBy: 0 };
 const price: Price = {

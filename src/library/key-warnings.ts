@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { platform } from 'node:os';
-import { PerilbookError } from '../../base/errors.ts';
-import { shellWord } from '../../base/shown-path.ts';
-import { redactorOf } from '../../client/redact.ts';
-import { isLoopback } from '../../contract/service-address.ts';
+import { PerilbookError } from '../base/errors.ts';
+import { shellWord } from '../base/shown-path.ts';
+import { redactorOf } from '../client/redact.ts';
+import { isLoopback } from '../contract/service-address.ts';
 
 /** Bits of a file's mode that let the group or others read or change it. */
 const FOR_OTHERS = 0o077;

@@ -1,0 +1,122 @@
+import { steadyTime } from '../../base/clock.ts';
+import type { CallKind } from '../../contract/credits.ts';
+import type { RunContext } from '../run-context.ts';
+import { type AccountState, accountState, LEASE_MS, leftOfAllowance, periodLimit } from './account-state.ts';
+import { ASSUMED_CALL_MS, type CallPace, callPace, callTimes, EMBEDDED_CALL_MS } from './call-times.ts';
+import type { PriceList } from './cheapest-calls.ts';
+import { type Forecast, forecast } from './forecast.ts';
+import { type Lacking, type Price, priceBundle, priceCheapest } from './prices.ts';
+import { type Demand, type Reach, reachedBy, reachOf } from './reach.ts';
+
+/** What a run may spend on its cells, and what that buys. All is 0 for local data. */
+export interface PlannedSpending {
+  /** The price of all cells, with the job's choice of calls. */
+  readonly price: Price;
+  /** Every way to buy, side by side: as the job says, with the fewest credits, with the fewest calls, and by bundles alone. */
+  readonly ways: Readonly<Record<'planned' | 'cheapest' | 'fewest_calls' | 'standard' | 'enterprise', Way>>;
+  /** What this run buys within its budget, quota and time. */
+  readonly reach: Reach;
+  /** The account that pays; null for local data. */
+  readonly account: AccountState | null;
+  /** Credits left in the account. */
+  readonly available: number;
+  /** Most credits that the run may spend: the budget, or the price with its retries. */
+  readonly limit: number;
+  /** The speed of the calls of `price` without a credit limit. */
+  readonly pace: CallPace;
+  /** Most credits that the minute limits and the speed of calls allow in the run's time; infinite without a time limit. */
+  readonly window: number;
+}
+
+/** Plans the spending on cells. @param lacking how many of them lack each set of topics */
+export async function planSpending(
+  { job, connection, store, source, freshness, deadline, effects }: RunContext,
+  demand: Demand,
+  lacking: Lacking,
+): Promise<PlannedSpending> {
+  const isLocal = connection.kind === 'local';
+  const { priceList } = demand;
+  const { subscription, anniversaryDay } = job.account;
+  const { creditsPerMinute, overageRate } = subscription;
+  const assumed = connection.sample ? EMBEDDED_CALL_MS : ASSUMED_CALL_MS;
+  const times = callTimes(isLocal ? [] : await store.callTimes(source, LEASE_MS), assumed);
+  const account = isLocal ? null : await accountState(job.account, store, freshness.startedAt);
+  const available = account?.available ?? 0;
+  const priced: Lacking = isLocal ? new Map() : lacking;
+  const price = priceCheapest(priced, priceList);
+  const paceOf = ({ calls, credits }: Price) => callPace(calls, credits, times, job.concurrency);
+  const pace = paceOf(price);
+  const limit = isLocal ? 0 : (job.budget ?? price.credits + price.retryCredits);
+  const leftMs = deadline === null ? null : deadline - steadyTime(effects.clock);
+  const window = creditsWithin(leftMs, creditsPerMinute, pace);
+  const request = { ...demand, creditsPerMinute, msPerCredit: pace.msPerCredit };
+  const reach = isLocal
+    ? reachedBy(request, { isBought: new Uint8Array(demand.cells.size).fill(1), credits: 0 })
+    : reachOf(request, Math.min(limit, available, window));
+  const withinAllowance = account === null ? 0 : leftOfAllowance(account);
+  const allowance = { available, perPeriod: periodLimit(job.account), creditsPerMinute, anniversaryDay };
+  const weighed = (of: Price) => {
+    const until = forecast(of.credits, allowance, freshness.startedAt, paceOf(of).msPerCredit);
+    return weigh(of, { available, withinAllowance, overageRate }, until);
+  };
+  const cheapest = (optimize: PriceList['optimize']) => weighed(priceCheapest(priced, { ...priceList, optimize }));
+  const ways = {
+    planned: weighed(price),
+    cheapest: cheapest('credits'),
+    fewest_calls: cheapest('calls'),
+    standard: weighed(priceBundle('standard', priced)),
+    enterprise: weighed(priceBundle('enterprise', priced)),
+  };
+  return { price, ways, reach, account, available, limit, pace, window };
+}
+
+/** Most credits in the remaining time: the first minute's credits, which may be spent at once, plus those of each later minute; or
+ * fewer if the calls are slower. */
+function creditsWithin(leftMs: number | null, creditsPerMinute: number, { msPerCredit }: CallPace): number {
+  if (leftMs === null) return Number.POSITIVE_INFINITY;
+  if (leftMs <= 0) return 0;
+  const byCalls = msPerCredit === 0 ? Number.POSITIVE_INFINITY : Math.floor(leftMs / msPerCredit);
+  return Math.min(creditsPerMinute * (Math.floor(leftMs / 60_000) + 1), byCalls);
+}
+
+/** The size of each kind of call's body, in bytes, for a forecast of the download. Enterprise: 5 to 7 MB (docs/developer/service-api.md, 2.7). The
+ * others are the means of our own service over its sample cities, rounded up. */
+export const BODY_BYTES: Readonly<Record<CallKind, number>> = {
+  single: 20_000,
+  standard: 60_000,
+  enterprise: 6_000_000,
+};
+
+/** One way to buy, and what it costs in credits, calls, bytes, time and dollars. */
+export interface Way {
+  readonly price: Price;
+  readonly calls: number;
+  readonly bytes: number;
+  readonly forecast: Forecast;
+  /** Dollars that the provider will bill for credits beyond the allowance; 0 where none are allowed. */
+  readonly overageDollars: number;
+}
+
+export interface WayLimits {
+  /** Credits that may be spent in this period. */
+  readonly available: number;
+  /** Credits of this period that are left before overage begins. */
+  readonly withinAllowance: number;
+  /** Dollars per credit beyond it; null where the subscription has none. */
+  readonly overageRate: number | null;
+}
+
+/** Compares a price with what the accounts have left. */
+export function weigh(price: Price, limits: WayLimits, forecast: Forecast): Way {
+  const { single, standard, enterprise } = price.calls;
+  const inThisPeriod = Math.min(price.credits, limits.available);
+  const beyond = Math.max(0, inThisPeriod - limits.withinAllowance);
+  return {
+    price,
+    calls: single + standard + enterprise,
+    bytes: single * BODY_BYTES.single + standard * BODY_BYTES.standard + enterprise * BODY_BYTES.enterprise,
+    forecast,
+    // Whole cents: 3 × $0.04 is 0.12 and not 0.12000000000000001.
+    overageDollars: Math.round(beyond * (limits.overageRate ?? 0) * 100) / 100,
+  };
+}

@@ -1,0 +1,224 @@
+import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
+import type { Location } from '../../geo/coordinates.ts';
+import { LOCATION_NOTES, type LocationFinding } from '../../geo/parse-location.ts';
+import type { Job } from '../../job/settings.ts';
+import type { LineReference, Row } from '../../rows/port.ts';
+import { AreaTable } from './area-table.ts';
+import { CellTable } from './cell-table.ts';
+import { ColumnTypes } from './column-types.ts';
+import { hasOneCurrency, type ScannedCurrency, valueCurrencies } from './currency.ts';
+import { type AreaCounts, findAreas } from './find-areas.ts';
+import type { KeptColumn, Layout } from './layout.ts';
+import { RowPlaces } from './row-places.ts';
+import { type ScannedPiece, type ScannedRow, scannedRow, type ValueProblem } from './scanned-rows.ts';
+
+/** Findings of rows that are looked up anyway. */
+export const LOOKED_UP_FINDINGS = [
+  'read_leniently',
+  'value_not_a_number',
+  'value_negative',
+  'currency_differs',
+] as const;
+
+/** A problem of some rows: with their location (these rows are not looked up) or with another field. */
+export interface Finding {
+  readonly finding: LocationFinding | 'unreadable' | (typeof LOOKED_UP_FINDINGS)[number];
+  readonly note: string;
+  readonly rows: number;
+  /** The line of the first such row. */
+  readonly firstLine: number;
+  /** The part file that it is in, where the input is several. */
+  readonly part?: string;
+}
+
+/** The rows of an input, counted. The memory grows with the number of cells, not of rows: after the first millions of rows, the row's cell
+ * numbers go into a file. */
+export interface RowTally {
+  readonly rows: number;
+  readonly located: number;
+  readonly invalid: number;
+  readonly outsideUs: number;
+  /** The box of the rows whose numbers are a location outside the US; null without such a row. */
+  readonly elsewhere: DegreeBox | null;
+  readonly findings: readonly Finding[];
+  /** The currency code of the values in the file; null if there is none. */
+  readonly currency: string | null;
+  /** Empty without a currency column. */
+  readonly currencies: readonly ScannedCurrency[];
+  readonly cells: CellTable;
+  readonly areas: AreaTable;
+  /** How many cells the boundaries put in an area; null if the job does not use areas. */
+  readonly areaCounts: AreaCounts | null;
+  /** The cell or finding of each row. */
+  readonly places: RowPlaces;
+  /** How many rows each part file has, by its name; a part without rows is not among them. */
+  readonly partRows: ReadonlyMap<string, number>;
+  /** The columns that the job uses with a number in every row. */
+  readonly numbers: ReadonlySet<number>;
+  /** The decimal separator of the coordinates. */
+  readonly decimal: 'point' | 'comma';
+  /** The kept columns of an earlier run, with their types. */
+  readonly kept: readonly KeptColumn[];
+}
+
+/** The value of all cells, in units (`CellTable`); 0 in the order of the file, and where amounts in two currencies have no sum. */
+export function totalValue({ findings, cells }: Pick<RowTally, 'findings' | 'cells'>): number {
+  return hasOneCurrency(findings) ? cells.total() : 0;
+}
+
+/** Degrees: least latitude, least longitude, greatest latitude, greatest longitude. */
+type DegreeBox = readonly [south: number, west: number, north: number, east: number];
+
+const VALUE_PROBLEMS: Readonly<Record<ValueProblem, string>> = {
+  value_not_a_number: 'The value is not a number and counts as 0.',
+  value_negative: 'The value is negative and counts as 0.',
+};
+const CURRENCY =
+  'The value is in another currency than the first. The order of buying compares the numbers without conversion.';
+const LENIENT =
+  'Read as degrees, minutes and seconds, with compass letters or with decimal commas (--coordinates lenient).';
+
+/** Counts the rows of an input, by cell and by finding. */
+export class ScanTally implements Disposable {
+  readonly types: ColumnTypes;
+  readonly #job: Job;
+  readonly #layout: Layout;
+  readonly #hasFeatures: boolean;
+  readonly #cells = new CellTable();
+  readonly #places = new RowPlaces();
+  /** By name, or by note for features that cannot be read. */
+  readonly #findings = new Map<string, { -readonly [Name in keyof Finding]: Finding[Name] }>();
+  readonly #currencies = valueCurrencies();
+  readonly #partRows = new Map<string, number>();
+  #located = 0;
+  #elsewhere: DegreeBox | null = null;
+
+  /** @param hasFeatures the rows are features of GeoJSON */
+  constructor(job: Job, layout: Layout, hasFeatures: boolean) {
+    this.#job = job;
+    this.#layout = layout;
+    this.#hasFeatures = hasFeatures;
+    this.types = new ColumnTypes(layout);
+  }
+
+  get rows(): number {
+    return this.#places.rows;
+  }
+
+  /** Adds rows with their texts. All rows of a batch are of one part. */
+  addRows(batch: readonly Row[]): void {
+    this.#countPart(batch[0]?.part, batch.length);
+    const { currency } = this.#layout;
+    for (const row of batch) {
+      this.types.note(row.fields);
+      const scanned = scannedRow(row, this.#job, this.#layout);
+      const cell = this.#add(scanned, row);
+      // Rows that are not looked up are in no sum of values.
+      if (cell === null || currency === null) continue;
+      if (this.#currencies.add(row.fields[currency], cell, scanned.value))
+        this.#find('currency_differs', CURRENCY, row);
+    }
+  }
+
+  /** Adds rows that a thread has scanned. @param linesBefore the number of lines to add to theirs */
+  addPiece({ piece, types, others, cells, values }: ScannedPiece, linesBefore: number, part: string | undefined): void {
+    this.types.add(types);
+    this.#countPart(part, piece.rows);
+    let next = 0;
+    for (let row = 0; row < piece.rows; row++) {
+      const other = others[next];
+      if (other?.index === row) {
+        this.#add(other, { line: other.line + linesBefore, ...(part !== undefined && { part }) });
+        next++;
+      } else {
+        this.#addCell(cells[2 * row]!, cells[2 * row + 1]!, values === null ? 0 : values[row]!);
+      }
+    }
+  }
+
+  /** The result, after the last row. @param find finds the areas of the cells */
+  result(find?: CellAreaFinder): RowTally {
+    const cells = this.#cells;
+    cells.roundValues();
+    this.#refuseLostSigns();
+    const outsideUs = this.#findings.get('outside_us')?.rows ?? 0;
+    const areas = new AreaTable();
+    return {
+      rows: this.rows,
+      located: this.#located,
+      outsideUs,
+      elsewhere: this.#elsewhere,
+      invalid: this.rows - this.#located - outsideUs,
+      // In the order of their first rows.
+      findings: [...this.#findings.values()],
+      currency: this.#currencies.code,
+      currencies: this.#currencies.all,
+      cells,
+      areas,
+      areaCounts: find === undefined ? null : findAreas(cells, areas, find),
+      places: this.#places,
+      partRows: this.#partRows,
+      numbers: this.types.numbers(),
+      decimal: this.types.decimal(),
+      kept: this.types.kept(),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#places[Symbol.dispose]();
+  }
+
+  /** Returns the number of the row's cell; null for none. */
+  #add({ located, value, valueProblem }: ScannedRow, at: LineReference): number | null {
+    if (valueProblem !== null) this.#find(valueProblem, VALUE_PROBLEMS[valueProblem], at);
+    if (located.ok) {
+      if (located.isLenient) this.#find('read_leniently', LENIENT, at);
+      return this.#addCell(located.cell.lat7, located.cell.lng7, value);
+    }
+    this.#places.addUnlocated(located.finding, located.note);
+    if (located.elsewhere !== undefined) this.#elsewhere = boxWith(this.#elsewhere, located.elsewhere);
+    this.#find(located.finding, located.note, at);
+    return null;
+  }
+
+  #addCell(lat7: number, lng7: number, value: number): number {
+    this.#located++;
+    const number = this.#cells.addAt(lat7, lng7, value);
+    this.#places.addCell(number);
+    return number;
+  }
+
+  #find(finding: Finding['finding'], note: string, { line, part }: LineReference): void {
+    // A collection may hold several kinds of geometries; why lines cannot be read varies without end.
+    const key = finding === 'unreadable' && this.#hasFeatures ? note : finding;
+    const earlier = this.#findings.get(key);
+    if (earlier) earlier.rows++;
+    else this.#findings.set(key, { finding, note, rows: 1, firstLine: line, ...(part !== undefined && { part }) });
+  }
+
+  #countPart(part: string | undefined, rows: number): void {
+    if (part !== undefined) this.#partRows.set(part, (this.#partRows.get(part) ?? 0) + rows);
+  }
+
+  /**
+   * A longitude without its sign is a guess that holds only in a file most of whose rows are in the US: with the other sign, most of China
+   * lies there, too. Elsewhere such rows are what they say, outside the US.
+   */
+  #refuseLostSigns(): void {
+    const [lost, outside] = [this.#findings.get('sign_lost'), this.#findings.get('outside_us')];
+    if (lost === undefined || this.#located > lost.rows + (outside?.rows ?? 0)) return;
+    this.#places.replaceFinding('sign_lost', 'outside_us');
+    this.#findings.delete('sign_lost');
+    if (outside === undefined) {
+      this.#findings.set('outside_us', { ...lost, finding: 'outside_us', note: LOCATION_NOTES.outside_us });
+    } else {
+      if (lost.firstLine < outside.firstLine) outside.firstLine = lost.firstLine;
+      outside.rows += lost.rows;
+    }
+  }
+}
+
+function boxWith(box: DegreeBox | null, { lat, lng }: Location): DegreeBox {
+  const [south, west, north, east] = box ?? [lat, lng, lat, lng];
+  return [Math.min(south, lat), Math.min(west, lng), Math.max(north, lat), Math.max(east, lng)];
+}
