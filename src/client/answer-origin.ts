@@ -25,7 +25,7 @@ export interface AnswerFacts {
   readonly headers: HeaderMap;
 }
 
-/** A verdict, and a notice for the user. */
+/** A verdict, and a notice for the user if there is one. */
 export interface Checked<Result> {
   readonly verdict: Verdict<Result>;
   readonly notice: string | null;

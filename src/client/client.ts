@@ -37,7 +37,7 @@ interface SendRequest {
   readonly key: string;
 }
 
-/** Any request to the service, for `service check`. */
+/** Any request to the service, as `service check` sends it. */
 export interface PlainRequest {
   readonly method: 'GET' | 'POST';
   /** Path and query, below the service's address. */

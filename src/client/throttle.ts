@@ -19,9 +19,8 @@ export interface Permit {
   refund(credits?: number): void;
 }
 
-/** The throttle of one process: in no window of 60 seconds are more credits spent than the limit. A call waits for a connection, then
- * for its credits, both first come, first served. Connections are counted here: a second Bottleneck for
- * them took a millisecond a call. */
+/** The throttle of one process: no window of 60 seconds sees more credits than the limit. A call waits for a connection, then for its
+ * credits, both first come, first served. Connections are counted here: a second Bottleneck for them took a millisecond a call. */
 export class Throttle implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #limit: number;

@@ -30,9 +30,8 @@ export function meaningOf(error: unknown): ErrorMeaning {
   return LOST.has(code) || code.startsWith('08') || ENDED.test(message) ? 'lost' : 'final';
 }
 
-/** The meaning of the server's codes for the user, by prefix. All others (a constraint, a mistake in a statement) are bugs.
- * AGAIN and OPTION stand for
- * those of the database's use. */
+/** The meaning of the server's codes for the user, by prefix. All others (a constraint, a mistake in a statement) are bugs. AGAIN and
+ * OPTION are replaced by `thenAgain` and `option` of the database's use. */
 const REASONS: readonly (readonly [code: string, what: string, hint: string])[] = [
   [
     '28',

@@ -39,40 +39,24 @@ function explanation(now: string): readonly [what: string, hint: string] {
 /** The present path of an open file, `deleted` or `unknown`: Linux lists the open files of a process; elsewhere its old folder is searched. */
 function whereabouts(file: string, isOpened: (stats: Stats | undefined) => boolean): string {
   for (const folder of ['/proc/self/fd', '/dev/fd', dirname(file)]) {
-    for (const name of entriesOf(folder)) {
+    for (const name of ifReadable(() => readdirSync(folder)) ?? []) {
       const path = join(folder, name);
-      const stats = statOf(path);
+      const stats = ifReadable(() => statSync(path));
       if (!isOpened(stats)) continue;
       if (stats!.nlink === 0) return 'deleted';
       if (folder === dirname(file)) return path;
-      const target = targetOf(path);
-      if (target !== null && isOpened(statOf(target))) return target;
+      const target = ifReadable(() => readlinkSync(path));
+      if (target !== undefined && isOpened(ifReadable(() => statSync(target)))) return target;
     }
   }
   return 'unknown';
 }
 
-function entriesOf(folder: string): string[] {
+/** Undefined where a file was deleted meanwhile, or may not be read. */
+function ifReadable<T>(read: () => T): T | undefined {
   try {
-    return readdirSync(folder);
+    return read();
   } catch {
-    return [];
-  }
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    // Deleted meanwhile, or not readable.
     return undefined;
-  }
-}
-
-function targetOf(link: string): string | null {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return null;
   }
 }

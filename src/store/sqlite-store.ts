@@ -75,7 +75,7 @@ export function openDatabase(file: string): SqliteDatabase {
     refuseSecondName(file);
     return openSqlite(file, {
       migrations: new URL('./migrations/sqlite/', import.meta.url),
-      // 16 MB of pages: with the default of 2 MB, each cell of a large plan reads a page of the index again and takes a fifth longer.
+      // 16 MB of pages: with the default of 2 MB, a large plan reads index pages again for each cell and takes a fifth longer.
       pragmas: ['synchronous = FULL', 'foreign_keys = ON', 'cache_size = -16384'],
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       isPrivate: true,

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AdmissionLimits, refusal, type Usage } from '../../src/store/ledger/admission.ts';
+import { refusal, type Usage } from '../../src/store/ledger/admission.ts';
 import { RecentCalls } from '../../src/store/ledger/recent-calls.ts';
 
 const NOW = 1_000_000;
 const NOTHING = { charged: 0, unknown: 0, open: 0 };
 /** 60 credits are spent or may be: charged, of unknown charge, and in flight. */
 const SIXTY = { charged: 30, unknown: 20, open: 10 };
-const LIMITS: AdmissionLimits = { periodLimit: 1_000, creditsPerMinute: 1_000, budget: 1_000, windowMs: 60_000 };
+const LIMITS = { periodLimit: 1_000, creditsPerMinute: 1_000, budget: 1_000 };
 
 interface Case {
   readonly what: string;
   readonly usage?: Partial<Usage>;
-  readonly limits?: Partial<AdmissionLimits>;
+  readonly limits?: Partial<typeof LIMITS>;
   /** The most credits that may still be spent, and what refuses one more. */
   readonly most: number;
   readonly refuses: 'budget' | 'quota' | 'wait';
@@ -97,4 +97,9 @@ test('a full minute is waited for until the oldest calls that make room are a mi
     [wait(15), wait(16), wait(45)],
     [50_100, 55_100, 59_100].map((ms) => ({ outcome: 'wait', ms })),
   );
+});
+
+test('a minute that calls in flight fill is looked at again soon, because nobody knows when they settle', () => {
+  const limits = { ...LIMITS, creditsPerMinute: 45 };
+  assert.deepEqual(refusal(usageOf({ inFlight: 45 }), limits, 1, NOW), { outcome: 'wait', ms: 250 });
 });

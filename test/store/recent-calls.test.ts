@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { MINUTE_MARGIN_MS } from '../../src/store/ledger/admission.ts';
+import { COUNTED_MS } from '../../src/store/ledger/admission.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { MovedClock } from '../moved-clock.ts';
 import { fc } from '../properties.ts';
@@ -61,7 +61,7 @@ test('every process counts the same minute, call by call, whichever process sett
         const call = kind === 'single' ? ({ kind, topic: 'hail' } as const) : { kind };
         const store = stores[process]!;
         const run = runs[process]!;
-        const counted = inMinute.all(clock.now() - WINDOW_MS);
+        const counted = inMinute.all(clock.now() - COUNTED_MS);
         const inFlight: number = open?.credits ?? 0;
         const terms = { run, source, account: 'a', period, ...limits };
         const [claim] = await store.claim(terms, [
@@ -88,15 +88,13 @@ test('every process counts the same minute, call by call, whichever process sett
   );
 });
 
-const WINDOW_MS = 60_000 + MINUTE_MARGIN_MS;
-
 /** How long until no more than `room` credits are counted; 0 for now. */
 function waitFor(counted: readonly Counted[], room: number, now: number): number {
   let sum = counted.reduce((all, { credits }) => all + credits, 0);
   if (sum <= room) return 0;
   for (const { credits, settled_at } of counted) {
     sum -= credits;
-    if (sum <= room) return settled_at + WINDOW_MS - now;
+    if (sum <= room) return settled_at + COUNTED_MS - now;
   }
   return 250;
 }

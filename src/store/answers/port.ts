@@ -4,10 +4,14 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import type { FieldPacker } from './packed-fields.ts';
 
-/** An answer to read: not older than `freshSince`, with its first `fields` fields. */
-export interface WantedAnswer {
+/** A topic, and the oldest acceptable time of an answer. */
+export interface Wanted {
   readonly topic: TopicSlug;
   readonly freshSince: number;
+}
+
+/** An answer to read, with its first `fields` fields. */
+export interface WantedAnswer extends Wanted {
   readonly fields: number;
 }
 
@@ -28,7 +32,7 @@ export interface CompleteCell {
 /** Reads packed fields. */
 export type FieldUnpacker = Pick<FieldPacker, 'unpack' | 'put' | 'hasNull'>;
 
-/** The free answers and failures of one cell. */
+/** The answers and failures of one cell. */
 export interface CellAnswers {
   readonly cell: Cell;
   readonly answers: readonly Answer[];

@@ -2,8 +2,7 @@ import type { Answer, Field } from '../../contract/answer.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import { read, type SqlDatabase, type SqlReading, type SqlWork, statement, write } from '../../sql/sql-work.ts';
 import type { SettledCall } from '../ledger/ledger-moves.ts';
-import type { Wanted } from '../ledger/port.ts';
-import type { AreaAnswers, StoredArea } from './port.ts';
+import type { AreaAnswers, StoredArea, Wanted } from './port.ts';
 
 /** The stored row of an area: its answers as JSON. Areas are few, and read once a run. The answers have only the fields that are
  * the same in the whole area. */

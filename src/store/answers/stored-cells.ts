@@ -1,4 +1,4 @@
-import type { Answer, CellRecord, TopicFailure } from '../../contract/answer.ts';
+import type { CellRecord } from '../../contract/answer.ts';
 import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import { isTopicSlug, type TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
@@ -21,7 +21,7 @@ import {
   withoutRejections,
 } from './cell-answers.ts';
 import { answersIn, answersSince } from './packed-answers.ts';
-import type { CompleteCell, WantedAnswer } from './port.ts';
+import type { CellAnswers, CompleteCell, WantedAnswer } from './port.ts';
 import type { TextTable } from './text-table.ts';
 
 /** The cells of an open store. */
@@ -32,12 +32,7 @@ export interface StoredCells {
 }
 
 /** The results of a call or a look-up for a cell of a source. */
-interface CellChange {
-  readonly source: number;
-  readonly cell: Cell;
-  readonly answers: readonly Answer[];
-  readonly failures: readonly (TopicFailure & { readonly topic: TopicSlug })[];
-}
+type CellChange = CellAnswers & { readonly source: number };
 
 type CellRow = PackedCell & { readonly source: number } & Cell;
 type AskedRow = (PackedCell & Cell) | { readonly answers: null };

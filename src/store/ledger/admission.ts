@@ -1,9 +1,10 @@
-import type { Claim, PeriodSpending, Spending } from './port.ts';
+import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
+import type { Claim, ClaimLimits, PeriodSpending, Spending } from './port.ts';
 import type { RecentCalls } from './recent-calls.ts';
 
-/** A little longer than a minute, because clocks differ; shorter than the throttle's own margin, so that a single process is
- * paced by its throttle and not by refused claims. */
-export const MINUTE_MARGIN_MS = 100;
+/** How long a settled call counts in the minute. A little longer than a minute, because clocks differ; shorter than in the throttle, so
+ * that a single process is paced by its throttle and not by refused claims. */
+export const COUNTED_MS = RATE_WINDOW_MS + 100;
 
 /** The ledger's figures at the moment of a claim. */
 export interface Usage {
@@ -15,13 +16,6 @@ export interface Usage {
   readonly recent: RecentCalls;
 }
 
-export interface AdmissionLimits {
-  readonly periodLimit: number;
-  readonly creditsPerMinute: number;
-  readonly budget: number;
-  readonly windowMs: number;
-}
-
 /**
  * Whether `credits` more may be spent now: null if allowed, else the reason.
  *
@@ -30,18 +24,17 @@ export interface AdmissionLimits {
  */
 export function refusal(
   usage: Usage,
-  limits: AdmissionLimits,
+  limits: Pick<ClaimLimits, 'periodLimit' | 'creditsPerMinute' | 'budget'>,
   credits: number,
   now: number,
 ): Exclude<Claim, { outcome: 'granted' }> | null {
   if (total(usage.run) + credits > limits.budget) return { outcome: 'budget' };
   if (usage.period.exhaustedAt !== null || credits > periodLeft(usage.period, limits.periodLimit))
     return { outcome: 'quota' };
-  const window = limits.windowMs + MINUTE_MARGIN_MS;
   let inWindow = usage.recent.credits + usage.inFlight;
   if (inWindow + credits <= limits.creditsPerMinute) return null;
   for (const call of usage.recent.calls()) {
-    const ms = call.settledAt + window - now;
+    const ms = call.settledAt + COUNTED_MS - now;
     inWindow -= call.credits;
     if (inWindow + credits <= limits.creditsPerMinute) return { outcome: 'wait', ms: Math.max(1, ms) };
   }

@@ -1,4 +1,3 @@
-import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import { intersection, type TopicSet, topicSet } from '../../contract/topic-set.ts';
 import type { Cell } from '../../geo/coordinates.ts';
 import {
@@ -13,14 +12,15 @@ import {
   toJson,
   write,
 } from '../../sql/sql-work.ts';
+import type { Wanted } from '../answers/port.ts';
 import { areasOf, isAreaAnswered } from '../answers/stored-areas.ts';
 import { cellRecords, type StoredCells } from '../answers/stored-cells.ts';
 import type { Owner } from '../port.ts';
 import { type LedgerTime, lockAccounts } from './account-locks.ts';
-import { byOthers, MINUTE_MARGIN_MS, periodLeft, refusal } from './admission.ts';
+import { byOthers, COUNTED_MS, periodLeft, refusal } from './admission.ts';
 import { usageOf } from './claim-usage.ts';
 import { addToSums } from './ledger-moves.ts';
-import type { AreaWanted, Claim, ClaimLimits, ClaimRequest, Wanted } from './port.ts';
+import type { AreaWanted, Claim, ClaimLimits, ClaimRequest } from './port.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { giveUpCalls } from './settle-calls.ts';
 
@@ -79,8 +79,8 @@ export function* claimCalls(table: ClaimTable, asked: readonly AskedClaim[]): Sq
     const { cell, call, credits, areas = [] } = request;
     if (calls.isAnswered(index)) return { outcome: 'answered' };
     if (calls.isAtWork(terms.run, request)) return { outcome: 'claimed' };
-    const now = usage.of(terms, time - RATE_WINDOW_MS - MINUTE_MARGIN_MS);
-    const refused = refusal(now, { ...terms, windowMs: RATE_WINDOW_MS }, credits, time);
+    const now = usage.of(terms, time - COUNTED_MS);
+    const refused = refusal(now, terms, credits, time);
     if (refused) return refused;
     const id = numbers[index]!.number;
     granted.push({

@@ -1,4 +1,3 @@
-import { RATE_WINDOW_MS } from '../../contract/subscriptions.ts';
 import {
   read,
   type SqlDatabase,
@@ -7,7 +6,7 @@ import {
   type SqlWork,
   statement,
 } from '../../sql/sql-work.ts';
-import { MINUTE_MARGIN_MS, total, type Usage } from './admission.ts';
+import { COUNTED_MS, total, type Usage } from './admission.ts';
 import type { ClaimLimits, PeriodSpending, Spending } from './port.ts';
 import { type RecentCall, RecentCalls } from './recent-calls.ts';
 
@@ -51,8 +50,8 @@ const MOVED = `SELECT ${MOVED_COLUMNS.join(', ')} FROM periods
     AND calls.claimed_at >= $2 AND calls.credits > 0`;
 
 /**
- * The calls since `start` that the ledger has in an earlier period, because the job then named another anniversary day. Each claim reads
- * it, so it has an index of its own; while the day stays the same there are no such calls.
+ * The calls since `start` that the ledger counts in an earlier period, because the job named another anniversary day at that time. Each
+ * claim reads this sum, so it has its own index. While the day stays the same, there are no such calls.
  */
 function movedInto(account: string, start: number): SqlStatement<Spending> {
   return statement(MOVED, [account, start]);
@@ -95,7 +94,7 @@ export function usageOf(
       statement(
         `SELECT run, credits, settled_at AS "settledAt" FROM calls
          WHERE account = $1 AND credits > 0 AND settled_at >= ${since} ORDER BY settled_at`,
-        [account, windows.get(account)?.latest ?? 0, RATE_WINDOW_MS + MINUTE_MARGIN_MS],
+        [account, windows.get(account)?.latest ?? 0, COUNTED_MS],
       ),
       ...starts.map((start) => movedInto(account, start)),
     ],

@@ -3,7 +3,7 @@ import type { BillingPeriod } from '../../contract/billing-period.ts';
 import type { Call, CallKind, Scope } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import type { AreaAnswers } from '../answers/port.ts';
+import type { AreaAnswers, Wanted } from '../answers/port.ts';
 
 /*
  * Terms:
@@ -47,12 +47,6 @@ export interface ClaimRequest {
   readonly wanted: readonly Wanted[];
   /** The areas whose other cells will use the answer too. */
   readonly areas?: readonly AreaWanted[];
-}
-
-/** A topic, and the oldest acceptable time of an answer. */
-export interface Wanted {
-  readonly topic: TopicSlug;
-  readonly freshSince: number;
 }
 
 /** The topics of a request that a whole area needs, e.g. `tract 06037106111`. */

@@ -1,17 +1,17 @@
--- Answers, ledger and runs. Times are milliseconds since the epoch; credits are whole. The numbers below 15 were those of development
--- versions, whose files are refused.
+-- Answers, ledger and runs. Times are milliseconds since the epoch; credits are whole numbers. Migrations below 15 belonged to
+-- development versions, whose files are refused.
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- Texts that come again (ratings, slugs of topics), by number; none is ever taken away.
+-- Numbers of repeated texts (ratings, slugs of topics). They are never deleted.
 CREATE TABLE texts (
   number INTEGER PRIMARY KEY,
   text TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- One row a cell: all of its answers are read together, by the plan and by the write, so they lie together.
+-- One row per cell, because plan and write read all answers of a cell together.
 -- answers: packed as packed-answers.ts says; failures: {"ozone":["unavailable","note",at],...}
 CREATE TABLE cells (
   id INTEGER PRIMARY KEY,
@@ -23,8 +23,8 @@ CREATE TABLE cells (
   UNIQUE (source, lat7, lng7)
 ) STRICT;
 
--- What is known of whole areas: one purchase serves all locations of a census tract or county (job, areas).
--- answers: JSON, cut to the fields that are per area; mismatched_at: two locations of it were answered differently.
+-- Answers for whole areas: one purchase serves all locations of a census tract or county (`areas` in a job).
+-- answers: JSON, with only the fields that hold for the area; mismatched_at: when two of its locations got different answers.
 CREATE TABLE areas (
   source INTEGER NOT NULL REFERENCES sources (id),
   area TEXT NOT NULL,
@@ -49,16 +49,16 @@ CREATE TABLE refused_scopes (
   PRIMARY KEY (source, key, scope)
 ) STRICT, WITHOUT ROWID;
 
--- Sources that have answered from sample data. until: when the newest of these answers was given; answers that are not newer
--- count as sample data. still: whether the source's latest answer was one.
+-- Sources that have answered from sample data. until: the time of the newest such answer; older answers count as sample data too.
+-- still: whether the source's latest answer was one.
 CREATE TABLE sample_sources (
   source INTEGER PRIMARY KEY REFERENCES sources (id),
   until INTEGER NOT NULL,
   still INTEGER NOT NULL CHECK (still IN (0, 1))
 ) STRICT;
 
--- One row an account: so the minute, the quota and the budgets are exact. latest: when its newest call was settled; ahead: what is added
--- to the ledger's time, so that the account's never goes back.
+-- latest: when the account's newest call was settled; ahead: what is added to the ledger's time, so that the account's time never
+-- decreases.
 CREATE TABLE accounts (
   account TEXT PRIMARY KEY,
   ahead INTEGER NOT NULL DEFAULT 0,
@@ -85,8 +85,8 @@ CREATE TABLE runs (
   summary TEXT
 ) STRICT;
 
--- The ledger: written as `sent` before a call leaves, settled when its outcome is known, never deleted.
--- credits_left: what the ledger thought was left at the claim; a call that the quota refuses then tells by how much it was wrong.
+-- The ledger: a row is written as `sent` before its call is sent, settled when the outcome is known, and never deleted.
+-- credits_left: the credits left at the claim, by the ledger; if the quota then refuses the call, it shows by how much that was wrong.
 CREATE TABLE calls (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES runs (id),
@@ -111,13 +111,13 @@ CREATE TABLE calls (
 ) STRICT;
 CREATE INDEX calls_open ON calls (source, lat7, lng7) WHERE charge = 'sent';
 CREATE INDEX calls_recent ON calls (account, settled_at) WHERE credits > 0;
--- For calls that another anniversary day has put into another period (claim-usage.ts).
+-- For calls that were counted under another anniversary day (claim-usage.ts).
 CREATE INDEX calls_of_period ON calls (account, period_start, claimed_at, charge, credits) WHERE credits > 0;
--- With the credits in it, a statement by run is read from the index alone.
+-- It contains the credits, so a statement by run reads the index alone.
 CREATE INDEX calls_of_run ON calls (run, charge, credits);
 
--- The areas that calls in flight are made for: who wants one of these topics for the same area waits for their answer, though
--- it would ask at another cell. topics: a set of the contract's topics, one bit each. A row lives as long as its call is `sent`.
+-- The areas for which calls in flight are bought. A run that wants one of these topics for the same area waits for the answer, also at
+-- another cell. topics: one bit per topic of the contract. A row is deleted when its call is settled.
 CREATE TABLE area_claims (
   call INTEGER NOT NULL REFERENCES calls (id),
   source INTEGER NOT NULL,
@@ -127,19 +127,19 @@ CREATE TABLE area_claims (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX area_claims_by_area ON area_claims (source, area);
 
--- The ledger's own time: the machine's steady clock and this offset (a file in WAL mode has one machine). Spans (the minute,
--- the leases) are measured by it, so that a clock that is set while calls are in flight neither frees them nor holds them for
--- ever. calls.settled_at and calls.lease_until are in it; dates (claimed_at and all others) are by the wall clock.
+-- The ledger's time: the machine's steady clock plus this offset (a file in WAL mode is used on one machine). It measures the minute and
+-- the leases, so that setting the wall clock neither frees calls in flight nor holds them for ever. calls.settled_at and
+-- calls.lease_until are in this time; claimed_at and all other dates are by the wall clock.
 CREATE TABLE ledger_clock (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   offset INTEGER NOT NULL
 ) STRICT;
 
--- Sums of the ledger by account and period, kept by the same transactions: a sum over a month of calls at every claim
+-- Sums of the ledger by account and period, written by the same transactions as the calls: a sum over a month of calls at each claim
 -- would cost more than the claim.
--- exhausted_at: when the service said that the quota is used up; exhausted_left: what the ledger thought was left then.
--- elsewhere: credits of the period that the provider counts and this ledger does not, by the provider's page at corrected_at;
--- below 0 where calls of unknown charge turned out to be free. NULL: never corrected.
+-- exhausted_at: when the service said that the quota is used up; exhausted_left: the credits left at that time, by the ledger.
+-- elsewhere: credits that the provider's page counted at corrected_at and this ledger does not; below 0 where calls of unknown charge
+-- were free; NULL if never corrected.
 CREATE TABLE periods (
   account TEXT NOT NULL,
   period_start INTEGER NOT NULL,
@@ -153,8 +153,7 @@ CREATE TABLE periods (
   PRIMARY KEY (account, period_start)
 ) STRICT, WITHOUT ROWID;
 
--- Under which terms each account was last bought with, so that `quota` without a job knows the allowance.
--- terms: JSON of AccountTerms (port.ts).
+-- The terms of each account's last run, from which `quota` without a job takes the allowance. terms: JSON of AccountTerms (runs/port.ts).
 CREATE TABLE account_terms (
   account TEXT PRIMARY KEY,
   terms TEXT NOT NULL,
