@@ -5,13 +5,9 @@ import { describeData, eventDatasetsOf, needsOf, SAMPLE_VINTAGE } from '../data/
 import { importDataset } from '../data/tables/import-dataset.ts';
 import type { AreaRecord, Dataset, DatasetInfo, DatasetName, TableName } from '../data/tables/records.ts';
 import { type Land, readLand } from './land.ts';
-import { hurricaneTracks } from './lines.ts';
-import { points } from './points.ts';
+import { hurricaneTracks, points } from './points.ts';
 import { type Random, randomOf } from './random.ts';
 import { airQualityYears, monitorReadings, naturalRatings, radonZones } from './ratings.ts';
-
-/** All sample data is the same. */
-const SEED = 1;
 
 /** Monitors report hourly. */
 const READINGS_FRESH_MS = 3_600_000;
@@ -71,23 +67,21 @@ function datasetsOfTopics(topics: readonly TopicSlug[]): Set<DatasetName> {
 }
 
 function importGenerated(database: DataDatabase, clock: Clock, names: ReadonlySet<DatasetName>): void {
-  for (const dataset of sampleDatasets({ seed: SEED, now: clock.now() })) {
+  for (const dataset of sampleDatasets(clock.now())) {
     if (names.has(dataset.info.name)) importDataset(database, dataset, clock);
   }
-}
-
-interface SampleOptions {
-  readonly seed: number;
-  /** The day that the sample pretends to be of, in milliseconds since the epoch. */
-  readonly now: number;
 }
 
 const WILDFIRES = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;
 const EVENTS = ['earthquake', 'hail', 'hurricane', 'tornado', ...WILDFIRES] as const;
 
-/** Made-up data for all 37 topics everywhere in the US, one dataset after the other. Records are generated when read;
- * equal options give equal records, whichever datasets are read and however often. */
-export function* sampleDatasets({ seed, now }: SampleOptions): Generator<Dataset> {
+/**
+ * Made-up data for all 37 topics everywhere in the US, one dataset after the other. Records are generated when read;
+ * equal arguments give equal records, whichever datasets are read and however often.
+ *
+ * @param now the day that the sample pretends to be of, in milliseconds since the epoch
+ */
+export function* sampleDatasets(now: number, seed = 1): Generator<Dataset> {
   const land = readLand();
   const { counties } = land;
   const generated = <T>(name: DatasetName, records: (random: Random) => Iterable<T>) => ({

@@ -235,7 +235,7 @@ test('an outline that was evicted from memory is the same when it is read again'
 
 test('the sample covers the islands that outlines leave out, but for some far ones, and no foreign town', (t) => {
   const database = openDatabase(t);
-  const [areas] = sampleDatasets({ seed: 1, now: NOON });
+  const [areas] = sampleDatasets(NOON);
   assert.equal(areas!.kind, 'areas');
   importDataset(database, areas!, new StillClock());
   const find = createAreaFinder(database);

@@ -41,7 +41,7 @@ const HERE = ['VT', 'CO', 'NM', 'DC', 'RI', 'AK', 'HI', 'PR'];
 
 test('a place is answered where the parts that are here cover its whole search, and else names the states that lack', (t) => {
   const database = openDatabase(t);
-  const [areas] = sampleDatasets({ seed: 1, now: NOON });
+  const [areas] = sampleDatasets(NOON);
   importDataset(database, areas!, new StillClock());
   const named = { ...info('sites:ustFacility'), states: HERE };
   importDataset(database, { kind: 'sites', topic: 'ustFacility', info: named, records: [] }, new StillClock());
@@ -84,7 +84,7 @@ test('a place is answered where the parts that are here cover its whole search, 
 
 test('events that are here for a part of the search are not counted, and the rating stays', (t) => {
   const database = openDatabase(t);
-  for (const dataset of sampleDatasets({ seed: 1, now: NOON })) {
+  for (const dataset of sampleDatasets(NOON)) {
     if (dataset.kind === 'areas' || dataset.kind === 'nri') importDataset(database, dataset, new StillClock());
   }
   const kinds = ['wildfire.current', 'wildfire.historical', 'wildfire.perimeters'] as const;

@@ -16,7 +16,7 @@ const geoids = counties.map(({ geoid }) => geoid);
 type Records<K extends Dataset['kind']> =
   Extract<Dataset, { kind: K }>['records'] extends Iterable<infer T> ? T[] : never;
 
-const datasetsOf = (seed: number, now = NOW) => [...sampleDatasets({ seed, now })];
+const datasetsOf = (seed: number, now = NOW) => [...sampleDatasets(now, seed)];
 const datasets = datasetsOf(1);
 
 function recordsOf<K extends Dataset['kind']>(kind: K, from: readonly Dataset[] = datasets): Records<K> {

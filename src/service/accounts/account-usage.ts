@@ -112,17 +112,17 @@ export function* creditsAfterSetBack({ id, now }: UsageRow, { rateWindow }: Limi
   return credits;
 }
 
-/** A call that a limit refuses. */
-export interface RefusedCall {
+/** A call, and the limit that refuses it. */
+export interface LimitedCall {
   readonly total: BatchTotal;
-  readonly refusal: LimitRefusal;
+  readonly refusal: LimitRefusal | null;
 }
 
-/** The reasons why calls are refused; for the minute limit, with the seconds until the call fits. */
-export function* chargeRefusals(refused: readonly RefusedCall[], rules: LimitRules): SqlWork<ChargeRefusal[]> {
+/** Why each call is refused, or null; for the minute limit, with the seconds until the call fits. */
+export function* chargeRefusals(calls: readonly LimitedCall[], rules: LimitRules): SqlWork<(ChargeRefusal | null)[]> {
   const missingOf = new Map<BatchTotal, number>();
-  for (const { total, refusal } of refused) {
-    if (refusal === 'period' || rules.rateWindow === 'fixed') continue;
+  for (const { total, refusal } of calls) {
+    if (refusal === null || refusal === 'period' || rules.rateWindow === 'fixed') continue;
     missingOf.set(total, Math.max(missingOf.get(total) ?? 0, refusal.missing));
   }
   // Each charge is a credit or more, so this many charges are enough.
@@ -136,7 +136,8 @@ export function* chargeRefusals(refused: readonly RefusedCall[], rules: LimitRul
     ),
   );
   const leaving = new Map([...missingOf.keys()].map((total, index) => [total, rows[index]!]));
-  return refused.map(({ total, refusal }) => {
+  return calls.map(({ total, refusal }) => {
+    if (refusal === null) return null;
     if (refusal === 'period') return { failure: 'QUOTA_EXCEEDED' };
     const freed = freedBy(leaving.get(total) ?? [], refusal.missing);
     return { failure: 'RATE_LIMITED', retryAfter: retryAfterOf(rules, freed, total.before.now) };

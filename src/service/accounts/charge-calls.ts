@@ -8,14 +8,7 @@ import {
   statement,
   write,
 } from '../../sql/sql-work.ts';
-import {
-  chargeRefusals,
-  creditsAfterSetBack,
-  isSetBack,
-  lockedUsage,
-  type RefusedCall,
-  totalOfRow,
-} from './account-usage.ts';
+import { chargeRefusals, creditsAfterSetBack, isSetBack, lockedUsage, totalOfRow } from './account-usage.ts';
 import type { Charge, Chargeable, ChargeRefusal } from './calls.ts';
 import { addCharge, type BatchTotal, type LimitRules, refusalOf } from './limits.ts';
 import type { Presence } from './presence.ts';
@@ -52,29 +45,26 @@ export function* chargeCalls(
     totals.set(row.id, totalOfRow(row, rules, minuteCredits));
   }
   const rows: SqlValue[][] = [];
-  const decisions = calls.map(({ caller, call, requestId }): Charge | RefusedCall => {
+  const decisions = calls.map(({ caller, call, requestId }) => {
     const total = totals.get(caller.account.id)!;
     const refusal = refusalOf(total, call, rules);
-    if (refusal !== null) return { total, refusal };
-    const charge = { id: numbers[rows.length]!.number, ...addCharge(total, call, rules) };
+    if (refusal !== null) return { total, refusal, charge: null };
+    const charge: Charge = { id: numbers[rows.length]!.number, ...addCharge(total, call, rules) };
     const topic = call.kind === 'single' ? call.topic : null;
     const { now, periodStart } = total.before;
     const key = [charge.id, caller.account.id, caller.key];
     rows.push([...key, call.kind, topic, charge.credits, now, periodStart, requestId, instance]);
-    return charge;
+    return { total, refusal, charge };
   });
-  const isRefused = (decision: Charge | RefusedCall): decision is RefusedCall => 'refusal' in decision;
-  const refusals = (yield* chargeRefusals(decisions.filter(isRefused), rules)).values();
+  const refusals = yield* chargeRefusals(decisions, rules);
   yield* write(
     ...makeFinal(delivered, instance),
     ...(rows.length === 0 ? [] : [insertion(rows)]),
     ...[...totals.values()].flatMap(additions),
     ...(isDue ? presence.renewal(instance) : []),
   );
-  return {
-    now: usage[0]!.now,
-    results: decisions.map((decision) => (isRefused(decision) ? refusals.next().value! : decision)),
-  };
+  const results = decisions.map(({ charge }, index) => charge ?? refusals[index]!);
+  return { now: usage[0]!.now, results };
 }
 
 /** The accounts of calls, by ascending ids. */

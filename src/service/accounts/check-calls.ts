@@ -1,13 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type EngineDialect, readTogether, rowsOf, type SqlWork, statement, together } from '../../sql/sql-work.ts';
-import {
-  chargeRefusals,
-  isSetBack,
-  type RefusedCall,
-  selectUsage,
-  totalOfRow,
-  type UsageRow,
-} from './account-usage.ts';
+import { chargeRefusals, isSetBack, selectUsage, totalOfRow, type UsageRow } from './account-usage.ts';
 import type { CallCheck, Caller, KeyRefusal, PresentedCall } from './calls.ts';
 import { type BatchTotal, type LimitRules, refusalOf } from './limits.ts';
 import { hashOfKey, type KeyTimes, stateOf } from './service-keys.ts';
@@ -52,15 +45,13 @@ export function* checkCalls(
   const checked = calls.map(({ key = '', call }) => {
     const caller = callers.get(key) ?? 'invalid';
     if (typeof caller === 'string') return caller;
-    const refusal = call === null ? null : refusalOf(caller.total, call, rules);
-    return { ...caller, refusal };
+    return { ...caller, refusal: call === null ? null : refusalOf(caller.total, call, rules) };
   });
-  const isRefused = (result: (typeof checked)[number]): result is CallerTotal & RefusedCall =>
-    typeof result === 'object' && result.refusal !== null;
-  const refusals = (yield* chargeRefusals(checked.filter(isRefused), rules)).values();
+  const limited = checked.filter((result) => typeof result === 'object');
+  const refusals = (yield* chargeRefusals(limited, rules)).values();
   const checks = checked.map((result): CallCheck => {
     if (typeof result === 'string') return result;
-    return { caller: result.caller, refusal: isRefused(result) ? refusals.next().value! : null };
+    return { caller: result.caller, refusal: refusals.next().value ?? null };
   });
   return { now: rows[0]?.[0][0]?.now ?? null, checks };
 }

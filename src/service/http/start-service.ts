@@ -1,16 +1,23 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inBatches } from '../../base/batches.ts';
 import { PerilbookError } from '../../base/errors.ts';
+import { HEADERS } from '../../contract/headers.ts';
 import { NATURAL_SLUGS } from '../../contract/topics.ts';
 import type { DataDatabase } from '../../data/tables/data-database.ts';
+import { describeData } from '../../data/tables/describe-data.ts';
 import { isAccountsFailure } from '../accounts/calls.ts';
 import type { ServiceAccounts } from '../accounts/service-accounts.ts';
-import { type AnswerOptions, createCallAnswers, isLarge } from './answer-call.ts';
+import type { ServiceInstance } from '../accounts/service-instance.ts';
+import { type AnswerOptions, type AskedCall, createCallAnswers, isLarge } from './answer-call.ts';
+import { encodedBody } from './content-encoding.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
 import { openApiDocument } from './openapi.ts';
-import { addRoutes } from './routes.ts';
+import { type FailureReply, type PaidAnswer, sendFailure, sendSuccess } from './replies.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
-import { type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
+import { addReading, type ConnectionLimits, closeWithin, createWebServer } from './web-server.ts';
 
 /** The start options of a service. The caller closes data and accounts, after the service. */
 export interface ServiceOptions extends AnswerOptions {
@@ -65,13 +72,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const app = createWebServer(instance, onError, options.limits);
   options.metrics?.watch(app);
   starting.defer(() => closeWithin(app, options.closeTimeout ?? CLOSE_TIMEOUT_MS));
-  addRoutes(app, {
-    data,
-    clock: instance,
-    tracker,
-    answerCall: inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge, atOnce: instance.batchesAtOnce }),
-    describe: () => openApiDocument(options.standardTopics ?? NATURAL_SLUGS),
-  });
+  const atOnce = instance.batchesAtOnce;
+  addRoutes(app, options, instance, tracker, inBatches(answerCalls, { most: MOST_CALLS, isAlone: isLarge, atOnce }));
   const { descriptor } = options;
   // Fastify passes its options on to Node, which knows `fd`; its types do not.
   const listenOn = descriptor === undefined ? { port: options.port } : ({ fd: descriptor } as object);
@@ -88,6 +90,65 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const at = descriptor === undefined ? host : address;
   const name = at.includes(':') ? `[${at}]` : at;
   return { url: `http://${name}:${port}`, port, close, [Symbol.asyncDispose]: close };
+}
+
+/** Adds the three endpoints of docs/developer/service-api.md, and two that need no key: `/healthz` and `/openapi.json`. */
+function addRoutes(
+  app: FastifyInstance,
+  { data, standardTopics = NATURAL_SLUGS }: ServiceOptions,
+  clock: ServiceInstance,
+  tracker: DeliveryTracker,
+  answerCall: (asked: AskedCall) => Promise<PaidAnswer | FailureReply>,
+): void {
+  async function answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: AskedCall['asked'],
+  ): Promise<FastifyReply> {
+    const { socket } = request.raw;
+    if (isQueued(reply.raw)) await once(reply.raw, 'socket');
+    // A client that has left is not charged; the socket's `close` event has passed.
+    if (socket.destroyed) return reply.hijack();
+    const key = request.headers[HEADERS.key];
+    const answered = await answerCall({
+      key: typeof key === 'string' ? key : undefined,
+      from: request.ip,
+      asked,
+      query: request.query as Record<string, unknown>,
+      requestId: request.id,
+    });
+    if ('failure' in answered) return sendFailure(reply, answered, request.id, clock.now());
+    // Before the body is compressed: a client that leaves meanwhile is not charged.
+    tracker.watch(reply.raw, socket, answered.charge.id);
+    const encoded = await encodedBody(answered.body, request.headers['accept-encoding']);
+    if (socket.destroyed) return reply.hijack();
+    sendSuccess(reply, encoded, answered, clock.now());
+    return reply;
+  }
+
+  for (const kind of ['standard', 'enterprise'] as const) {
+    addReading(app, clock, `/v1/bundle/${kind}`, 'refused', (request, reply) => answer(request, reply, { kind }));
+  }
+  addReading(app, clock, '/v1/:topic/risk', 'refused', (request, reply) =>
+    answer(request, reply, { kind: 'single', topic: (request.params as { topic: string }).topic }),
+  );
+  addReading(app, clock, '/healthz', 'as GET', (_, reply) => {
+    const { topics, sample } = describeData(data);
+    return reply.send({ status: 'ok', topics: topics.length, sample });
+  });
+  let document: string | undefined;
+  addReading(app, clock, '/openapi.json', 'as GET', async (request, reply) => {
+    document ??= JSON.stringify(openApiDocument(standardTopics));
+    const { body, coding } = await encodedBody(document, request.headers['accept-encoding']);
+    if (coding !== null) reply.header('content-encoding', coding);
+    return reply.header('vary', 'accept-encoding').type('application/json; charset=utf-8').send(body);
+  });
+}
+
+/** Whether earlier responses on the same connection have not been sent yet; Node gives a response its socket after that. A
+ * client that pipelines requests and does not read has one answer in memory, and is not charged for later ones. */
+function isQueued(response: ServerResponse): boolean {
+  return response.socket === null;
 }
 
 function listenFailure(error: unknown, host: string, port: number): unknown {
