@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
-import { nearestMeters } from '../../src/geo/nearest.ts';
+import { metersToShape, nearestMeters, shapeOf } from '../../src/geo/nearest.ts';
 import { fc } from '../properties.ts';
 
 const HERE: Location = { lat: 40, lng: -100 };
@@ -42,22 +42,6 @@ test('a coordinate whose square is infinite is not the nearest', () => {
     [-100, 40.2],
   ]);
   assertMeters(nearestMeters(HERE, [feature('Point', [-100, 40.1]), far]), 0.1 * NORTH);
-});
-
-test('several points, several features: the nearest', () => {
-  const points: Position[] = [
-    [-100.2, 40],
-    [-100, 40.05],
-    [-99, 41],
-  ];
-  assertMeters(nearest('MultiPoint', points), 0.05 * NORTH);
-  assertMeters(
-    nearestMeters(
-      HERE,
-      points.map((position) => feature('Point', position)),
-    ),
-    0.05 * NORTH,
-  );
 });
 
 test('several lines: the nearest segment of any; two lines are not joined', () => {
@@ -142,13 +126,11 @@ const unreadable: readonly (readonly [says: string, feature: unknown])[] = [
 for (const [says, wrong] of unreadable) {
   test(`nothing is read from ${says}, and what stands beside it still counts`, () => {
     assert.equal(nearestMeters(HERE, [wrong]), null);
+    const { geometry } = (wrong ?? {}) as { geometry?: unknown };
+    assert.equal(metersToShape(shapeOf(geometry), HERE), Number.POSITIVE_INFINITY);
     assertMeters(nearestMeters(HERE, [wrong, feature('Point', [-100, 40.1]), wrong]), 0.1 * NORTH);
   });
 }
-
-test('no features: null', () => {
-  assert.equal(nearestMeters(HERE, []), null);
-});
 
 test('positions that cannot be read are left out of a line', () => {
   assertMeters(nearest('LineString', [[-100, 40.3], null, ['x'], [-100, 40.1]]), 0.1 * NORTH);
@@ -191,4 +173,48 @@ test('of places that are equally near on the plane the nearest on the sphere cou
   const expected = distanceMeters(HERE, { lat: 40.5, lng: -99.5 });
   assert.equal(nearestMeters(HERE, features), expected);
   assert.equal(nearestMeters(HERE, features.toReversed()), expected);
+});
+
+const degrees = (most: number) => fc.double({ min: -most, max: most, noNaN: true });
+
+/** The same distance the slow way: each position as a pair on the plane. */
+function plainMeters(place: Location, ring: readonly Position[], isOutline: boolean): number {
+  const stretch = Math.cos((place.lat * Math.PI) / 180);
+  const flat = ring.map(([lng, lat]): Position => [(((lng - place.lng + 540) % 360) - 180) * stretch, lat - place.lat]);
+  const crossed = flat.filter(([bx, by], index) => {
+    const [ax, ay] = flat.at(index - 1)!;
+    return ay > 0 !== by > 0 && ax - (ay * (bx - ax)) / (by - ay) > 0;
+  });
+  if (isOutline && crossed.length % 2 === 1) return 0;
+  let nearest = flat[0]!;
+  for (const [index, [bx, by]] of flat.entries()) {
+    const [ax, ay] = flat[Math.max(0, index - 1)]!;
+    const [dx, dy] = [bx - ax, by - ay];
+    const length = dx * dx + dy * dy;
+    const share = length === 0 ? 0 : Math.max(0, Math.min(1, -(ax * dx + ay * dy) / length));
+    const at: Position = [ax + share * dx, ay + share * dy];
+    if (Math.hypot(...at) < Math.hypot(...nearest)) nearest = at;
+  }
+  return distanceMeters(place, { lat: nearest[1] + place.lat, lng: nearest[0] / (stretch || 1) + place.lng });
+}
+
+test('lines and outlines are measured to their nearest point, wherever they are', () => {
+  const aside = degrees(3);
+  const center = fc.record({ lat: fc.oneof(degrees(89), degrees(75)), lng: degrees(180) });
+  fc.assert(
+    fc.property(
+      center,
+      fc.array(fc.tuple(aside, aside), { minLength: 1, maxLength: 6 }),
+      fc.boolean(),
+      (place, offsets, isOutline) => {
+        const ring = offsets.map(([x, y]): Position => [place.lng + x, Math.max(-90, Math.min(90, place.lat + y))]);
+        const shape = shapeOf(
+          isOutline ? { type: 'Polygon', coordinates: [ring] } : { type: 'LineString', coordinates: ring },
+        );
+        const expected = plainMeters(place, ring, isOutline);
+        assert.ok(Math.abs(metersToShape(shape, place) - expected) <= 1e-6 * (1 + expected));
+      },
+    ),
+    { seed: 7, numRuns: 1_000 },
+  );
 });

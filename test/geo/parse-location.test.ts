@@ -100,14 +100,3 @@ test('text that would make a naive pattern backtrack forever is refused', () => 
   assert.equal(findingOf(long, '1'.repeat(100_000)), 'not_a_number');
   assert.equal(findingOf(`${' '.repeat(100_000)}x`, '1'), 'not_a_number');
 });
-
-test('projected coordinates are named as such', () => {
-  // UTM zone 10 N, metres; Web Mercator.
-  for (const [y, x] of [
-    ['4182000', '551000'],
-    ['4579425.8', '-13627665.3'],
-  ] as const) {
-    const parsed = parseLocation(y, x, isCovered);
-    assert.match(parsed.ok ? '' : parsed.note, /[Pp]rojected coordinates/);
-  }
-});

@@ -151,30 +151,11 @@ test('closing disconnects a client that does not read after the time-out, and do
   assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 0);
 });
 
-test('of a killed service, delivered answers are charged and others are not', async (t) => {
-  const { service, key, database, accounts, clock, file } = await setUp(t, LARGE);
-  await service.close();
-  const { child, port } = await forkService(t, file);
-  for (let i = 0; i < 3; i++) {
-    assert.equal((await request(`http://127.0.0.1:${port}${pathTo('/v1/drought/risk')}`, key)).status, 200);
-  }
-  await until(() => pending(accounts) === 0);
-  await halfRead(t, port, key, TOWERS);
-  // While it lives, what it is handing over counts.
-  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 4);
-  const another = await start(t, { data: database, accounts, clock });
-  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 4);
-  assert.equal(lockFiles(file).length, 2);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 3);
-  await another.close();
-  await start(t, { data: database, accounts, clock });
-  assert.equal(lockFiles(file).length, 1);
-});
-
-test('what a killed service left pending does not block the last credits', async (t) => {
-  const { service, key, accounts, clock, file } = await setUp(t, { ...LARGE, subscription: subscriptionOf(2, 100) });
+test('what a killed service left pending does not block the last credits, and its lock file goes', async (t) => {
+  const { service, key, database, accounts, clock, file } = await setUp(t, {
+    ...LARGE,
+    subscription: subscriptionOf(2, 100),
+  });
   const { child, port } = await forkService(t, file);
   await halfRead(t, port, key, TOWERS);
   const single = () => request(service.url + pathTo('/v1/drought/risk'), key);
@@ -185,6 +166,10 @@ test('what a killed service left pending does not block the last credits', async
   assert.equal((await single()).status, 200);
   assert.equal((await single()).status, 429);
   assert.equal(usage(accounts, 'tester', clock.now()).creditsCharged, 2);
+  assert.equal(lockFiles(file).length, 2);
+  await service.close();
+  await start(t, { data: database, accounts, clock });
+  assert.equal(lockFiles(file).length, 1);
 });
 
 function pending(accounts: ReturnType<typeof openAccountsOf>): number {

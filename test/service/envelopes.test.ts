@@ -2,25 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { singleEnvelope } from '../../src/contract/envelopes.ts';
 import { RESULT_SCHEMAS } from '../../src/contract/topic-values.ts';
-import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS } from '../../src/contract/topics.ts';
+import { NATURAL_SLUGS, TOPICS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { nearestMeters } from '../../src/geo/nearest.ts';
-import { LONG } from '../tier.ts';
-import {
-  AREAS,
-  deliveries,
-  feature,
-  HERE,
-  info,
-  NEXT_DOOR,
-  NOON,
-  pathTo,
-  point,
-  RATINGS,
-  setUp,
-  square,
-  subscriptionOf,
-} from './small-data.ts';
+import { AREAS, deliveries, feature, HERE, info, NEXT_DOOR, NOON, pathTo, point, setUp, square } from './small-data.ts';
 
 /** A tract without ratings, in a county that has some. */
 const UNRATED = { lat: 40.75, lng: -99.25 };
@@ -94,31 +79,6 @@ test('a service with any sample data says so in each answer: a header and a memb
   for (const path of paths) assert.deepEqual(await said(path), [null, undefined], path);
   importDataset(database, { kind: 'areas', info: info('areas', true), records: AREAS }, clock);
   for (const path of paths) assert.deepEqual(await said(path), ['true', true], path);
-});
-
-test('a bundle has what the singles have, everywhere in a tract, also when data is replaced', LONG, async (t) => {
-  const { get, database, clock } = await setUp(t, { subscription: subscriptionOf(1e6, 1e6) });
-  const places = [HERE, { lat: HERE.lat + 0.24, lng: HERE.lng }, NEXT_DOOR, UNRATED];
-  const check = async (name: string) => {
-    for (const place of places) {
-      const { topics } = (await get(pathTo('/v1/bundle/enterprise', place))).body.data;
-      for (const slug of TOPIC_SLUGS) {
-        const single = await get(pathTo(`/v1/${slug}/risk`, place));
-        const message = `${name}, ${slug} at ${JSON.stringify(place)}`;
-        if (single.status === 200) assert.deepEqual(topics[slug], single.body.data.result, message);
-        else assert.equal(topics[slug].reason, single.status === 404 ? 'no_data' : undefined, message);
-      }
-    }
-  };
-  await check('as loaded');
-  const [first] = RATINGS.filter(({ geoid }) => geoid === '31001000100');
-  const records = [...RATINGS.filter((one) => one !== first), { ...first!, rating: 'Very Low', score: 1 } as const];
-  importDataset(database, { kind: 'nri', info: info('nri'), records }, clock);
-  importDataset(database, { kind: 'records', event: 'hail', info: info('records:hail'), records: [] }, clock);
-  await check('replaced');
-  const { body } = await get(pathTo('/v1/bundle/standard'));
-  assert.equal(body.data.topics[first!.topic].value.rating, 'Very Low');
-  assert.deepEqual(body.data.topics.hail.details, []);
 });
 
 test('the slugs of the standard bundle can be chosen', async (t) => {
