@@ -79,7 +79,7 @@ function afterRate({ rate }: Refused, { tried, random, slowedDownMs = 0 }: Retry
   // then refuses again, the time was wrong, and the waits double: "Retry-After: 1" for ten minutes was thousands of requests.
   const named = rate.retryAfterMs ?? rate.resetMs;
   const doubled = Math.min(RATE_BACKOFF_MOST_MS, BACKOFF_BASE_MS * 2 ** tried.slowedDown);
-  const waitMs = named ? Math.max(named, tried.slowedDown === 0 ? 0 : doubled) : Math.round(random() * doubled);
+  const waitMs = named ? Math.max(named, doubled) : Math.round(random() * doubled);
   const afterMs = Math.max(SHORTEST_RETRY_AFTER_MS, waitMs);
   const rateWaitMs = tried.rateWaitMs + afterMs;
   // The calls of a run wait together: each may have waited little while all of them have waited long.

@@ -93,19 +93,6 @@ test('reset after the whole body: answered', async (t) => {
   assert.deepEqual(exchange.content, { kind: 'json', value: JSON.parse(BODY) });
 });
 
-test('more body than declared: what was declared, and the next request is not confused', async (t) => {
-  const url = await serveRaw(t, (socket) => {
-    socket.write(
-      `HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`,
-    );
-  });
-  const client = clientOf(t, url, { sockets: 1 });
-  for (const _ of [1, 2]) {
-    const exchange = await client.send(ask);
-    assert.ok(exchange.kind === 'failure' || exchange.bytes === BODY.length);
-  }
-});
-
 test('headers without end: maybe, and not kept', async (t) => {
   const url = await serveRaw(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\n');

@@ -30,13 +30,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       }
     });
 
-  it('a claim is in the ledger before its call is sent, and the answers after it', async ({
-    store,
-    terms,
-    source,
-    propose,
-    clock,
-  }) => {
+  it('a claim is in the ledger before its call is sent, and the answers after it', async (setup) => {
+    const { store, terms, source, propose, clock } = setup;
     const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
     assert.equal(claim!.outcome, 'granted');
     assert.deepEqual(await spent(store, clock), { charged: 0, unknown: 0, open: 1, exhaustedAt: null });
@@ -89,13 +84,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(answers, stored);
   });
 
-  it('a second run on the same cell waits, then finds it answered', async ({
-    store,
-    another,
-    terms,
-    propose,
-    clock,
-  }) => {
+  it('a second run on the same cell waits, then finds it answered', async (setup) => {
+    const { store, another, terms, propose, clock } = setup;
     const other = await another('b');
     const [first] = await store.claim(await terms(), [propose(LA, 'single')]);
     const [second] = await other.claim(await terms(other), [propose(LA, 'single')]);
@@ -233,13 +223,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(claim!.outcome, 'granted');
   });
 
-  it('a claim of an owner that is not heard of ends with its lease', async ({
-    store,
-    another,
-    terms,
-    propose,
-    clock,
-  }) => {
+  it('a claim of an owner that is not heard of ends with its lease', async (setup) => {
+    const { store, another, terms, propose, clock } = setup;
     await store.claim(await terms(), [propose(LA, 'single')]);
     const other = await another('b');
     assert.equal((await other.claim(await terms(other), [propose(LA, 'single')]))[0]!.outcome, 'claimed');
@@ -247,13 +232,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal((await other.claim(await terms(other), [propose(LA, 'single')]))[0]!.outcome, 'granted');
   });
 
-  it('an outcome that comes after the lease ended still corrects the ledger', async ({
-    store,
-    another,
-    terms,
-    propose,
-    clock,
-  }) => {
+  it('an outcome that comes after the lease ended still corrects the ledger', async (setup) => {
+    const { store, another, terms, propose, clock } = setup;
     const [late] = await store.claim(await terms(), [propose(LA, 'single')]);
     clock.move(5 * 60_000 + 1);
     const other = await another('b');
@@ -262,11 +242,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(await spent(other, clock), { charged: 1, unknown: 0, open: 0, exhaustedAt: null });
   });
 
-  it('claims of one batch count for each other: neither the budget of a run nor the quota is crossed', async ({
-    store,
-    terms,
-    propose,
-  }) => {
+  it('claims of one batch count for each other: neither the budget of a run nor the quota is crossed', async (setup) => {
+    const { store, terms, propose } = setup;
     const both = async (limits: Partial<ClaimLimits>, cells: readonly [Cell, Cell]) => {
       const asked = cells.map((cell) => propose(cell, 'standard'));
       return (await store.claim(await terms(store, limits), asked)).map(({ outcome }) => outcome);
@@ -360,12 +337,8 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal((await store.claim(await under(22), [propose(DENVER, 'single')]))[0]!.outcome, 'granted');
   });
 
-  it('the service saying that the quota is used up is believed until the anniversary', async ({
-    store,
-    terms,
-    propose,
-    clock,
-  }) => {
+  it('the service saying that the quota is used up is believed until the anniversary', async (setup) => {
+    const { store, terms, propose, clock } = setup;
     const [claim] = await store.claim(await terms(), [propose(LA, 'single')]);
     await store.settle([{ ...charged(claim!, clock, 0), charge: 'free', answers: [], exhausted: true }]);
     assert.equal((await store.claim(await terms(), [propose(NY, 'single')]))[0]!.outcome, 'quota');
@@ -631,16 +604,7 @@ async function makeSetup(opener: Opener): Promise<StoreSetup> {
     alive,
     another,
     async terms(of = store, limits = {}) {
-      const run =
-        runs.get(of) ??
-        (await of.startRun({
-          job: 'job',
-          input: 'in',
-          output: 'out',
-          account: 'account',
-          plannedCredits: 1,
-          budget: 1_000,
-        }));
+      const run = runs.get(of) ?? (await of.startRun(RUN));
       runs.set(of, run);
       const period = billingPeriod(5, clock.now());
       return {

@@ -34,7 +34,5 @@ by_authority="-cert authority.pem -keyfile $new/authority.key"
 issue authority "$new/authority.key" "basicConstraints=critical,CA:TRUE" 20200101 21200101 -selfsign -keyfile "$new/authority.key"
 issue good service.key subjectAltName=IP:127.0.0.1 20200101 21200101 $by_authority
 issue expired service.key subjectAltName=IP:127.0.0.1 20200101 20200201 $by_authority
-issue not-yet service.key subjectAltName=IP:127.0.0.1 21100101 21200101 $by_authority
 issue other-host service.key subjectAltName=DNS:other.example 20200101 21200101 $by_authority
-issue self-signed service.key subjectAltName=IP:127.0.0.1 20200101 21200101 -selfsign -keyfile service.key
 rm -r "$new"
