@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { PerilbookError } from '../base/errors.ts';
 import { counted } from '../base/format-numbers.ts';
 import { TOPICS } from '../contract/topics.ts';
@@ -13,7 +14,8 @@ import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
 import { type Choice, type ChosenSource, confirmation, firstChoice, jobFileOf } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
-import { type BudgetReach, type Priced, Pricing } from './files/pricing.ts';
+import { type BudgetReach, type Priced, type PriceRequest, Pricing } from './files/pricing.ts';
+import { receiveUpload } from './files/upload.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { type EndedRun, latestRun, type RunUpdate } from './runs/run-progress.ts';
 import { Runs } from './runs/started-runs.ts';
@@ -65,6 +67,12 @@ export class UiApi {
     const file = this.workspace.get(id);
     if (file) return file;
     throw new RefusedRequest(404, 'UNKNOWN_FILE', 'Unknown file', 'Choose the file again.');
+  }
+
+  /** @param declared the length by Content-Length; 0 if unknown */
+  async addUpload(body: Readable, name: string, declared: number): Promise<ChosenFile> {
+    const { mostUpload, clock } = this.dependencies;
+    return await receiveUpload(this.workspace, { body, name, declared, most: mostUpload, now: clock.now() });
   }
 
   /** Adds a file of this machine. @throws INPUT_UNREADABLE */
@@ -132,14 +140,12 @@ export class UiApi {
 
   /** Spends nothing. */
   async price(file: ChosenFile, choice: Choice): Promise<Priced> {
-    const job = this.#jobOf(file, await this.#settingsOf(file, choice));
-    return await this.#pricing.price(job, await this.dependencies.connectionOf(job));
+    return await this.#pricing.price(await this.#request(file, choice));
   }
 
   /** What a budget buys. Spends nothing. */
   async reach(file: ChosenFile, choice: Choice, budget: number): Promise<BudgetReach> {
-    const job = this.#jobOf(file, await this.#settingsOf(file, choice));
-    return await this.#pricing.reach(job, await this.dependencies.connectionOf(job), budget);
+    return await this.#pricing.reach(await this.#request(file, choice), budget);
   }
 
   /** Starts a run. @throws RefusedRequest unless the confirmation names this budget */
@@ -177,6 +183,12 @@ export class UiApi {
     const stopped = await this.runs.close();
     this.#pricing[Symbol.dispose]();
     return stopped;
+  }
+
+  /** A choice as a job, with its connection. */
+  async #request(file: ChosenFile, choice: Choice): Promise<PriceRequest> {
+    const job = this.#jobOf(file, await this.#settingsOf(file, choice));
+    return { job, connection: await this.dependencies.connectionOf(job) };
   }
 
   #placeOf({ path, name }: ChosenFile): JobFile {

@@ -40,13 +40,8 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
     bodyLimit: MOST_JSON,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
-    // A URL that cannot be decoded (`/%`) is refused before any hook runs.
-    frameworkErrors: (error, request, reply) => {
-      reply.headers(HEADERS);
-      const refusal = accessRefusal(origin(request), port, sessions);
-      if (refusal !== null) refuse(request, reply as FastifyReply, refusal);
-      else sendError(reply as FastifyReply, error);
-    },
+    // An address that cannot be decoded (`/%`) would be answered before any hook runs.
+    rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : '/undecodable'),
   });
   app.addHook('onSend', async (_request, reply) => {
     for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
@@ -93,6 +88,15 @@ async function end(app: FastifyInstance, api: UiApi, closing: AbortController): 
   closing.abort();
   await app.close();
   return stopped;
+}
+
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const HTML = 'text/html; charset=utf-8';

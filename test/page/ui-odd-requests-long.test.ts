@@ -114,7 +114,7 @@ test('an address that cannot be decoded is refused as everything else is', { tim
   const visitor = await scene.visit();
   for (const path of ['/%', '/assets/%E0%A4%A', '/api/files/%zz']) {
     const { status, headers, body } = await visitor.ask('GET', path);
-    assert.equal(status, 400, path);
+    assert.equal(status, 404, path);
     assert.deepEqual(Object.keys(body), ['error']);
     assert.deepEqual(Object.keys(body.error), ['code', 'message', 'hint']);
     assert.equal(headers['x-frame-options'], 'DENY');

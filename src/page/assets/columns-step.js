@@ -40,7 +40,7 @@ export function ColumnsStep() {
   return html`<section id="columns-step" aria-labelledby="columns-title">
     <${Fold} name="columns" title="Columns" line=${line} isOpen=${folds.columns}>
       ${note !== null && html`<p id="columns-note" class="note">${note}</p>`}
-      ${isSure ? html`<details id="columns-change"><summary>${words} <span class="link">Change</span></summary><${Pickers} /></details>` : html`<${Pickers} />`}
+      ${isSure ? html`<details id="columns-change"><summary><span>${words} <span class="link">Change</span></span></summary><${Pickers} /></details>` : html`<${Pickers} />`}
       <p id="rows-words" role="status">${summary && rowsWords(summary)}</p>
       <${ErrorBox} id="columns-error" error=${readError.value ?? (error?.code === 'INPUT_COLUMNS' ? error : null)} />
       ${summary !== null && summary.findings.length > 0 && html`<${Findings} ...${summary} />`}

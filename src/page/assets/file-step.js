@@ -106,14 +106,14 @@ function Opener() {
   };
   return html`<div id="drop" class="drop">
       <p class="drop-words">Drop a file with latitude and longitude columns here</p>
-      <input type="file" id="file" class="unseen" aria-describedby="file-kinds" ...${needsServer()} onChange=${pick} />
-      <label class="button primary" for="file">Choose a file</label>
-      ${' '}<button type="button" id="sample-file" class="button" onClick=${sendSample} ...${needsServer()}>Try it with a sample</button>
+      <p class="row"><input type="file" id="file" class="unseen" aria-describedby="file-kinds" ...${needsServer()} onChange=${pick} /><label class="button primary" for="file">Choose a file</label>
+        <button type="button" id="sample-file" class="button" onClick=${sendSample} ...${needsServer()}>Try it with a sample</button></p>
       <p id="file-kinds" class="soft small">CSV, Excel, Parquet, NDJSON, JSON or GeoJSON. It stays on this machine; only coordinates are sent to the service.</p>
     </div>
     <form id="path-form" class="path" onSubmit=${openPath}>
       <label for="path">Or open a file on this machine by its path</label>
-      <span class="joined"><input id="path" type="text" autocomplete="off" spellcheck=${false} placeholder="/folder/portfolio.csv" /><button type="submit" class="button" ...${needsServer()}>Open</button></span>
+      <input id="path" type="text" autocomplete="off" spellcheck=${false} placeholder="/folder/portfolio.csv" />
+      <button type="submit" class="button" ...${needsServer()}>Open</button>
     </form>`;
 }
 

@@ -14,6 +14,11 @@ import type { PlanSummary } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { withoutTerminal } from './page-words.ts';
 
+export interface PriceRequest {
+  readonly job: Job;
+  readonly connection: Connection;
+}
+
 /** The price of a job, and what its account has left. */
 export interface Priced {
   readonly summary: PlanSummary;
@@ -51,34 +56,26 @@ export class Pricing implements Disposable {
   }
 
   /** Spends nothing. @throws INPUT_*, SCOPE_MISSING */
-  price(job: Job, connection: Connection): Promise<Priced> {
-    const mine = this.#turn.then(() => this.#price(job, connection));
-    this.#turn = mine.catch(() => {});
-    return mine;
+  price(request: PriceRequest): Promise<Priced> {
+    return this.#inTurn(() => this.#price(request));
   }
 
   /** What a budget buys of a job's plan. Prices the job first, unless it was the last one priced. Spends nothing. */
-  reach(job: Job, connection: Connection, budget: number): Promise<BudgetReach> {
-    const mine = this.#turn.then(async () => {
-      if (this.#last?.key !== settingsKey(job)) await this.#price(job, connection);
-      const { plan } = this.#last!.prepared;
-      const { cells } = plan.scan;
-      const request = {
-        creditsPerMinute: job.account.subscription.creditsPerMinute,
-        cells,
-        order: plan.order,
-        missing: plan.missing,
-        priceList: plan.priceList,
-        msPerCredit: plan.pace.msPerCredit,
-      };
-      const reach = reachOf(request, Math.min(budget, plan.available));
-      return {
-        credits: reach.credits,
-        cells: reach.cells,
-        minutes: reach.minutes,
-        share_of_value: shareOf(reach.value, totalValue(plan.scan)),
-      };
+  reach(request: PriceRequest, budget: number): Promise<BudgetReach> {
+    return this.#inTurn(async () => {
+      const { job } = request;
+      if (this.#last?.key !== settingsKey(job)) await this.#price(request);
+      const { scan: scanned, order, missing, priceList, pace, available } = this.#last!.prepared.plan;
+      const { cells } = scanned;
+      const { creditsPerMinute } = job.account.subscription;
+      const planned = { creditsPerMinute, cells, order, missing, priceList, msPerCredit: pace.msPerCredit };
+      const { credits, cells: bought, minutes, value } = reachOf(planned, Math.min(budget, available));
+      return { credits, cells: bought, minutes, share_of_value: shareOf(value, totalValue(scanned)) };
     });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work);
     this.#turn = mine.catch(() => {});
     return mine;
   }
@@ -89,7 +86,7 @@ export class Pricing implements Disposable {
     this.#kept = null;
   }
 
-  async #price(job: Job, connection: Connection): Promise<Priced> {
+  async #price({ job, connection }: PriceRequest): Promise<Priced> {
     const context = await openContext(job, { connection, store: this.#store, effects: this.#effects });
     const scanned = await this.#scanned(context);
     // The cached scan may be of other topics. The columns of these topics may clash with the input's.

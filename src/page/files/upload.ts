@@ -1,53 +1,54 @@
 import { createWriteStream } from 'node:fs';
 import { extname } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hasSystemCode } from '../../base/errors.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
 import type { ChosenFile, Workspace } from './workspace.ts';
 
+export interface Upload {
+  readonly body: Readable;
+  readonly name: string;
+  /** The length by Content-Length; 0 if unknown. */
+  readonly declared: number;
+  /** Most bytes. */
+  readonly most: number;
+  readonly now: number;
+}
+
 /**
  * Streams an upload into a folder of its own. It is added to the workspace when it is complete.
  *
- * @param declared the length by Content-Length; 0 if unknown
- * @throws RefusedRequest if it is larger than `most` or the disk is full; the upload is then deleted
+ * @throws RefusedRequest if it is too large or the disk is full; the upload is then deleted
  */
 export async function receiveUpload(
   workspace: Workspace,
-  body: Readable,
-  name: string,
-  declared: number,
-  most: number,
-  now: number,
+  { body, name, declared, most, now }: Upload,
 ): Promise<ChosenFile> {
   if (declared > most) throw tooLarge(most);
   const reserved = workspace.reserve(safeFileName(name));
   try {
-    await pipeline(body, counted(most), createWriteStream(reserved.path, { flags: 'wx', mode: 0o600 }));
+    await pipeline(body, limited(most), createWriteStream(reserved.path, { flags: 'wx', mode: 0o600 }));
     return workspace.add({ ...reserved, isUpload: true, addedAt: now });
   } catch (error) {
     workspace.discard(reserved.id);
     if (hasSystemCode(error, 'ENOSPC')) {
-      throw new RefusedRequest(
-        507,
-        'NO_ROOM',
-        'The disk is full',
-        'Free some space, or open the file by its path instead.',
-      );
+      const hint = 'Free some space, or open the file by its path instead.';
+      throw new RefusedRequest(507, 'NO_ROOM', 'The disk is full', hint);
     }
     throw error;
   }
 }
 
-function counted(most: number): Transform {
-  let bytes = 0;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+function limited(most: number) {
+  return async function* (chunks: AsyncIterable<Buffer>) {
+    let bytes = 0;
+    for await (const chunk of chunks) {
       bytes += chunk.length;
-      if (bytes > most) done(tooLarge(most));
-      else done(null, chunk);
-    },
-  });
+      if (bytes > most) throw tooLarge(most);
+      yield chunk;
+    }
+  };
 }
 
 function tooLarge(most: number): RefusedRequest {

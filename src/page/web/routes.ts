@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { reportPage, reportSections } from '../../report/html/page.ts';
 import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
-import { receiveUpload } from '../files/upload.ts';
+import type { ChosenFile } from '../files/workspace.ts';
 import { HEADERS } from './access-check.ts';
 import { readAssets, readPage } from './assets.ts';
 import { RefusedRequest } from './error-replies.ts';
@@ -18,7 +18,7 @@ interface OfFile {
 
 /** The routes; the access check runs before them. */
 export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal): void {
-  const { dependencies, workspace, runs } = api;
+  const { runs } = api;
   addPage(app);
 
   app.get('/api/about', () => api.about());
@@ -30,16 +30,7 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.addContentTypeParser(UPLOAD_TYPE, (_request, body, done) => done(null, body));
   app.post<{ Querystring: { name?: string } }>('/api/files', { onRequest: requireUpload }, async (request, reply) => {
     const declared = Number(request.headers['content-length'] ?? 0);
-    const { name = '' } = request.query;
-    const body = request.body as Readable;
-    const file = await receiveUpload(
-      workspace,
-      body,
-      String(name),
-      declared,
-      dependencies.mostUpload,
-      dependencies.clock.now(),
-    );
+    const file = await api.addUpload(request.body as Readable, String(request.query.name ?? ''), declared);
     return reply.code(201).send(await api.show(file));
   });
   app.post('/api/files/named', async (request, reply) => {
@@ -49,24 +40,13 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.get<OfFile & { Querystring: { header?: string } }>('/api/files/:id', ({ params, query: { header } }) =>
     api.show(api.file(params.id), header === undefined ? null : header !== 'no'),
   );
-  app.post<OfFile>('/api/files/:id/choices', ({ params, body }) =>
-    api.choices(api.file(params.id), read(choiceSchema, body)),
-  );
-  app.post<OfFile>('/api/files/:id/price', ({ params, body }) =>
-    api.price(api.file(params.id), read(choiceSchema, body)),
-  );
-  app.post<OfFile>('/api/files/:id/reach', ({ params, body }) => {
-    const { budget, ...choice } = read(reachSchema, body);
-    return api.reach(api.file(params.id), choice, budget);
-  });
-  for (const [path, isApproved] of [
-    ['offer', false],
-    ['download', true],
-  ] as const) {
-    app.post<OfFile>(`/api/files/:id/${path}`, ({ params, body }) =>
-      api.data(api.file(params.id), read(choiceSchema, body), isApproved),
-    );
-  }
+  const ask = <T>(path: string, schema: z.ZodType<T>, answer: (file: ChosenFile, asked: T) => Promise<unknown>) =>
+    app.post<OfFile>(`/api/files/:id/${path}`, ({ params, body }) => answer(api.file(params.id), read(schema, body)));
+  ask('choices', choiceSchema, (file, choice) => api.choices(file, choice));
+  ask('price', choiceSchema, (file, choice) => api.price(file, choice));
+  ask('reach', reachSchema, (file, { budget, ...choice }) => api.reach(file, choice, budget));
+  ask('offer', choiceSchema, (file, choice) => api.data(file, choice, false));
+  ask('download', choiceSchema, (file, choice) => api.data(file, choice, true));
   app.post<OfFile>('/api/files/:id/start', async ({ params, body }, reply) => {
     const { budget, confirmed, ...choice } = read(startSchema, body);
     await api.start(api.file(params.id), choice, budget, confirmed);
