@@ -143,17 +143,29 @@ test('values of each type in each encoding are read back, wherever they begin, a
 });
 
 test('an encoding that does not fit the type, or that is unknown, is refused', () => {
-  for (const [type, encoding] of [
-    ['BOOLEAN', SPLIT],
-    ['INT96', SPLIT],
-    ['BYTE_ARRAY', SPLIT],
-    ['DOUBLE', DELTA],
-    ['INT32', RLE],
-    ['INT32', 4],
+  const zeros = Buffer.alloc(99);
+  const runs = withLength(encodeHybrid(Uint32Array.of(1), 1));
+  for (const [type, encoding, body] of [
+    ['BOOLEAN', SPLIT, zeros],
+    ['INT96', SPLIT, zeros],
+    ['BYTE_ARRAY', SPLIT, zeros],
+    ['DOUBLE', DELTA, deltas([1n], 64)],
+    ['INT32', RLE, runs],
+    ['INT32', 4, runs],
+    ['BOOLEAN', 4, runs],
+    ['BOOLEAN', RLE, runs.subarray(0, 3)],
   ] as const) {
-    assert.throws(() => decode([type, encoding, Buffer.alloc(99), [1]], Buffer.alloc(99), 0), Damage);
+    const reason = new RegExp(`it has ${type} values in encoding ${encoding}, which Perilbook does not read$`);
+    assert.throws(() => decode([type, encoding, body, [1]], body, 0), reason);
   }
   assert.deepEqual(decode(['INT32', 4, Buffer.alloc(0), []], Buffer.alloc(0), 0), []);
+});
+
+test('differences are decoded as in the example of the format', () => {
+  // Apache Parquet, Encodings, example 2: one block of 128 with four miniblocks.
+  const packed = Buffer.from([0x80, 1, 4, 8, 14, 3, 2, 0, 0, 0, 0xc0, 0x3f, 0, 0, 0, 0, 0, 0]);
+  const values = [7, 5, 3, 1, 2, 3, 4, 5];
+  assert.deepEqual(decode(['INT32', DELTA, packed, values], packed, 0), Int32Array.from(values));
 });
 
 test('headers of differences that make no sense are refused, and so are texts that reach beyond their page', () => {
@@ -185,6 +197,9 @@ test('headers of differences that make no sense are refused, and so are texts th
   ] as const) {
     assert.equal(isRead(type, DELTA, padded(header), 2), read, header.toString('hex'));
   }
+  // Without the width of the second miniblock, and without the bits of the first.
+  for (const cut of [differences(16, 2, 2), differences(8, 1, 2, 32)])
+    assert.equal(isRead('INT32', DELTA, cut, 2), false);
   const shared = (prefix: bigint, length: bigint) =>
     Buffer.concat([deltas([prefix], 32), deltas([length], 32), Buffer.from('a')]);
   for (const [prefix, length, read] of [

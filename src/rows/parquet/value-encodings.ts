@@ -126,7 +126,7 @@ function deltaNumbers(
   const read = varints(body, from);
   const [blockSize, miniblocks, total] = [Number(read.next()), Number(read.next()), Number(read.next())];
   const size = blockSize / miniblocks;
-  if (!(blockSize > 0 && miniblocks > 0 && miniblocks <= MOST_MINIBLOCKS) || size % 8 !== 0 || total !== count) {
+  if (size === 0 || size % 8 !== 0 || miniblocks > MOST_MINIBLOCKS || total !== count) {
     throw new Damage(DAMAGED_HEADER);
   }
   const values = new BigInt64Array(count);
