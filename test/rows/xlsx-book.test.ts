@@ -220,25 +220,11 @@ test('parts that are cut off, changed or longer than declared are refused, and n
   await assert.rejects(async () => allRows(await open(bomb), [0]), /longer than its header states/);
 });
 
-test('from Excel to CSV, NDJSON and Parquet, and from CSV to Excel', async () => {
-  const book = await open(made());
-  const write = async (name: string, from = book, numbers?: ReadonlySet<number>) => {
-    const output = join(folder, name);
-    const request = { output, fill: FILL, ...(numbers ? { numbers } : {}) };
-    await writeRows(from, request);
-    return output;
-  };
-  assert.equal(
-    readFileSync(await write('a.csv'), 'utf8').split('\n')[1],
-    'Öst & West,38.1,-97.25,2024-01-01,ok,"a < b & ""c""",1.5',
-  );
-  assert.deepEqual((await openRowFile(await write('a.parquet'))).columns, [
-    ...book.columns,
-    ...ADDED.map(({ name }) => name),
-  ]);
+test('texts of a CSV are texts of a workbook, with all their characters, and are read back', async () => {
   const csv = join(folder, 'b.csv');
   writeFileSync(csv, `zip,lat,${'x'.repeat(80)}\n01234,38.50,"<&\u0001_x0041_"\n`);
-  const excel = await write('b.xlsx', await openRowFile(csv), new Set([1]));
+  const excel = join(folder, 'b.xlsx');
+  await writeRows(await openRowFile(csv), { output: excel, fill: FILL, numbers: new Set([1]) });
   const cells = cellsOf(partsOf(readFileSync(excel))['xl/worksheets/sheet1.xml']!);
   assert.deepEqual(
     [cells.A2, cells.B2, cells.C2, cells.D2, cells.F2],
