@@ -115,20 +115,21 @@ export function outlineHolds({ rings, edges, starts, south, bandHeight }: Outlin
 export function metersToEdges(outline: Outline, location: Location, meters: number): number {
   const { rings, edges, starts, south, bandHeight } = outline;
   const bands = starts.length - 1;
-  const [y, reach] = [location.lat * UNITS_PER_DEGREE, (meters / METERS_PER_DEGREE) * UNITS_PER_DEGREE];
+  const [x, y] = [location.lng * UNITS_PER_DEGREE, location.lat * UNITS_PER_DEGREE];
+  const reach = (meters / METERS_PER_DEGREE) * UNITS_PER_DEGREE;
+  // A hundredth more, because the plane of the search is not the sphere. Across the antimeridian all edges are measured.
+  const reachEast = (1.01 * reach) / Math.cos((location.lat * Math.PI) / 180);
+  const isWrapped = !(Math.abs(x) + reachEast < 180 * UNITS_PER_DEGREE);
   const search = new NearestSearch(location);
   const last = bandOf(y + reach, south, bandHeight, bands);
   for (let band = bandOf(y - reach, south, bandHeight, bands); band <= last; band++) {
     for (let k = starts[band]!; k < starts[band + 1]!; k++) {
       const first = edges[k]!;
-      const [ay, by] = [rings[first + 1]!, rings[first + 3]!];
+      const [ax, ay, bx, by] = [rings[first]!, rings[first + 1]!, rings[first + 2]!, rings[first + 3]!];
       if ((ay < y - reach && by < y - reach) || (ay > y + reach && by > y + reach)) continue;
-      search.measureSegment(
-        rings[first]! / UNITS_PER_DEGREE,
-        ay / UNITS_PER_DEGREE,
-        rings[first + 2]! / UNITS_PER_DEGREE,
-        by / UNITS_PER_DEGREE,
-      );
+      if (!isWrapped && ((ax < x - reachEast && bx < x - reachEast) || (ax > x + reachEast && bx > x + reachEast)))
+        continue;
+      search.measureSegment(ax / UNITS_PER_DEGREE, ay / UNITS_PER_DEGREE, bx / UNITS_PER_DEGREE, by / UNITS_PER_DEGREE);
     }
   }
   const nearest = search.meters() ?? Number.POSITIVE_INFINITY;
