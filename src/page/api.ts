@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { PerilbookError } from '../base/errors.ts';
 import { counted } from '../base/format-numbers.ts';
 import { TOPICS } from '../contract/topics.ts';
@@ -15,7 +14,6 @@ import { type AvailableChoices, availableChoices, settingsFor } from './files/av
 import { type Choice, type ChosenSource, confirmation, firstChoice, jobFileOf } from './files/choice.ts';
 import { type FilePreview, previewFile } from './files/file-preview.ts';
 import { type BudgetReach, type Priced, type PriceRequest, Pricing } from './files/pricing.ts';
-import { receiveUpload } from './files/upload.ts';
 import { type ChosenFile, Workspace } from './files/workspace.ts';
 import { type EndedRun, latestRun, type RunUpdate } from './runs/run-progress.ts';
 import { Runs } from './runs/started-runs.ts';
@@ -69,18 +67,11 @@ export class UiApi {
     throw new RefusedRequest(404, 'UNKNOWN_FILE', 'Unknown file', 'Choose the file again.');
   }
 
-  /** @param declared the length by Content-Length; 0 if unknown */
-  async addUpload(body: Readable, name: string, declared: number): Promise<ChosenFile> {
-    const { mostUpload, clock } = this.dependencies;
-    return await receiveUpload(this.workspace, { body, name, declared, most: mostUpload, now: clock.now() });
-  }
-
   /** Adds a file of this machine. @throws INPUT_UNREADABLE */
   async addPath(named: string): Promise<ChosenFile> {
     const path = resolve(this.dependencies.workingFolder, named.trim().replace(/^"(.*)"$/, '$1'));
-    const entry = { id: '', name: basename(path), path, isUpload: false, addedAt: 0 };
-    await previewFile(entry);
-    return this.workspace.addPath(path, this.dependencies.clock.now());
+    await previewFile({ name: basename(path), path });
+    return this.workspace.addPath(path);
   }
 
   /** A file's preview, with the settings of its last run.

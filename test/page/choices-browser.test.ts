@@ -31,6 +31,7 @@ test('a run from local data speaks of no credits, asks nothing, and shows its re
   await openBook(page, scene.harness.folder);
   await price(page, String(CELLS));
   assert.match((await page.locator('#about').textContent())!, /account 127\.0\.0\.1/);
+  await page.fill('#budget', '1.5');
   await page.getByLabel('Public data on this machine').check();
   await page.locator('#budget-words', { hasText: '60 places to look up, free of charge.' }).waitFor();
   assert.ok(await page.locator('#ways-box').isHidden());

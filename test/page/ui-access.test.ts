@@ -201,9 +201,21 @@ test('a file of this machine: named once or twice it is one book; what is no fil
   mkdirSync(join(folder, 'folder'));
   symlinkSync('/dev/zero', join(folder, 'endless'));
   writeFileSync(join(folder, 'empty.csv'), '');
-  for (const path of ['folder', 'endless', 'missing.csv', 'empty.csv', '-', ' ']) {
+  writeFileSync(join(folder, 'nightly.yaml'), 'input: portfolio.csv\ntopics: natural\n');
+  writeFileSync(join(folder, 'notes.txt'), 'Call Ann.\nCall Bob.\n');
+  for (const [path, message] of [
+    ['folder', / is not a file$/],
+    ['endless', / is not a file$/],
+    ['missing.csv', / does not exist$/],
+    ['empty.csv', /empty/],
+    ['-', / does not exist$/],
+    [' ', /^path: /],
+    ['nightly.yaml', /^nightly\.yaml is a job file, not a list of locations$/],
+    ['notes.txt', /^notes\.txt is not a table: its first line has one column$/],
+  ] as const) {
     const { status, body } = await name(path);
     assert.ok(status === 422 || status === 400, `${path}: ${status}`);
+    assert.match(body.error.message, message);
     assert.ok(body.error.hint.length > 0);
   }
   const { id } = first.body;

@@ -26,7 +26,7 @@ async function ask(path, options, read = (response) => response.json()) {
   throw new Refusal(body?.error ?? GONE);
 }
 
-export const get = (path, signal) => ask(path, signal ? { signal } : {});
+export const get = (path, signal) => ask(path, { signal });
 
 export const getText = (path, signal) => ask(path, { signal }, (response) => response.text());
 
@@ -35,7 +35,7 @@ export const post = (path, body, signal) =>
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body ?? {}),
-    ...(signal ? { signal } : {}),
+    signal,
   });
 
 /** Uploads a file. `fetch` reports no upload progress. */

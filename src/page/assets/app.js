@@ -8,10 +8,10 @@ import { FileStep, openAgain } from './file-step.js';
 import { ErrorBox, html } from './html.js';
 import { PriceStep } from './price-step.js';
 import { Report } from './report-view.js';
-import { closeRun, focusOn, openRun, run, watchAgain } from './run.js';
+import { watchAgain } from './run.js';
 import { RunStep } from './run-step.js';
 import { SourceStep, sourceWords } from './source-step.js';
-import { about, chosen, file, keepReport, leaveFile, priceAgain, source, takeFile } from './state.js';
+import { about, chosen, file, keepReport, priceAgain, source } from './state.js';
 import { TopicsStep } from './topics-step.js';
 
 /* All steps are on one page; each depends on the ones above. */
@@ -33,7 +33,7 @@ function Page() {
       <${RunStep} onGoOn=${goOn} />
       <div id="setup">
         <div id="steps">
-          <${FileStep} whenOpened=${openFile} whenFailed=${closeFile} />
+          <${FileStep} />
           ${isOpen && html`<${ColumnsStep} /><${TopicsStep} /><${SourceStep} />`}
         </div>
         <div id="overview">${isOpen && html`<${PriceStep} />`}</div>
@@ -43,23 +43,6 @@ function Page() {
     </main>
     <${Confirmation} />`
     }`;
-}
-
-/** @param isOwn whether the user has just opened it: what follows gets the focus, and Back leads to the file before */
-function openFile(opened, isOwn) {
-  const address = `#file=${opened.id}`;
-  if (isOwn && window.location.hash !== address) history.pushState(null, '', address);
-  else history.replaceState(null, '', address);
-  takeFile(opened);
-  openRun(opened);
-  if (isOwn) focusOn(run.value === null ? '#columns-fold > summary' : '#run-title');
-}
-
-/** Hides everything of the file that was open. */
-function closeFile() {
-  closeRun();
-  leaveFile();
-  history.replaceState(null, '', '#');
 }
 
 /** The server is there again, or another one. */
@@ -72,15 +55,8 @@ async function onBack() {
 const fileOfAddress = () => /^#file=([0-9a-f]+)$/.exec(window.location.hash)?.[1];
 
 effect(() => {
-  const { dataset } = document.documentElement;
-  for (const [name, isSet] of [
-    ['dock', file.value !== null],
-    ['run', run.value !== null],
-    ['offline', isLost.value],
-  ]) {
-    if (isSet) dataset[name] = 'yes';
-    else delete dataset[name];
-  }
+  document.documentElement.toggleAttribute('data-dock', file.value !== null);
+  document.documentElement.toggleAttribute('data-offline', isLost.value);
   document.title = file.value === null ? 'Perilbook' : `${file.value.name} · Perilbook`;
 });
 

@@ -42,7 +42,7 @@ function setBudget(credits) {
 }
 
 const isAboveLimit = () => about.value.most_budget !== null && (budget.value ?? 0) > about.value.most_budget;
-const isWrong = () => (budgetText.value.trim() !== '' && budget.value === null) || isAboveLimit();
+const isWrong = () => !isLocal.value && ((budgetText.value.trim() !== '' && budget.value === null) || isAboveLimit());
 /** Local data costs nothing, and the sample charges nothing where no subscription is named: a run needs no budget and no confirmation. */
 const isUncharged = () => isLocal.value || priced.value?.summary.credits_available === null;
 const canStart = () =>

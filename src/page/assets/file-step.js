@@ -4,7 +4,8 @@ import { post, Refusal, upload } from './api.js';
 import { needsServer } from './connection.js';
 import { byteSize, counted } from './format.js';
 import { ErrorBox, Fold, html } from './html.js';
-import { about, file, getAgain, isOpening } from './state.js';
+import { closeRun, focusOn, openRun, run } from './run.js';
+import { about, file, getAgain, isOpening, leaveFile, takeFile } from './state.js';
 
 const error = signal(null);
 /** The share that is uploaded; null: nothing is; undefined: not known yet. */
@@ -12,19 +13,25 @@ const uploaded = signal(null);
 const isOver = signal(false);
 
 let isBusy = false;
-let onOpened = () => {};
-let onFailed = () => {};
 
-/** @param isOwn whether the user has just opened it */
+/** @param isOwn whether the user has just opened it: what follows gets the focus, and Back leads to the file before */
 async function open(work, isOwn) {
   if (isBusy) return;
   isBusy = true;
   error.value = null;
   try {
-    onOpened(await work(), isOwn);
+    const opened = await work();
+    const address = `#file=${opened.id}`;
+    if (isOwn && window.location.hash !== address) history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
+    takeFile(opened);
+    openRun(opened);
+    if (isOwn) focusOn(run.value === null ? '#columns-fold > summary' : '#run-title');
   } catch (failure) {
     // An open file below a failed one would look like its result.
-    onFailed();
+    closeRun();
+    leaveFile();
+    history.replaceState(null, '', '#');
     error.value = failure;
   } finally {
     isBusy = false;
@@ -63,10 +70,8 @@ const NO_PATH = new Refusal({
 
 const FORMATS = { csv: 'CSV', parquet: 'Parquet', ndjson: 'NDJSON', json: 'JSON', geojson: 'GeoJSON' };
 
-/** The first step: a file is dropped, chosen or named. @param whenOpened gets the file @param whenFailed called when there is none */
-export function FileStep({ whenOpened, whenFailed }) {
-  onOpened = whenOpened;
-  onFailed = whenFailed;
+/** The first step: a file is dropped, chosen or named. */
+export function FileStep() {
   useEffect(() => {
     const over = (event) => {
       event.preventDefault();

@@ -31,48 +31,39 @@ const ROWS_SHOWN = 6;
 const LONGEST_FIELD = 120;
 
 /** Opens a file and reads its first rows. @param header whether its first line is a header @throws INPUT_UNREADABLE */
-export async function previewFile({ path, name }: ChosenFile, header = true): Promise<FilePreview> {
+export async function previewFile(
+  { path, name }: Pick<ChosenFile, 'path' | 'name'>,
+  header = true,
+): Promise<FilePreview> {
   const stats = await stat(path).catch(() => null);
   if (stats === null || !stats.isFile()) {
     const what = stats === null ? `${path} does not exist` : `${path} is not a file`;
-    throw new PerilbookError(
-      'INPUT_UNREADABLE',
-      what,
-      'Give the path of a CSV, Excel, Parquet, NDJSON or GeoJSON file.',
-    );
+    throw unreadable(what, 'Give the path of a CSV, Excel, Parquet, NDJSON or GeoJSON file.');
   }
   if (/\.ya?ml$/i.test(name)) {
-    throw new PerilbookError(
-      'INPUT_UNREADABLE',
-      `${name} is a job file, not a list of locations`,
-      'Open the file that its setting input names.',
-    );
+    throw unreadable(`${name} is a job file, not a list of locations`, 'Open the file that its setting input names.');
   }
   const rowFile = await openRowFile(path, header ? {} : { header });
-  const columns = originalColumns(rowFile);
+  const dropFrom = findPerilbookColumns(rowFile.columns, perilbookColumns());
+  const columns = dropFrom === null ? rowFile.columns : rowFile.columns.slice(0, dropFrom);
   // Any text can be read as CSV with one column.
   if (columns.length < 2) {
-    throw new PerilbookError(
-      'INPUT_UNREADABLE',
-      `${name} is not a table: its first line has one column`,
-      'Choose a file whose columns are separated by commas, semicolons, tabs or |.',
-    );
+    const hint = 'Choose a file whose columns are separated by commas, semicolons, tabs or |.';
+    throw unreadable(`${name} is not a table: its first line has one column`, hint);
   }
+  const order = likelyOrder(columns);
   return {
     format: rowFile.format,
     bytes: stats.size,
     columns,
     ...locationOf(columns, name, rowFile.shapes),
-    order: orderOf(columns),
+    order: order === null || order === 'tiv' ? order : columns.indexOf(order),
     unit: rowFile.unit ?? 'line',
     first: await previewRows(rowFile, columns.length),
   };
 }
 
-function originalColumns({ columns }: RowFile): readonly string[] {
-  const dropFrom = findPerilbookColumns(columns, perilbookColumns());
-  return dropFrom === null ? columns : columns.slice(0, dropFrom);
-}
+const unreadable = (message: string, hint: string) => new PerilbookError('INPUT_UNREADABLE', message, hint);
 
 function locationOf(
   columns: readonly string[],
@@ -89,11 +80,6 @@ function locationOf(
       note: `No latitude and longitude columns were recognised in ${name}. ${pageMessage(error).hint}`,
     };
   }
-}
-
-function orderOf(columns: readonly string[]): FilePreview['order'] {
-  const order = likelyOrder(columns);
-  return order === null || order === 'tiv' ? order : columns.indexOf(order);
 }
 
 async function previewRows(rowFile: RowFile, width: number): Promise<FilePreview['first']> {

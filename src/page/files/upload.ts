@@ -6,30 +6,24 @@ import { hasSystemCode } from '../../base/errors.ts';
 import { RefusedRequest } from '../web/error-replies.ts';
 import type { ChosenFile, Workspace } from './workspace.ts';
 
-export interface Upload {
-  readonly body: Readable;
-  readonly name: string;
-  /** The length by Content-Length; 0 if unknown. */
-  readonly declared: number;
-  /** Most bytes. */
-  readonly most: number;
-  readonly now: number;
-}
-
 /**
  * Streams an upload into a folder of its own. It is added to the workspace when it is complete.
  *
- * @throws RefusedRequest if it is too large or the disk is full; the upload is then deleted
+ * @param declared the length by Content-Length; 0 if unknown
+ * @throws RefusedRequest if it is larger than `most` or the disk is full; the upload is then deleted
  */
 export async function receiveUpload(
   workspace: Workspace,
-  { body, name, declared, most, now }: Upload,
+  body: Readable,
+  name: string,
+  declared: number,
+  most: number,
 ): Promise<ChosenFile> {
   if (declared > most) throw tooLarge(most);
   const reserved = workspace.reserve(safeFileName(name));
   try {
     await pipeline(body, limited(most), createWriteStream(reserved.path, { flags: 'wx', mode: 0o600 }));
-    return workspace.add({ ...reserved, isUpload: true, addedAt: now });
+    return workspace.add({ ...reserved, isUpload: true });
   } catch (error) {
     workspace.discard(reserved.id);
     if (hasSystemCode(error, 'ENOSPC')) {

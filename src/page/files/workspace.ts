@@ -12,10 +12,9 @@ export interface ChosenFile {
   /** The upload, or the path that the user named. */
   readonly path: string;
   readonly isUpload: boolean;
-  readonly addedAt: number;
 }
 
-const entrySchema = z.object({ name: z.string(), path: z.string(), isUpload: z.boolean(), addedAt: z.number() });
+const entrySchema = z.object({ name: z.string(), path: z.string(), isUpload: z.boolean() });
 
 const DAY_MS = 86_400_000;
 
@@ -63,11 +62,11 @@ export class Workspace {
   }
 
   /** Adds a file of this machine. A path that was opened before returns its file. */
-  addPath(path: string, now: number): ChosenFile {
+  addPath(path: string): ChosenFile {
     const opened = this.list().find((file) => !file.isUpload && file.path === path);
     if (opened) return opened;
     const { id } = this.reserve(basename(path));
-    return this.add({ id, name: basename(path), path, isUpload: false, addedAt: now });
+    return this.add({ id, name: basename(path), path, isUpload: false });
   }
 
   /** The output path: always in the workspace, so that no file of the user is overwritten. */

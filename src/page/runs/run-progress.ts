@@ -52,7 +52,6 @@ export async function latestRun(store: RunsPort, output: string) {
   if (run === undefined) return null;
   const summary = run.summary as Partial<RunSummary> | null;
   return {
-    began_at: run.startedAt,
     state: run.state === 'running' ? 'cut off' : run.state,
     budget: run.budget,
     /** Unknown credits count as spent, here as in the ledger. */

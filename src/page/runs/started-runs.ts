@@ -41,12 +41,8 @@ export class Runs {
     if (this.#isClosing) throw new RefusedRequest(503, 'CLOSING', 'Perilbook is stopping', 'Start perilbook ui again.');
     // Registered before the first await, so that a second click sees the first run.
     if (this.isWorking(file)) {
-      throw new RefusedRequest(
-        409,
-        'RUNNING',
-        'A run of this file is already in progress',
-        'Stop it or wait until it ends.',
-      );
+      const message = 'A run of this file is already in progress';
+      throw new RefusedRequest(409, 'RUNNING', message, 'Stop it or wait until it ends.');
     }
     if (job.budget === null) throw new PerilbookError('NEEDS_APPROVAL', 'Missing budget', 'Set a budget.');
     const active: ActiveRun = {

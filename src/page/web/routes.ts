@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { reportPage, reportSections } from '../../report/html/page.ts';
 import type { UiApi } from '../api.ts';
 import { choiceSchema, reachSchema, startSchema } from '../files/choice.ts';
+import { receiveUpload } from '../files/upload.ts';
 import type { ChosenFile } from '../files/workspace.ts';
 import { HEADERS } from './access-check.ts';
 import { readAssets, readPage } from './assets.ts';
@@ -18,7 +19,7 @@ interface OfFile {
 
 /** The routes; the access check runs before them. */
 export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal): void {
-  const { runs } = api;
+  const { dependencies, workspace, runs } = api;
   addPage(app);
 
   app.get('/api/about', () => api.about());
@@ -30,7 +31,8 @@ export function addRoutes(app: FastifyInstance, api: UiApi, closing: AbortSignal
   app.addContentTypeParser(UPLOAD_TYPE, (_request, body, done) => done(null, body));
   app.post<{ Querystring: { name?: string } }>('/api/files', { onRequest: requireUpload }, async (request, reply) => {
     const declared = Number(request.headers['content-length'] ?? 0);
-    const file = await api.addUpload(request.body as Readable, String(request.query.name ?? ''), declared);
+    const name = String(request.query.name ?? '');
+    const file = await receiveUpload(workspace, request.body as Readable, name, declared, dependencies.mostUpload);
     return reply.code(201).send(await api.show(file));
   });
   app.post('/api/files/named', async (request, reply) => {
