@@ -32,8 +32,8 @@ export interface CommandOption {
   /** Of a whole number: the least and the most. */
   readonly range?: readonly [least: number, most: number];
   readonly demandOption?: boolean;
-  /** An option that cannot be combined with it. */
-  readonly conflicts?: string;
+  /** Options that cannot be combined with it. */
+  readonly conflicts?: string | readonly string[];
 }
 
 /** A command as plain data, under its name: what parsing, help and completion need. program.ts loads its code when it runs. */
@@ -99,7 +99,12 @@ export function dashed(name: string): string {
 
 /** @param name as it was typed: `--budget`, or the name of an environment variable */
 export function notANumber(name: string): PerilbookError {
-  return new PerilbookError('USAGE', `${name} expects a number`, 'Write it in digits without commas, like 5000.');
+  return usageError(`${name} expects a number`, 'Write it in digits without commas, like 5000.');
+}
+
+/** The error for a command line that asks for what cannot be done. */
+export function usageError(message: string, hint: string): PerilbookError {
+  return new PerilbookError('USAGE', message, hint);
 }
 
 /* Options of several commands. */

@@ -5,6 +5,7 @@ import type { Source } from '../data/sources/source.ts';
 import { overriddenSources } from '../data/sources/source-overrides.ts';
 import { SOURCES } from '../data/sources/source-table.ts';
 import { type DataDatabase, openDataDatabase } from '../data/tables/data-database.ts';
+import { usageError } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 
 /** Sources, files and mirror of `perilbook data`. */
@@ -65,8 +66,7 @@ function mirrorOf(
   if (/^https?:\/\//i.test(given)) return { mirror: given };
   const copy = resolve(context.workingFolder, given);
   if (statSync(copy, { throwIfNoEntry: false })?.isDirectory()) return { copy };
-  throw new PerilbookError(
-    'USAGE',
+  throw usageError(
     `--mirror "${given}" is neither an address nor a folder`,
     'Give http://… or https://…, or a copy of the downloads folder of another machine.',
   );

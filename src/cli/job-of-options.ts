@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import { PerilbookError } from '../base/errors.ts';
 import { checkSettings, type JobFile } from '../job/job-file.ts';
 import { definedOnly, mergeJobFiles, relativeTo } from '../job/merge-settings.ts';
 import { readJobFile } from '../job/read-job-file.ts';
@@ -7,7 +6,7 @@ import type { Given, JobFlags } from '../job/setting-table.ts';
 import { type Job, type JobFolders, makeJob } from '../job/settings.ts';
 import { openStoreAt } from '../run/open-store-at.ts';
 import type { Store } from '../store/port.ts';
-import { notANumber } from './command.ts';
+import { notANumber, usageError } from './command.ts';
 import { type CliContext, dataFolder } from './context.ts';
 import { JOB_OPTIONS, type JobOption, settingOf } from './job-options.ts';
 
@@ -96,8 +95,7 @@ function settingsOfWords({ workingFolder }: CliContext, words: readonly string[]
   if (first === undefined) return {};
   if (jobFile === undefined) return { input: words.length === 1 ? first : [...words] };
   if (words.length === 1) return relativeTo(dirname(jobFile), readJobFile(resolve(workingFolder, jobFile), jobFile));
-  throw new PerilbookError(
-    'USAGE',
+  throw usageError(
     `The job file ${jobFile} cannot be combined with other arguments`,
     'Name the input files in it (input:), or leave it out.',
   );
@@ -125,10 +123,10 @@ function gather(
     }
     const part = checkedPart(option, given, option.isHidden ? name : `${name} ${given}`, help);
     if (part.service !== undefined && job.service !== undefined && typeof part.service !== typeof job.service) {
-      throw wrongValue('--service cannot be combined with --base-url and --api-key-file', 'Leave one of them out.');
+      throw usageError('--service cannot be combined with --base-url and --api-key-file', 'Leave one of them out.');
     }
     if (part.location && job.location && (part.location.column ?? job.location.column) !== undefined) {
-      throw wrongValue(
+      throw usageError(
         '--location cannot be combined with --lat and --lng',
         'Give one column with both, or one for each.',
       );
@@ -147,13 +145,9 @@ function checkedPart(option: JobOption, given: Given, shown: string, help: strin
   if (issues.length > 0) {
     // A map of settings is for the job file.
     const message = issues[0]!.message.replace(', sample or a map of settings', ' or sample');
-    throw wrongValue(`${shown}: ${message}`, help);
+    throw usageError(`${shown}: ${message}`, help);
   }
   return settings;
-}
-
-function wrongValue(message: string, hint: string): PerilbookError {
-  return new PerilbookError('USAGE', message, hint);
 }
 
 /** Opens the store of a job, to be held by `await using`. @throws STORE_TOO_NEW, STORE_UNUSABLE, STORE_UNREACHABLE */

@@ -8,6 +8,7 @@ import {
   notANumber,
   optionNames,
   runnableCommands,
+  usageError,
   usageOf,
   wordOfCommand,
 } from './command.ts';
@@ -70,25 +71,7 @@ export async function parseCommandLine(
   // Loaded here: it reads the schema of jobs.
   const completionsOf = asksCompletions ? (await import('./completions.ts')).completionsOf : () => null;
   let named: Command | null = null;
-  const parser = yargs()
-    .scriptName('perilbook')
-    .locale('en')
-    .updateStrings(STRINGS as unknown as Record<string, string>)
-    .parserConfiguration({
-      // `--no-header` is an option of its own.
-      'boolean-negation': false,
-      'camel-case-expansion': false,
-      'dot-notation': false,
-      'parse-positional-numbers': false,
-    })
-    .wrap(Math.min(HELP_WIDTH, columns || HELP_WIDTH))
-    .usage(`$0 COMMAND\n\n${ABOUT}`)
-    .example(EXAMPLES)
-    .epilogue(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join('; ')}`)
-    .version('version', 'show the version', version)
-    .help('help', 'show help')
-    .alias('h', 'help')
-    .exitProcess(false)
+  const parser = describedParser(version, columns)
     .fail((message, error) => {
       // yargs reports its own errors, such as a missing value, as a message, an error or both.
       if (error instanceof PerilbookError) throw error;
@@ -146,6 +129,29 @@ export async function parseCommandLine(
   }
 }
 
+/** The parser with what help and `--version` print of the whole program. */
+function describedParser(version: string, columns: number | undefined): Argv {
+  return yargs()
+    .scriptName('perilbook')
+    .locale('en')
+    .updateStrings(STRINGS as unknown as Record<string, string>)
+    .parserConfiguration({
+      // `--no-header` is an option of its own.
+      'boolean-negation': false,
+      'camel-case-expansion': false,
+      'dot-notation': false,
+      'parse-positional-numbers': false,
+    })
+    .wrap(Math.min(HELP_WIDTH, columns || HELP_WIDTH))
+    .usage(`$0 COMMAND\n\n${ABOUT}`)
+    .example(EXAMPLES)
+    .epilogue(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join('; ')}`)
+    .version('version', 'show the version', version)
+    .help('help', 'show help')
+    .alias('h', 'help')
+    .exitProcess(false);
+}
+
 /** Printed by yargs, which also answers the script's questions. */
 const COMPLETION = 'completion';
 
@@ -191,17 +197,17 @@ function checkValue(value: unknown, name: string, { choices, range }: CommandOpt
   if (typeof value === 'boolean' || value === undefined) return;
   if (Array.isArray(value)) {
     const times = value.length === 2 ? 'twice' : `${value.length} times`;
-    throw new PerilbookError('USAGE', `${dashed(name)} is given ${times}`, 'Give it once.');
+    throw usageError(`${dashed(name)} is given ${times}`, 'Give it once.');
   }
   if (choices !== undefined && !choices.includes(String(value))) {
     const message = `Unknown value of ${dashed(name)}: ${JSON.stringify(value)}${didYouMean(String(value), choices)}`;
-    throw new PerilbookError('USAGE', message, `Use one of: ${choices.join(', ')}.`);
+    throw usageError(message, `Use one of: ${choices.join(', ')}.`);
   }
   if (Number.isNaN(value)) throw notANumber(dashed(name));
   const [least, most] = range ?? [];
   if (least === undefined || (Number.isInteger(value) && Number(value) >= least && Number(value) <= most!)) return;
   const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-  throw new PerilbookError('USAGE', `${dashed(name)} ${value} is out of range`, `Give a whole number ${bounds}.`);
+  throw usageError(`${dashed(name)} ${value} is out of range`, `Give a whole number ${bounds}.`);
 }
 
 /** The values of a command's own options. */
@@ -230,7 +236,7 @@ function checkSubcommand(command: Command, word: string | undefined): void {
   const words = subcommands.map(wordOfCommand);
   if (word !== undefined) {
     const message = `Unknown ${name} action ${JSON.stringify(word)}${didYouMean(word, words)}`;
-    throw new PerilbookError('USAGE', message, `Use one of: ${words.join(', ')}.`);
+    throw usageError(message, `Use one of: ${words.join(', ')}.`);
   }
   if (options === undefined) throw usage(`Missing argument for \`perilbook ${name}\``, command);
 }
@@ -238,25 +244,21 @@ function checkSubcommand(command: Command, word: string | undefined): void {
 const LIST_COMMANDS = 'perilbook --help lists the commands.';
 
 function unknownCommand(name: string | undefined, commands: readonly Command[]): PerilbookError {
-  if (name === undefined) return new PerilbookError('USAGE', 'Missing command', LIST_COMMANDS);
+  if (name === undefined) return usageError('Missing command', LIST_COMMANDS);
   if (/[./\\]/.test(name)) {
     const line = commandLine('plan', [name], {});
-    return new PerilbookError(
-      'USAGE',
-      `"${name}" is not a command, but may be a file`,
-      `To see what it would cost: ${line}`,
-    );
+    return usageError(`"${name}" is not a command, but may be a file`, `To see what it would cost: ${line}`);
   }
   const near = didYouMean(
     name,
     commands.map((command) => command.name),
   );
-  return new PerilbookError('USAGE', `Unknown command: ${name}${near}`, LIST_COMMANDS);
+  return usageError(`Unknown command: ${name}${near}`, LIST_COMMANDS);
 }
 
 function usage(message: string, command: Command | null): PerilbookError {
   const words = command === null ? '' : ` ${command.name}`;
-  return new PerilbookError('USAGE', message, `See perilbook${words} --help.`);
+  return usageError(message, `See perilbook${words} --help.`);
 }
 
 /** Refuses options that the command does not have; those of the same first word are named, since they may be meant. */
@@ -302,10 +304,10 @@ function separated(args: readonly string[], commands: readonly Command[]): strin
     if (name !== undefined && name.slice(2) in {}) throw usage(`Unknown option: ${name}`, null);
     if (name !== undefined && numbers.has(name) && value?.trim() === '') {
       const hint = 'Give a number or leave the option out. Is a shell variable empty?';
-      throw new PerilbookError('USAGE', `${name} is empty`, hint);
+      throw usageError(`${name} is empty`, hint);
     }
     if (name !== undefined && arg.includes('=') && switches.has(name) && !/=(true|false)$/.test(arg)) {
-      throw new PerilbookError('USAGE', `${name} takes no value`, `Write ${name}, or leave it out.`);
+      throw usageError(`${name} takes no value`, `Write ${name}, or leave it out.`);
     }
     return arg.replace(attached, '$1=$2');
   });

@@ -20,7 +20,12 @@ const figures = {
 } as const;
 
 const terms = {
-  subscription: { type: 'string', choices: ['starter', 'professional'], describe: 'starter or professional' },
+  subscription: {
+    type: 'string',
+    choices: ['starter', 'professional'],
+    conflicts: ['credits-per-month', 'credits-per-minute', 'overage-rate'],
+    describe: 'starter or professional',
+  },
   ...figures,
   'overage-rate': { type: 'number', describe: 'of a custom subscription: US dollars per credit beyond the quota' },
   overages: {

@@ -6,6 +6,7 @@ import { locationOf } from '../geo/coordinates.ts';
 import type { Job } from '../job/settings.ts';
 import { openJobInput } from '../run/parts/job-input.ts';
 import { scanRows } from '../run/scan/scan-input.ts';
+import { usageError } from './command.ts';
 import type { CliContext } from './context.ts';
 import { jobOf } from './job-of-options.ts';
 
@@ -43,7 +44,7 @@ export function statesOf(text: string | undefined): string[] | null {
   const states = text.split(',').map((name) => {
     const state = stateNamed(name);
     if (state !== null) return state;
-    throw new PerilbookError('USAGE', `--states: "${name.trim()}" is not a state`, 'For example: --states VA,MD');
+    throw usageError(`--states: "${name.trim()}" is not a state`, 'For example: --states VA,MD');
   });
   return [...new Set(states)].sort();
 }

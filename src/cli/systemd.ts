@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { PerilbookError } from '../base/errors.ts';
+import { usageError } from './command.ts';
 import { type CliContext, say } from './context.ts';
 
 /** The first descriptor that systemd passes (sd_listen_fds(3)). */
@@ -12,7 +12,7 @@ export function socketOfSystemd({ env }: Pick<CliContext, 'env'>, pid: number): 
   // Variables for another process were inherited by mistake.
   if (count === undefined || owner !== String(pid)) return null;
   if (count === '1') return FIRST_DESCRIPTOR;
-  throw new PerilbookError('USAGE', `systemd passes ${count} sockets`, 'Give the socket unit one ListenStream=.');
+  throw usageError(`systemd passes ${count} sockets`, 'Give the socket unit one ListenStream=.');
 }
 
 const TIMEOUT_MS = 10_000;

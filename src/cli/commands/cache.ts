@@ -1,4 +1,3 @@
-import { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { topicsIn } from '../../contract/topic-set.ts';
 import { durationMs } from '../../job/duration.ts';
@@ -10,7 +9,7 @@ import { isoTime } from '../../run/summary.ts';
 import { shownAddress } from '../../sql/postgres-address.ts';
 import type { Store, StoreStats } from '../../store/port.ts';
 import { requireApproval } from '../ask-approval.ts';
-import type { RunCommand } from '../command.ts';
+import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -70,8 +69,7 @@ async function prune(context: CliContext, flags: Flags<'cache prune'>, store: St
   const age = flags['older-than'];
   const ms = age === undefined ? undefined : durationMs(age);
   if (ms === null || (ms === undefined && !flags.rejected)) {
-    throw new PerilbookError(
-      'USAGE',
+    throw usageError(
       'cache prune needs --older-than or --rejected',
       'For example: perilbook cache prune --older-than 400d',
     );

@@ -8,6 +8,7 @@ import { LOADERS } from '../../data/loaders/loader-table.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel, partsAskedOf, WHOLE_US } from '../../data/tables/parts.ts';
+import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
@@ -109,7 +110,7 @@ export function removeAction(
       unknown === undefined
         ? 'Missing argument: the sources or datasets to remove'
         : `There is no source or loaded dataset "${unknown}"${didYouMean(unknown, listedNames)}`;
-    throw new PerilbookError('USAGE', message, 'perilbook data lists what is here.');
+    throw usageError(message, 'perilbook data lists what is here.');
   }
   const states = statesOf(flags.states);
   const removed = names.map((name) => {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { PerilbookError } from '../../base/errors.ts';
 import { refuseFullDisk } from '../../data/download/download-errors.ts';
 import { type WantedSource, wantedSources } from '../../data/download/get-sources.ts';
 import { chooseSources } from '../../data/sources/source-table.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
 import { requireApproval } from '../ask-approval.ts';
+import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
@@ -29,8 +29,7 @@ export async function getAction(
   flags: Flags<'data get'>,
 ): Promise<number> {
   if (names.length === 0) {
-    throw new PerilbookError(
-      'USAGE',
+    throw usageError(
       'Missing argument: topics, sources, natural or all',
       'For example: perilbook data get natural --for FILE. perilbook data lists the sources.',
     );
@@ -86,8 +85,7 @@ export async function updateAction(
   const chosen = names.length === 0 ? sources : chooseSources(names, true, sources).sources;
   const wanted = downloadedSources(chosen, downloads);
   if (wanted.length === 0) {
-    throw new PerilbookError(
-      'USAGE',
+    throw usageError(
       'Nothing to update: no data was downloaded yet',
       'For example: perilbook data get natural --for FILE',
     );

@@ -9,6 +9,7 @@ import { describeData } from '../../data/tables/describe-data.ts';
 import { datasetLabel } from '../../data/tables/parts.ts';
 import { stateNamed } from '../../data/tables/states.ts';
 import { importSample } from '../../sample/add-sample.ts';
+import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printResult, say, sayJson } from '../context.ts';
 import type { DataSettings } from '../data-settings.ts';
@@ -30,7 +31,7 @@ export async function loadAction(
     );
   }
   if (name === 'sample') {
-    if (paths.length > 0) throw new PerilbookError('USAGE', 'data load sample takes no file', 'Leave the file out.');
+    if (paths.length > 0) throw usageError('data load sample takes no file', 'Leave the file out.');
     const database = open();
     refuseSample(database, flags);
     importSample(database, context.clock);
@@ -41,7 +42,7 @@ export async function loadAction(
   loaderNamed(name);
   const files = paths.map((file) => resolve(context.workingFolder, file));
   if (files.length === 0) {
-    throw new PerilbookError('USAGE', `Missing file for the loader ${name}`, `Write: perilbook data load ${name} FILE`);
+    throw usageError(`Missing file for the loader ${name}`, `Write: perilbook data load ${name} FILE`);
   }
   const progress = showLine(context);
   const onRecords = (records: number) => progress.line(() => `${counted(records, 'record')} …`);

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { jobFileJsonSchema } from '../../job/job-file.ts';
 import { type JobProblem, readJobText } from '../../job/read-job-file.ts';
 import { openAreas } from '../../library/open-areas.ts';
 import { checkJob } from '../../run/check-job.ts';
+import { usageError } from '../command.ts';
 import { type CliContext, print, runHost, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { colorFor } from '../messages/color.ts';
@@ -22,7 +22,7 @@ export async function jobCheckCommand(
   [file]: readonly string[],
 ): Promise<number> {
   if (file === undefined) {
-    throw new PerilbookError('USAGE', 'Missing job file', 'Name it: perilbook job check FILE.yaml');
+    throw usageError('Missing job file', 'Name it: perilbook job check FILE.yaml');
   }
   const path = resolve(context.workingFolder, file);
   const host = runHost(context);

@@ -1,4 +1,3 @@
-import { PerilbookError } from '../../base/errors.ts';
 import { addedColumns } from '../../columns/row.ts';
 import type { RowStatus } from '../../columns/row-status.ts';
 import { columnStem, columnsOf } from '../../columns/topic-columns.ts';
@@ -10,6 +9,7 @@ import { BatchRun } from '../../library/batch-run.ts';
 import { openRun } from '../../library/run-host.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { askToSpend } from '../ask-approval.ts';
+import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, lineWidth, print, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -43,7 +43,7 @@ export async function lookupCommand(
   const values = new Map(names.map((name, index) => [name, fields![index]!]));
   const status = values.get('hazard_status') as RowStatus;
   const note = values.get('hazard_note') ?? null;
-  if (status === 'invalid') throw new PerilbookError('USAGE', `${lat}, ${lng} is no location: ${note}`, EXAMPLE);
+  if (status === 'invalid') throw usageError(`${lat}, ${lng} is no location: ${note}`, EXAMPLE);
   const hazards = [...values].filter(([name]) => !/^hazard_(status|note|as_of)$/.test(name));
   const asOf = values.get('hazard_as_of') ?? null;
   if (flags.json)
@@ -86,7 +86,7 @@ const EXAMPLE = 'For example: perilbook lookup 34.0522 -118.2437 --topics wildfi
 function locationIn(words: readonly string[]): readonly [lat: string, lng: string] {
   const [lat, lng, ...others] = words.flatMap((word) => word.split(',')).filter((word) => word !== '');
   if (lat !== undefined && lng !== undefined && others.length === 0) return [lat, lng];
-  throw new PerilbookError('USAGE', 'lookup needs a latitude and a longitude', EXAMPLE);
+  throw usageError('lookup needs a latitude and a longitude', EXAMPLE);
 }
 
 /** Whether the other sign of the longitude puts a place outside the US into it. */

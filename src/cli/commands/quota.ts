@@ -1,11 +1,11 @@
-import { PerilbookError } from '../../base/errors.ts';
+import type { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { JobAccount } from '../../job/account-settings.ts';
 import type { JobFile } from '../../job/job-file.ts';
 import { accountState } from '../../run/plan/account-state.ts';
 import { withLastTerms } from '../../run/plan/account-terms.ts';
 import type { Store } from '../../store/port.ts';
-import type { RunCommand } from '../command.ts';
+import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, printData, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -104,16 +104,14 @@ function withSettings(account: JobAccount, settings: JobFile, own: JobAccount): 
 }
 
 function noAccount(): PerilbookError {
-  return new PerilbookError(
-    'USAGE',
+  return usageError(
     'No run has used an account with a quota: local data and the sample have none',
     'Name one: --account NAME or --base-url ADDRESS, with --subscription.',
   );
 }
 
 function severalAccounts(accounts: readonly JobAccount[], what: string): PerilbookError {
-  return new PerilbookError(
-    'USAGE',
+  return usageError(
     `${what} needs one account, but this store has ${accounts.map(({ name }) => name).join(', ')}`,
     'Choose one: --account NAME.',
   );
@@ -139,23 +137,20 @@ function spentAtProvider(
 ): number {
   const value = left ?? spent;
   if (value === undefined || (left !== undefined && spent !== undefined)) {
-    throw new PerilbookError(
-      'USAGE',
+    throw usageError(
       'quota set needs either --left or --spent',
       "Copy the figure from the provider's page: perilbook quota set JOB --left 4200.",
     );
   }
   const allowance = subscription.creditsPerMonth;
   if (left !== undefined && !hasSubscription) {
-    throw new PerilbookError(
-      'USAGE',
+    throw usageError(
       `--left needs the allowance of ${account}, which is unknown`,
       'Give its job or --subscription, or use --spent.',
     );
   }
   if (left !== undefined && left > allowance) {
-    throw new PerilbookError(
-      'USAGE',
+    throw usageError(
       `--left ${left} is more than the ${subscription.name} subscription's ${grouped(allowance)} credits a period`,
       'If the subscription has changed, set the new one first: subscription: in the job, or --subscription.',
     );

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { PerilbookError } from '../../base/errors.ts';
 import { inputOf } from '../../job/input-setting.ts';
 import { type Job, NO_OUTPUT } from '../../job/settings.ts';
 import { unopenedConnection } from '../../library/connection.ts';
@@ -14,6 +13,7 @@ import { extensionOf } from '../../rows/files/compression.ts';
 import type { Prepared } from '../../run/prepare.ts';
 import { inputFiles } from '../../run/protected-files.ts';
 import type { Store } from '../../store/port.ts';
+import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -31,11 +31,7 @@ export async function reportCommand(
   const job = await jobOfReport(context, words, flags);
   const file = reportFile(context, flags.report) ?? besideOutput(job, context.workingFolder);
   if (flags.json && file === '-') {
-    throw new PerilbookError(
-      'USAGE',
-      '--json and --report - both write to stdout',
-      'Write the report to a file or leave out --json.',
-    );
+    throw usageError('--json and --report - both write to stdout', 'Write the report to a file or leave out --json.');
   }
   await using store = await openStore(context, job);
   const host = runHost(context);
@@ -87,12 +83,11 @@ async function outputOfRun(context: CliContext, named: string, store: Store): Pr
   if (wanted === undefined || kept === '-' || kept === NO_OUTPUT) {
     const where = kept === '-' ? 'to standard output' : 'no file';
     const what = wanted === undefined ? `There is no run ${named} in the store` : `Run ${named} wrote ${where}`;
-    throw new PerilbookError('USAGE', what, 'See perilbook status for the runs, or name an earlier output file.');
+    throw usageError(what, 'See perilbook status for the runs, or name an earlier output file.');
   }
   const later = runs.find(({ run, output }) => run > wanted.run && output === wanted.output);
   if (later !== undefined) {
-    throw new PerilbookError(
-      'USAGE',
+    throw usageError(
       `The output of run ${wanted.run} was replaced by run ${later.run}: ${shownPath(wanted.output, context.workingFolder)}`,
       'Name a copy of the earlier output: --compare FILE.',
     );

@@ -1,4 +1,3 @@
-import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
@@ -11,6 +10,7 @@ import { runJob } from '../../run/run-job.ts';
 import { creditsNow } from '../../run/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { askToSpend, canAsk } from '../ask-approval.ts';
+import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, runHost, say, sayJson } from '../context.ts';
 import { exitCodeOfError, exitCodeOfRun } from '../exit-codes.ts';
@@ -72,19 +72,11 @@ async function outcomeOf(
 /** The file of `--report`; null: none. @throws USAGE where two outputs would be one */
 function reportOfRun(context: CliContext, flags: Flags<'run'>, job: Job): string | null {
   if (flags.json && job.output === '-') {
-    throw new PerilbookError(
-      'USAGE',
-      '--json and -o - both write to stdout',
-      'Write the output to a file or leave out --json.',
-    );
+    throw usageError('--json and -o - both write to stdout', 'Write the output to a file or leave out --json.');
   }
   const report = reportFile(context, flags.report);
   if (report !== '-') return report;
-  throw new PerilbookError(
-    'USAGE',
-    'run --report needs a file of its own',
-    'Name another file, or run perilbook report afterwards.',
-  );
+  throw usageError('run --report needs a file of its own', 'Name another file, or run perilbook report afterwards.');
 }
 
 /** Prices, asks, buys and writes, with the progress shown. `owned` closes the store and the connection. */

@@ -1,4 +1,3 @@
-import { PerilbookError } from '../../base/errors.ts';
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import { customSubscription, SUBSCRIPTIONS, type Subscription } from '../../contract/subscriptions.ts';
 import { TOPIC_SLUGS } from '../../contract/topics.ts';
@@ -7,6 +6,7 @@ import type { PeriodStatement } from '../../service/accounts/period-statement.ts
 import type { AccountChange, ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
 import type { NewKey } from '../../service/accounts/service-keys.ts';
+import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printData, printResult, say } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -21,7 +21,7 @@ export async function createAccount(
   const signedUpAt = dayOf('signed-up', flags['signed-up']);
   const account = await accounts.createAccount({
     name: flags.account,
-    subscription: namedSubscription(flags) ?? customOf(flags) ?? SUBSCRIPTIONS.starter,
+    subscription: customOf(flags) ?? SUBSCRIPTIONS[flags.subscription ?? 'starter'],
     overages: overagesOf(flags) ?? false,
     signedUpAt,
   });
@@ -41,10 +41,10 @@ export async function changeAccount(
   flags: Flags<'service account change'>,
 ): Promise<number> {
   const name = flags.account;
-  const [subscription, figures, overages] = [namedSubscription(flags), figuresOf(flags), overagesOf(flags)];
+  const [figures, overages] = [figuresOf(flags), overagesOf(flags)];
+  const subscription = flags.subscription && SUBSCRIPTIONS[flags.subscription];
   if (subscription === undefined && figures === undefined && overages === undefined) {
-    throw new PerilbookError(
-      'USAGE',
+    throw usageError(
       `Nothing to change in account "${name}"`,
       'Give --subscription, figures of a custom one, --overages or --no-overages.',
     );
@@ -138,7 +138,7 @@ function dayOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const day = Date.parse(text);
   if (!Number.isNaN(day)) return day;
-  throw new PerilbookError('USAGE', `--${name} ${text} is not a day`, 'Write it like 2026-01-31.');
+  throw usageError(`--${name} ${text} is not a day`, 'Write it like 2026-01-31.');
 }
 
 /** `perilbook service key create`. The new key is written to stdout, once. */
@@ -149,7 +149,7 @@ export async function createKey(
 ): Promise<number> {
   const life = flags['expires-in'];
   const ms = life === undefined ? undefined : durationMs(life);
-  if (ms === null) throw new PerilbookError('USAGE', `--expires-in ${life} is not a duration`, 'Write it like 90d.');
+  if (ms === null) throw usageError(`--expires-in ${life} is not a duration`, 'Write it like 90d.');
   showOnce(context, await accounts.createKey(flags.account, scopesOf(flags), ms ?? null));
   return EXIT.complete;
 }
@@ -210,26 +210,6 @@ const FIGURES = {
   overageRate: 'overage-rate',
 } as const;
 
-/** The first figure that is given, as its option; undefined if none is. */
-function givenFigure(flags: Flags<'service account create'> | Flags<'service account change'>): string | undefined {
-  return Object.values(FIGURES).find((figure) => flags[figure] !== undefined);
-}
-
-/** The subscription of `--subscription`. @throws USAGE if figures are given too */
-function namedSubscription(
-  flags: Flags<'service account create'> | Flags<'service account change'>,
-): Subscription | undefined {
-  const name = flags.subscription;
-  if (name === undefined) return undefined;
-  const given = givenFigure(flags);
-  if (given === undefined) return SUBSCRIPTIONS[name];
-  throw new PerilbookError(
-    'USAGE',
-    `--subscription ${name} has figures of its own, and --${given} is given too`,
-    'Give the name or the figures.',
-  );
-}
-
 /** The figures of a custom subscription that are given; undefined if none is. */
 function figuresOf(flags: Flags<'service account create'> | Flags<'service account change'>): AccountChange['figures'] {
   const given = Object.entries(FIGURES).filter(([, figure]) => flags[figure] !== undefined);
@@ -244,10 +224,8 @@ function customOf(flags: Flags<'service account create'> | Flags<'service accoun
   if (creditsPerMonth !== undefined && creditsPerMinute !== undefined) {
     return customSubscription(creditsPerMonth, creditsPerMinute, overageRate);
   }
-  const given = givenFigure(flags);
-  throw new PerilbookError(
-    'USAGE',
-    `--${given} is for a custom subscription, which needs both --credits-per-month and --credits-per-minute`,
+  throw usageError(
+    'A custom subscription needs both --credits-per-month and --credits-per-minute',
     'Give both; starter and professional have their own figures.',
   );
 }

@@ -17,6 +17,7 @@ import { STATEMENTS } from '../../service/check/statement-table.ts';
 import type { Store } from '../../store/port.ts';
 import type { FinalState } from '../../store/runs/port.ts';
 import { askToSpend } from '../ask-approval.ts';
+import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, print, say, sayJson } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -36,6 +37,16 @@ const JOB_NAME = 'service check';
 /** Longest reason, in characters: a reason may quote the service. */
 const MAX_REASON = 400;
 
+/** What a check asks, and with which keys. */
+interface Check {
+  readonly job: Job;
+  readonly baseUrl: string;
+  /** With all scopes; then perhaps one that lacks some. */
+  readonly keys: readonly Key[];
+  readonly location: typeof DEFAULT_LOCATION;
+  readonly budget: number;
+}
+
 /** `perilbook service check [JOB.yaml]`: checks a service against docs/developer/service-api.md, statement by statement. What it spends
  * is in the ledger of the account's store, as for a run. */
 export async function checkCommand(
@@ -46,32 +57,37 @@ export async function checkCommand(
   const job = jobOf(context, flags, words);
   const { baseUrl, keys: sources } = serviceOf(job);
   for (const warning of unencryptedKeys(baseUrl)) say(context, warning);
-  const [key, narrow = null] = (await keysOf(context, sources[0]!, flags)) as [Key, Key?];
-  const keys = narrow === null ? [key] : [key, narrow];
-  const secrets = keys.map(({ secret }) => secret);
-  refuseKeyInAddress(baseUrl, secrets);
-  const { account } = job;
+  const keys = await keysOf(context, sources[0]!, flags);
+  refuseKeyInAddress(
+    baseUrl,
+    keys.map(({ secret }) => secret),
+  );
   const location = {
     lat: degreesOf(flags, 'lat', DEFAULT_LOCATION.lat, 90),
     lng: degreesOf(flags, 'lng', DEFAULT_LOCATION.lng, 180),
   };
-  const atRisk = creditsAtRisk(narrow !== null);
+  const atRisk = creditsAtRisk(keys.length > 1);
   const budget = job.budget ?? CREDITS_NEEDED + atRisk;
   say(
     context,
     `Checks ${counted(STATEMENTS.length, 'statement')} at ${baseUrl}, about ${location.lat}, ${location.lng}; the numbers are those of docs/developer/service-api.md.\n` +
-      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${account.name}, and up to ${atRisk} more if the service answers calls that it must refuse.`,
+      `It spends up to ${counted(CREDITS_NEEDED, 'credit')} of ${job.account.name}, and up to ${atRisk} more if the service answers calls that it must refuse.`,
   );
   await approve(context, flags, Math.min(budget, CREDITS_NEEDED + atRisk));
+  return await performCheck(context, flags, { job, baseUrl, keys, location, budget });
+}
 
+/** Sends the requests and prints the result; a run of the account's store records them. */
+async function performCheck(
+  context: CliContext,
+  flags: Flags<'service check'>,
+  { job, baseUrl, keys, location, budget }: Check,
+): Promise<number> {
+  const { account } = job;
+  const { clock, interrupt } = context;
+  const secrets = keys.map(({ secret }) => secret);
   const store = await openStore(context, job);
-  const client = createClient({
-    baseUrl,
-    sockets: 2,
-    userAgent: 'perilbook',
-    clock: context.clock,
-    secrets,
-  });
+  const client = createClient({ baseUrl, sockets: 2, userAgent: 'perilbook', clock, secrets });
   let state: FinalState = 'stopped';
   let run: number | null = null;
   try {
@@ -84,28 +100,18 @@ export async function checkCommand(
       plannedCredits: CREDITS_NEEDED,
       budget,
     });
-    const send = ledgerCalls({
-      store,
-      client,
-      account,
-      keys,
-      run,
-      source,
-      budget,
-      clock: context.clock,
-      interrupt: context.interrupt,
-    });
+    const send = ledgerCalls({ store, client, account, keys, run, source, budget, clock, interrupt });
     const limits: CheckLimits = { reached: null };
     const redactor = redactorOf(secrets);
     const result = await runChecks({
       send: checkSender(send, baseUrl, limits),
-      key: key.secret,
+      key: secrets[0]!,
       location,
       elsewhere: distanceMeters(location, ELSEWHERE) < APART_METERS ? DEFAULT_LOCATION : ELSEWHERE,
-      clock: context.clock,
-      interrupt: context.interrupt,
+      clock,
+      interrupt,
       clean: (reason) => cleanText(redactor.text(reason), MAX_REASON),
-      narrowKey: narrow?.secret,
+      narrowKey: secrets[1],
       onStatement: flags.json ? undefined : (checked) => print(context, lineOf(checked)),
     });
     state = limits.reached === null ? 'complete' : 'paused';
@@ -116,7 +122,7 @@ export async function checkCommand(
     }
     return result.failed === 0 && result.passed > 0 ? EXIT.complete : EXIT.someFailed;
   } catch (error) {
-    if (context.interrupt.aborted) state = 'interrupted';
+    if (interrupt.aborted) state = 'interrupted';
     throw error;
   } finally {
     await end(client, store, run, state);
@@ -170,16 +176,11 @@ function jobOf(context: CliContext, flags: Flags<'service check'>, words: readon
 
 function serviceOf({ service }: Job): Extract<Job['service'], { kind: 'remote' }> {
   if (service.kind !== 'remote') {
-    throw new PerilbookError(
-      'USAGE',
-      '--base-url is missing',
-      'Write: perilbook service check --base-url URL --api-key-file FILE',
-    );
+    throw usageError('--base-url is missing', 'Write: perilbook service check --base-url URL --api-key-file FILE');
   }
   const { protocol, hostname } = new URL(service.baseUrl);
   if (protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return service;
-  throw new PerilbookError(
-    'USAGE',
+  throw usageError(
     `Cannot check the service at "${service.baseUrl}": plain http:// would show the key to others`,
     'Use an https:// address; plain http:// is allowed for this machine only.',
   );
@@ -214,11 +215,7 @@ function degreesOf(flags: Flags<'service check'>, name: 'lat' | 'lng', otherwise
   if (text === undefined) return otherwise;
   const degrees = Number(text);
   if (text.trim() !== '' && Math.abs(degrees) <= bound) return degrees;
-  throw new PerilbookError(
-    'USAGE',
-    `--${name} ${text} is not a coordinate`,
-    'Write decimal degrees, like --lat 39.7392.',
-  );
+  throw usageError(`--${name} ${text} is not a coordinate`, 'Write decimal degrees, like --lat 39.7392.');
 }
 
 /** The first limit that prevented a request. */

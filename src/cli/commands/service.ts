@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { openDataReadOnly } from '../../data/tables/data-database.ts';
 import { describeData } from '../../data/tables/describe-data.ts';
@@ -13,7 +12,7 @@ import {
 import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
 import { startService } from '../../service/http/start-service.ts';
 import { isPostgresAddress, shownAddress } from '../../sql/postgres-address.ts';
-import type { RunCommand } from '../command.ts';
+import { type RunCommand, usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, dataFolder, say } from '../context.ts';
 import { refuseMissing } from '../data-settings.ts';
@@ -82,7 +81,7 @@ function filesOf(context: CliContext, { db, accounts }: FileFlags): ServiceFiles
   }
   const path = pathOf(accounts, accountsFileFor(data));
   if (path === data) {
-    throw new PerilbookError('USAGE', `--db and --accounts name one file, ${data}`, 'Name two files.');
+    throw usageError(`--db and --accounts name one file, ${data}`, 'Name two files.');
   }
   return { data, accounts: { kind: 'file', path } };
 }

@@ -114,18 +114,13 @@ function asCsv(runs: readonly RunRecord[], callsOf: (run: RunRecord) => Calls): 
     ...['charged', 'unknown', 'in_flight', 'calls_charged', 'calls_free', 'calls_unknown', 'calls_in_flight'],
   ];
   const rows = runs.map((run) => {
-    const calls = callsOf(run);
-    return [
-      ...[run.run, run.job, run.account, run.state],
-      ...[isoTime(run.startedAt), isoTime(run.finishedAt), isoTime(run.resumeAfter)],
-      ...[run.plannedCredits, budgetOf(run), run.charged, run.unknown, run.open],
-      ...[calls.charged, calls.free, calls.unknown, calls.inFlight],
-    ];
+    const { input: _input, output: _output, summary: _summary, calls, ...figures } = asJson(run, callsOf(run));
+    return [...Object.values(figures), ...Object.values(calls)];
   });
   return plainCsv(head, rows);
 }
 
-function asJson(run: RunRecord, calls: Calls): unknown {
+function asJson(run: RunRecord, calls: Calls) {
   return {
     run: run.run,
     job: run.job,
