@@ -3,21 +3,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
-import { createCellAreaFinder } from '../../src/data/tables/cell-area-finder.ts';
 import { openDataDatabase } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
-import { cellOf, type Location } from '../../src/geo/coordinates.ts';
+import type { Location } from '../../src/geo/coordinates.ts';
 import { between, randomOf } from '../../src/sample/random.ts';
-import { noRealData, realFile } from '../real-data.ts';
 import { copySampleDatabase, provideSampleData } from '../sample-database.ts';
-import { usage } from '../service/account-usage.ts';
-import { createAccount, createKey } from '../service/file-accounts.ts';
-import { AREAS, info, openAccountsOf, openDatabase, releaseLater, start } from '../service/small-data.ts';
+import { AREAS, info } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook } from './command-line.ts';
+import { perilbook, wordsIn } from './command-line.ts';
 
 /** Twenty-five places in a tract, one on its border, and one in another state. */
 const BOOK = `lat,lng\n${Array.from({ length: 25 }, (_, number) => `40.2${number + 10},-99.75\n`).join('')}40.3,-99.5\n37.5,-77.4\n`;
@@ -99,16 +93,7 @@ test('with sample data, one answer a county gives what an answer for each place 
     })),
   );
   const run = async (store: string, ...args: string[]) => {
-    const rest = [
-      '--service',
-      'sample',
-      '--topics',
-      'radon,airQuality',
-      '-o',
-      `${store}.out.csv`,
-      '--store',
-      `${store}/store.db`,
-    ];
+    const rest = wordsIn(`--service sample --topics radon,airQuality -o ${store}.out.csv --store ${store}/store.db`);
     const { stdout, stderr } = await perilbook(
       ['run', 'book.csv', ...rest, '--budget', '5000', '--json', ...args],
       options,
@@ -121,47 +106,4 @@ test('with sample data, one answer a county gives what an answer for each place 
   assert.ok(shared < each / 4, `${shared} credits in place of ${each}`);
   assert.ok(areas.areas_verified >= 1 && areas.areas_differed === 0, JSON.stringify(areas));
   assert.deepEqual(addedOf(join(folder, 'a.out.csv')), addedOf(join(folder, 'b.out.csv')));
-});
-
-test('with real tracts, the service charges one answer a tract and twenty to verify, and the end says what they showed', {
-  skip: noRealData,
-}, async (t) => {
-  const folder = temporaryFolder({ after: (release: () => void) => releaseLater(t, release) });
-  const options = { folder, env: { XDG_DATA_HOME: folder } };
-  for (const [loader, file, loaded] of [
-    ['areas', 'boundaries/va_tracts_tiger.geojson', /: 61 rows\./],
-    ['nri', 'nri/NRI_Table_Counties_Virginia.csv', /: 133 rows, stored as 2,394 records\./],
-  ] as const) {
-    const { code, stderr } = await perilbook(['data', 'load', loader, realFile(file)], options);
-    assert.deepEqual([code, loaded.test(stderr)], [0, true], stderr);
-  }
-  const data = openDatabase(t, join(folder, 'perilbook/data.db'));
-  const accounts = openAccountsOf(t, join(folder, 'perilbook/data.db'));
-  const find = createCellAreaFinder(data, 'tract', 4);
-  const random = randomOf(4, 'book');
-  const places = Array.from({ length: 300 }, () => ({
-    lat: Number(between(random, 37.9, 38.4).toFixed(4)),
-    lng: Number(between(random, -78.8, -78.2).toFixed(4)),
-  })).filter((place) => find(cellOf(place, 4)).lacks === null);
-  writeBook(folder, places);
-  const service = await start(t, { data, accounts, clock: systemClock });
-  const run = async (name: string, ...args: string[]) => {
-    createAccount(accounts, { name, subscription: customSubscription(100_000, 100_000) }, systemClock);
-    const { key } = createKey(accounts, name, ['bundle', ...TOPIC_SLUGS], systemClock);
-    writeFileSync(join(folder, 'key'), key);
-    const from = ['--base-url', service.url, '--api-key-file', 'key', '--store', `${name}.db`, '-o', `${name}.out.csv`];
-    const ended = await perilbook(
-      ['run', 'book.csv', ...from, '--topics', 'drought,volcano', '--budget', '5000', ...args],
-      options,
-    );
-    assert.equal(ended.code, 0, ended.stderr);
-    return { ...ended, charged: usage(accounts, name, systemClock.now()).totalCredits };
-  };
-  const tracts = new Set(places.map((place) => find(cellOf(place, 4)).tract));
-  assert.ok(tracts.size > 5 && places.length > 5 * tracts.size, `${places.length} places in ${tracts.size} tracts`);
-  const shared = await run('shared', '--areas', 'tract');
-  assert.equal(shared.charged, 2 * (tracts.size + 20));
-  assert.match(shared.stderr, /Saved: [^\n]*\(one answer per area\)\.\nAreas: \d+ areas verified, 0 differed\.\n/);
-  assert.equal((await run('each')).charged, 2 * places.length);
-  assert.deepEqual(addedOf(join(folder, 'shared.out.csv')), addedOf(join(folder, 'each.out.csv')));
 });

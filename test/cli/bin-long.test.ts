@@ -13,46 +13,6 @@ import { ROOT } from './command-line.ts';
 
 const timeout = 300_000;
 
-test('--version and --help answer on stdout', { timeout }, async (t) => {
-  const folder = temporaryFolder(t);
-  const ask = (...args: string[]) => startBin(t, args, folder).ended;
-  const [overview, version, help, ofRun, topics] = await Promise.all([
-    ask(),
-    ask('--version'),
-    ask('--help'),
-    ask('run', '--help'),
-    ask('topics', '--json'),
-  ]);
-  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  // The commit is tested in test/package/launcher-long.test.ts.
-  const { stdout, ...others } = version;
-  assert.deepEqual([stdout.trim().split(' ')[0], others], [manifest.version, { code: 0, signal: null, stderr: '' }]);
-  assert.deepEqual([overview.code, overview.stderr], [0, '']);
-  assert.match(overview.stdout, /^Perilbook adds hazard ratings[\s\S]*\nAll commands: perilbook --help\n$/);
-  assert.deepEqual([help.code, help.stderr], [0, '']);
-  for (const name of ['plan', 'run', 'report', 'ui', 'status', 'quota', 'topics', 'cache', 'service']) {
-    assert.match(help.stdout, new RegExp(`^ +perilbook ${name}\\b`, 'm'));
-  }
-  assert.match(help.stdout, /Exit codes: 0 complete/);
-  assert.deepEqual([ofRun.code, ofRun.stderr], [0, '']);
-  assert.match(ofRun.stdout, /--budget/);
-  assert.deepEqual([topics.code, JSON.parse(topics.stdout).length, topics.stderr], [0, 37, '']);
-});
-
-for (const [args, says] of [
-  [['rnu', 'book.csv'], /^perilbook: Unknown (command|argument)s?: rnu.*did you mean run\?\n {2}.*\[USAGE\]\n$/],
-  [['run', 'nothing.csv', '--yes'], /nothing\.csv/],
-] as const) {
-  test(`perilbook ${args.join(' ')}: exit code 2, words on stderr only`, { timeout }, async (t) => {
-    const { code, stdout, stderr } = await startBin(t, args, temporaryFolder(t), {
-      PERILBOOK_BASE_URL: 'http://127.0.0.1:9',
-      PERILBOOK_API_KEY: 'pb_none',
-    }).ended;
-    assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, says);
-  });
-}
-
 test('a file on standard input is the input: no output replaces it, under any name', { timeout }, async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, 'b.csv');
@@ -213,43 +173,6 @@ test('SIGKILL in the middle: the same command finishes, and what may have been c
 
   const third = await scene.run('--json').ended;
   assert.deepEqual([third.code, JSON.parse(third.stdout).credits_spent, scene.harness.charged()], [0, 0, service]);
-});
-
-function assertHoldsNot(folder: string, told: readonly string[], secrets: readonly string[]): void {
-  const files = readdirSync(folder).filter((name) => !/^(data\.db|a-key-file)/.test(name));
-  assert.ok(files.includes('store.db') && files.includes('output.csv'));
-  const everything = new Map(files.map((name) => [name, readFileSync(join(folder, name))]));
-  everything.set('stdout and stderr', Buffer.from(told.join('\n')));
-  for (const [name, bytes] of everything) {
-    for (const secret of secrets) assert.equal(bytes.indexOf(secret), -1, `${name} holds a key`);
-  }
-}
-
-test('no key appears in a byte of stdout, stderr, store or output: good, refused, from the environment, from a file', {
-  timeout,
-}, async (t) => {
-  const scene = await setScene(t, () => 'answer');
-  const { folder } = scene.harness;
-  const refused = 'pb_refused_0123456789abcdefghijklmnop';
-  writeFileSync(join(folder, 'a-key-file'), `${refused}\n`);
-  const told: string[] = [];
-  const run = async (words: string[], env: Record<string, string>): Promise<number | null> => {
-    const { code, stdout, stderr } = await startBin(t, words, folder, env).ended;
-    told.push(stdout, stderr);
-    return code;
-  };
-  const good = { THE_KEY: scene.secret };
-  assert.equal(await run(['run', scene.job, '--api-key-file', 'a-key-file'], good), 5, told.join('\n'));
-  assert.match(told.join('\n'), /refused \(401\)/);
-  assertHoldsNot(folder, told, [refused, scene.secret]);
-  assert.equal(await run(['plan', scene.job], good), 0);
-  assert.equal(await run(['run', scene.job, '--json'], good), 0);
-  assert.equal(await run(['run', scene.job, '-t', 'park', '-o', '-'], good), 0);
-  for (const words of [['status'], ['status', '--json'], ['quota', scene.job], ['cache', 'stats']]) {
-    assert.equal(await run([...words, '--store', 'store.db'], good), 0, told.at(-1));
-  }
-  assert.equal(scene.harness.charged(), 2 * CELLS);
-  assertHoldsNot(folder, told, [refused, scene.secret]);
 });
 
 test('status says of a killed run that it was cut off, and what to do', { timeout }, async (t) => {

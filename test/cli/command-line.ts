@@ -58,3 +58,6 @@ export async function perilbook(args: readonly string[], options: SetupOptions =
   const code = await program(setup, '0.0.0');
   return { code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() };
 }
+
+/** The words of a command line, none of which has a space. */
+export const wordsIn = (line: string): string[] => line.split(' ');

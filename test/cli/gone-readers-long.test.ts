@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { ROOT } from './command-line.ts';
+import { ROOT, wordsIn } from './command-line.ts';
 
 const OED = join(ROOT, 'sample-data/portfolio-oed.csv');
 
@@ -29,20 +29,9 @@ function readerGoes(t: TestContext, folder: string, args: readonly string[], str
 test('a run goes on when the reader of its words goes', async (t) => {
   const folder = temporaryFolder(t);
   provideSampleData(join(folder, 'store.db'));
-  const words = [
-    'run',
-    OED,
-    '-t',
-    'natural',
-    '--service',
-    'sample',
-    '--subscription',
-    'professional',
-    '--store',
-    'store.db',
-    '-o',
-    'out.csv',
-  ];
+  const words = wordsIn(
+    `run ${OED} -t natural --service sample --subscription professional --store store.db -o out.csv`,
+  );
   const { code } = await readerGoes(t, folder, [...words, '--yes'], 'stderr');
   assert.deepEqual([code, existsSync(join(folder, 'out.csv'))], [0, true]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook } from './command-line.ts';
+import { perilbook, wordsIn } from './command-line.ts';
 
 const BOOK = 'id,name,lat,lng,BuildingTIV\n1,Tower,34.0522,-118.2437,100\n2,Shed,29.7604,-95.3698,50\n3,Nowhere,,,1\n';
 
@@ -17,18 +17,7 @@ test('the report over part files: the same figures as over one file, lines with 
     writeFileSync(join(folder, 'parts', `${index + 1}.csv`), `${header}\n${row}\n`);
   }
   writeFileSync(join(folder, 'book.csv'), BOOK);
-  const words = [
-    '-t',
-    'hail,wildfire,park',
-    '--service',
-    'sample',
-    '--store',
-    'store.db',
-    '--order-by',
-    'tiv',
-    '--max-invalid',
-    '50%',
-  ];
+  const words = wordsIn('-t hail,wildfire,park --service sample --store store.db --order-by tiv --max-invalid 50%');
   const ran = await perilbook(['run', 'parts', ...words, '-o', 'out', '--yes', '--report', 'parts.html'], { folder });
   assert.equal(ran.code, 0, ran.stderr);
   const reported = await perilbook(['report', 'parts', ...words, '-o', 'out', '--report', 'again.html'], { folder });

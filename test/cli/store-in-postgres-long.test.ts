@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { MovedClock } from '../moved-clock.ts';
 import { sharedPostgres } from '../postgres-server.ts';
-import { folderWith, provideLocalData, provideSampleData } from '../sample-database.ts';
+import { folderWith, provideSampleData } from '../sample-database.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { perilbook } from './command-line.ts';
 
@@ -39,24 +37,6 @@ test('a job whose store is a database: bought once, listed, and kept out of the 
   );
   const stats = await perilbook(['cache', 'stats', ...flags], { folder, env });
   assert.match(stats.stdout, /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/postgres\n[\s\S]* 4 charged/);
-});
-
-test('a local run keeps its answers in the database', async (t) => {
-  const folder = temporaryFolder(t);
-  const clock = new MovedClock('2027-03-15T12:00:00Z');
-  provideLocalData(folder, clock.now() - 3_600_000);
-  writeFileSync(join(folder, 'book.csv'), BOOK);
-  const cli = (...args: string[]) => perilbook(args, { folder, clock, env: { XDG_DATA_HOME: folder } });
-  const store = server.storeAddress({ schema: 'local_run' });
-  const ran = await cli('run', 'book.csv', '-t', 'wildfire,hail', '--store', store, '--json');
-  assert.equal(ran.code, 0, ran.stderr);
-  assert.deepEqual([JSON.parse(ran.stdout).cells, JSON.parse(ran.stdout).status.ok], [2, 2]);
-  // Each machine that shares the store has data of its own.
-  const stats = JSON.parse((await cli('cache', 'stats', '--store', store, '--json')).stdout);
-  assert.deepEqual(
-    stats.sources.map(({ source, answers }: Record<string, unknown>) => [source, answers]),
-    [[`local ${hostname()}:${join(folder, 'perilbook/data.db')}`, 4]],
-  );
 });
 
 test('a server that is away is exit code 6; a password in the address is refused and not shown', async (t) => {

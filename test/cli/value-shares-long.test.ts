@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { folderWith } from '../sample-database.ts';
-import { perilbook } from './command-line.ts';
+import { perilbook, wordsIn } from './command-line.ts';
 
 /** Rows in Nebraska with values whose sum as floating-point numbers depends on the order of the additions. */
 function portfolio(rows: number): string {
@@ -16,19 +16,7 @@ function portfolio(rows: number): string {
 
 test('plan, run, report and terminal give a complete file 100 % of its value, whatever order they add in', async (t) => {
   const folder = folderWith(t, { 'book.csv': portfolio(420) }, 'store.db');
-  const words = [
-    'book.csv',
-    '-t',
-    'hail,wildfire',
-    '--service',
-    'sample',
-    '--store',
-    'store.db',
-    '-o',
-    'out.csv',
-    '--order-by',
-    'tiv',
-  ];
+  const words = wordsIn('book.csv -t hail,wildfire --service sample --store store.db -o out.csv --order-by tiv');
   const plan = JSON.parse((await perilbook(['plan', ...words, '--json'], { folder })).stdout);
   assert.deepEqual([plan.this_run.share_of_value, plan.after_run.share_of_value], [1, 1]);
   const ran = await perilbook(['run', ...words, '--json', '--yes', '--report', 'page.html'], { folder });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import stringWidth from 'string-width';
 import { fittingTable, listed, table, wrapped } from '../../src/cli/messages/format.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { perilbook, ROOT } from './command-line.ts';
+import { perilbook, ROOT, wordsIn } from './command-line.ts';
 
 test('a column lines up on the screen, where a wide letter takes two places and an accent none', () => {
   const lines = table(
@@ -55,20 +55,9 @@ const OED = join(ROOT, 'sample-data/portfolio-oed.csv');
 for (const columns of [60, 80, 120]) {
   test(`the plan fits a terminal of ${columns} columns; the verdict is whole and stands above the tables`, async (t) => {
     const folder = temporaryFolder(t);
-    const words = [
-      'plan',
-      OED,
-      '--topics',
-      'natural,park',
-      '--store',
-      'store.db',
-      '--order-by',
-      'tiv',
-      '--budget',
-      '600',
-      '--service',
-      'sample',
-    ];
+    const words = wordsIn(
+      `plan ${OED} --topics natural,park --store store.db --order-by tiv --budget 600 --service sample`,
+    );
     const narrow = await perilbook(words, { folder, columns, env: { NO_COLOR: '1' } });
     const wide = await perilbook(words, { folder });
     // A path is one word, and goes where it goes.
