@@ -70,7 +70,7 @@ test('what users read names no file of the source, which the package does not ha
 
 test('every source file that a document names exists, and docs/developer/architecture.md names every module', () => {
   const named = pages.flatMap((page) =>
-    [...textOf(page).matchAll(/(?<![\w./])((?:[a-z][\w-]*\/)+[\w.-]+\.ts)\b/g)].map(([, file]) => ({
+    [...textOf(page).matchAll(/(?<![\w./])((?:[a-z][\w-]*\/)+[\w.-]+\.ts|test\/[\w/-]+\.yaml)\b/g)].map(([, file]) => ({
       page,
       file: file!,
     })),
