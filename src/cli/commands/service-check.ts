@@ -38,7 +38,7 @@ const JOB_NAME = 'service check';
 const MAX_REASON = 400;
 
 /** What a check asks, and with which keys. */
-interface Check {
+interface PlannedCheck {
   readonly job: Job;
   readonly baseUrl: string;
   /** With all scopes; then perhaps one that lacks some. */
@@ -81,7 +81,7 @@ export async function checkCommand(
 async function performCheck(
   context: CliContext,
   flags: Flags<'service check'>,
-  { job, baseUrl, keys, location, budget }: Check,
+  { job, baseUrl, keys, location, budget }: PlannedCheck,
 ): Promise<number> {
   const { account } = job;
   const { clock, interrupt } = context;
