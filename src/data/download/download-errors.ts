@@ -61,6 +61,12 @@ export function refusedAnswer(
 /** Whether the status says that the file does not exist; the file of another year may. */
 export const isMissing = (status: number): boolean => status === 404 || status === 410;
 
+/** The error when a server has none of the possible files. */
+export function missingFile(requests: readonly { readonly url: string }[]): PerilbookError {
+  const newer = requests.length > 1 ? ', and so are newer files' : '';
+  return downloadFailed(`${requests.at(-1)!.url} is missing${newer}`, ADDRESS_MOVED);
+}
+
 const FREE_SPACE = 'Free some space, or set XDG_DATA_HOME to a folder on another disk; the stored data is unchanged.';
 
 /** @throws PerilbookError DOWNLOAD_FAILED when a file cannot get so many bytes more */

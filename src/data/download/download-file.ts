@@ -10,10 +10,9 @@ import {
   refuseFullDisk,
   TRY_LATER,
 } from './download-errors.ts';
-import { dropPart, keptPart, type PartState, partOf } from './kept-part.ts';
 import type { FileEntry } from './manifest.ts';
 import { unpackedBody, type WebAnswer, type WebClient } from './web-client.ts';
-import { putInPlace, syncFile, writeWhole } from './whole-file.ts';
+import { dropPart, keptPart, type PartState, partOf, putInPlace, syncFile, writeWhole } from './whole-file.ts';
 
 /** The dependencies of a download. */
 export interface DownloadContext extends AttemptOptions {
@@ -34,15 +33,10 @@ export interface FileRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type FileOutcome =
-  | { readonly kind: 'unchanged' }
-  | { readonly kind: 'missing' }
-  | {
-      readonly kind: 'new';
-      readonly bytes: number;
-      readonly etag?: string | undefined;
-      readonly lastModified?: string | undefined;
-    };
+/** What the manifest says of a file that was downloaded. */
+export type Downloaded = Pick<FileEntry, 'bytes' | 'count' | 'edited' | 'etag' | 'lastModified'>;
+
+type FileOutcome = Downloaded | 'unchanged' | 'missing';
 
 /** The largest allowed ratio of a zip's unpacked size to its size; CSV packs to about a tenth. */
 const MOST_UNPACKED = 60;
@@ -86,8 +80,8 @@ async function attempt(
     ...(kept === null ? conditions(entry, request) : { range: `bytes=${kept.bytes}-`, 'if-range': validator! }),
   };
   return await context.client.get(url, headers, context.signal, async (answer): Promise<FileOutcome> => {
-    if (answer.status === 304 && entry !== undefined) return { kind: 'unchanged' };
-    if (isMissing(answer.status)) return { kind: 'missing' };
+    if (answer.status === 304 && entry !== undefined) return 'unchanged';
+    if (isMissing(answer.status)) return 'missing';
     const from = answer.status === 206 && kept !== null ? startOf(answer, kept) : 0;
     if (answer.status === 416 || from === null) {
       dropPart(part);
@@ -172,14 +166,7 @@ function stateOf(url: string, { headers, status }: WebAnswer, from: number): Par
     throw downloadFailed(`${url} states no length, so a truncated file would not be noticed`, ADDRESS_MOVED);
   }
   const total = length === null || isPacked ? undefined : status === 206 ? from + length : length;
-  const etag = headers.etag;
-  const lastModified = headers['last-modified'];
-  return {
-    url,
-    etag,
-    lastModified,
-    total,
-  };
+  return { url, etag: headers.etag, lastModified: headers['last-modified'], total };
 }
 
 async function receive(
@@ -241,12 +228,7 @@ async function finish(request: FileRequest, state: PartState & { readonly bytes:
   syncFile(part);
   putInPlace(part, target);
   dropPart(part);
-  return {
-    kind: 'new',
-    bytes,
-    etag,
-    lastModified,
-  };
+  return { bytes, etag, lastModified };
 }
 
 function tooLarge({ url, mostBytes }: FileRequest, bytes: number) {

@@ -3,15 +3,10 @@ import { basename } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { ADDRESS_MOVED, downloadFailed, mayTryAgain, refuseFullDisk, TRY_LATER } from './download-errors.ts';
-import { type DownloadContext, isWhole } from './download-file.ts';
-import { dropPart, partOf, readPartState } from './kept-part.ts';
+import { type DownloadContext, type Downloaded, isWhole } from './download-file.ts';
 import { type ArcgisLayer, countOf, identityOf, type LayerRequest, layerOf, pageOf } from './layer-queries.ts';
 import type { FileEntry } from './manifest.ts';
-import { putInPlace, writeWhole } from './whole-file.ts';
-
-export type LayerOutcome =
-  | { readonly kind: 'unchanged' }
-  | { readonly kind: 'new'; readonly bytes: number; readonly count: number; readonly edited?: number | undefined };
+import { dropPart, partOf, putInPlace, readPartState, writeWhole } from './whole-file.ts';
 
 /** The progress through the pages. */
 const pagesState = z.object({
@@ -42,19 +37,19 @@ export async function downloadLayer(
   request: LayerRequest,
   entry: FileEntry | undefined,
   context: DownloadContext,
-): Promise<LayerOutcome> {
+): Promise<Downloaded | 'unchanged'> {
   const part = partOf(request.target);
   for (let reading = 1; ; reading++) {
     const layer = await layerOf(request, context);
     const count = await countOf(request, context);
-    if (entry !== undefined && isUnchanged(entry, layer, count, request, context)) return { kind: 'unchanged' };
+    if (entry !== undefined && isUnchanged(entry, layer, count, request, context)) return 'unchanged';
     const rows = await readPages(request, layer, count, context);
     // Edited rows do not change the count.
     const isSame = reading === MOST_READINGS || (await layerOf(request, context)).edited === layer.edited;
     if (rows.count === count && isSame) {
       putInPlace(part, request.target);
       dropPart(part);
-      return { kind: 'new', ...rows, edited: layer.edited ?? undefined };
+      return { ...rows, ...(layer.edited !== null && { edited: layer.edited }) };
     }
     dropPart(part);
     if (reading < MOST_READINGS) continue;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Box } from '../../geo/bounding-boxes.ts';
 import type { SpanDownload } from '../sources/source.ts';
-import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
+import { ADDRESS_MOVED, downloadFailed, missingFile } from './download-errors.ts';
 import { type DownloadContext, downloadFile, isWhole } from './download-file.ts';
-import type { FileEntry } from './manifest.ts';
+import { type FetchedFile, type FileEntry, fetchedFile } from './manifest.ts';
 import { getText } from './request-json.ts';
 
 /** The range that is halved: it is fixed, so the spans stay the same every year. */
@@ -20,16 +20,6 @@ interface TimeSpan {
   readonly count: number;
 }
 
-export interface SpanOutcome {
-  readonly key: string;
-  readonly file: string;
-  readonly url: string;
-  readonly bytes: number;
-  readonly count: number;
-  /** False for an unchanged file. */
-  readonly isNew: boolean;
-}
-
 /** Downloads the events of all boxes, one file per span of time. A span has at most as many events as a query returns. Spans with the
  * same count and no updated event are not downloaded again. */
 export async function downloadSpans(
@@ -39,26 +29,23 @@ export async function downloadSpans(
   entries: ReadonlyMap<string, FileEntry>,
   limits: { readonly mostBytes: number; readonly firstLine?: string | undefined },
   context: DownloadContext,
-): Promise<SpanOutcome[]> {
-  const outcomes: SpanOutcome[] = [];
+): Promise<Map<string, FetchedFile>> {
+  const fetched = new Map<string, FetchedFile>();
   for (const [boxName, box] of Object.entries(download.boxes)) {
     for await (const span of spansOf(download, boxName, box, FIRST, FIRST + DAYS * DAY_MS, context)) {
       const key = `US/${span.name}`;
-      const file = `${name}-${span.name}.csv`;
       const url = addressOf(download.url, span);
+      const target = join(folder, `${name}-${span.name}.csv`);
       const entry = entries.get(key);
-      const target = join(folder, file);
-      const isSame = entry?.url === url && isWhole(entry, target);
-      if (isSame && (await isUnchanged(download, span, entry, context))) {
-        outcomes.push({ key, file, url, bytes: entry.bytes, count: span.count, isNew: false });
-        continue;
-      }
-      const outcome = await downloadFile({ url, target, ...limits }, undefined, context);
-      if (outcome.kind !== 'new') throw downloadFailed(`${url} is missing`, ADDRESS_MOVED);
-      outcomes.push({ key, file, url, bytes: outcome.bytes, count: span.count, isNew: true });
+      const isSame =
+        entry?.url === url && isWhole(entry, target) && (await isUnchanged(download, span, entry, context));
+      const outcome = isSame ? 'unchanged' : await downloadFile({ url, target, ...limits }, undefined, context);
+      if (outcome === 'missing') throw missingFile([{ url }]);
+      const counted = outcome === 'unchanged' ? outcome : { ...outcome, count: span.count };
+      fetched.set(key, fetchedFile(url, target, entry, counted, context.clock.now()));
     }
   }
-  return outcomes;
+  return fetched;
 }
 
 /**

@@ -1,21 +1,25 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { digestOf } from '../loaders/agency-file.ts';
-import type { FileDownload, Source } from '../sources/source.ts';
-import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
+import type { Source } from '../sources/source.ts';
+import { missingFile } from './download-errors.ts';
 import { type DownloadContext, downloadFile, type FileRequest, isWhole } from './download-file.ts';
 import { downloadLayer } from './download-layer.ts';
 import { downloadSpans } from './download-spans.ts';
 import { identityOf } from './layer-queries.ts';
-import { type FileEntry, type Manifest, readManifest, writeManifest } from './manifest.ts';
-import { getText } from './request-json.ts';
 import {
-  datedRequests,
-  fileNameOf,
+  type FetchedFile,
+  type FileEntry,
+  fetchedFile,
+  type Manifest,
+  readManifest,
+  writeManifest,
+} from './manifest.ts';
+import {
+  fileRequests,
   keyOf,
   layerRequests,
   mostBytesOf,
-  newestLink,
   type Slice,
   sliceOfKey,
   staleAfterMs,
@@ -52,12 +56,6 @@ export async function fetchSlice(
   return [...fetched.values()].filter(({ isNew }) => isNew).length;
 }
 
-/** A local file, and whether it was downloaded now. */
-interface FetchedFile {
-  readonly entry: FileEntry;
-  readonly isNew: boolean;
-}
-
 async function fetchFiles(
   source: Source,
   slice: Slice,
@@ -68,102 +66,46 @@ async function fetchFiles(
 ): Promise<Map<string, FetchedFile>> {
   const { download, firstLine } = source;
   const limits = { mostBytes: mostBytesOf(source), firstLine };
+  if (download.kind === 'spans') return await downloadSpans(download, source.name, folder, before, limits, context);
   const fetched = new Map<string, FetchedFile>();
   const now = context.clock.now();
-  switch (download.kind) {
-    case 'file':
-      for (const [index] of download.files.entries()) {
-        const key = keyOf(slice, index);
-        const request = { source, folder, headers, entry: before.get(key), index, slice, limits };
-        fetched.set(key, await fetchDated(download, request, context));
-      }
-      return fetched;
-    case 'linked': {
-      const html = await getText(download.page, context, 20_000_000);
-      for (const [index, pattern] of download.links.entries()) {
-        const key = keyOf(slice, index);
-        const url = newestLink(html, download.page, pattern);
-        const request = { url, target: join(folder, fileNameOf(url)), ...limits };
-        const file = await fetchFile(request, before.get(key), staleAfterMs(source), context);
-        if (file === null)
-          throw downloadFailed(`${url} is missing, although ${download.page} links to it`, ADDRESS_MOVED);
-        fetched.set(key, file);
-      }
-      return fetched;
+  if (download.kind === 'layer') {
+    for (const [index, request] of layerRequests(source, download, slice, folder, now).entries()) {
+      const entry = before.get(keyOf(slice, index));
+      const outcome = await downloadLayer(request, entry, context);
+      fetched.set(keyOf(slice, index), fetchedFile(identityOf(request), request.target, entry, outcome, now));
     }
-    case 'layer':
-      for (const [index, request] of layerRequests(source, download, slice, folder, now).entries()) {
-        const key = keyOf(slice, index);
-        const entry = before.get(key);
-        const outcome = await downloadLayer(request, entry, context);
-        if (outcome.kind === 'unchanged') fetched.set(key, { entry: { ...entry!, checkedAt: now }, isNew: false });
-        else {
-          const { bytes, count, edited } = outcome;
-          const file = basename(request.target);
-          const stated = edited === undefined ? {} : { edited };
-          const url = identityOf(request);
-          const made = { file, url, bytes, count, fetchedAt: now, checkedAt: now, ...stated };
-          fetched.set(key, { entry: made, isNew: true });
-        }
-      }
-      return fetched;
-    case 'spans':
-      for (const outcome of await downloadSpans(download, source.name, folder, before, limits, context)) {
-        const { key, file, url, bytes, count, isNew } = outcome;
-        const old = before.get(key);
-        const stays = !isNew && old !== undefined;
-        const made = { file, url, bytes, count, fetchedAt: now, checkedAt: now };
-        fetched.set(key, { entry: stays ? { ...old, checkedAt: now } : made, isNew: !stays });
-      }
-      return fetched;
+    return fetched;
   }
+  for (const [index, requests] of (await fileRequests(download, slice, folder, context)).entries()) {
+    const files = requests.map((request) => ({ ...request, headers, ...limits }));
+    fetched.set(keyOf(slice, index), await fetchNewest(source, files, before.get(keyOf(slice, index)), context));
+  }
+  return fetched;
 }
 
-interface DatedRequest {
-  readonly source: Source;
-  readonly folder: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly entry: FileEntry | undefined;
-  readonly index: number;
-  readonly slice: Slice;
-  readonly limits: Pick<FileRequest, 'mostBytes' | 'firstLine'>;
-}
-
-/** Fetches the newest published year or hour; of years, the newest complete one. */
-async function fetchDated(
-  download: FileDownload,
-  { source, folder, headers, entry, index, slice, limits }: DatedRequest,
+/** Fetches the newest published file; of years, the newest complete one. */
+async function fetchNewest(
+  source: Source,
+  requests: readonly FileRequest[],
+  earlier: FileEntry | undefined,
   context: DownloadContext,
 ): Promise<FetchedFile> {
-  let url = '';
-  for (const request of datedRequests(download, index, slice, folder, context.clock.now())) {
-    url = request.url;
-    const fetched = await fetchFile({ ...request, headers, ...limits }, entry, staleAfterMs(source), context);
-    if (fetched === null) continue;
-    if ((await download.isWholeYear?.(request.target)) !== false) return fetched;
-    rmSync(request.target, { force: true });
+  const { download } = source;
+  for (const request of requests) {
+    const { url, target } = request;
+    const now = context.clock.now();
+    const entry = earlier?.url === url && isWhole(earlier, target) ? earlier : undefined;
+    const isSilent = entry !== undefined && entry.etag === undefined && entry.lastModified === undefined;
+    // A server without validators would send the whole file again.
+    const isFresh = isSilent && now - entry.fetchedAt < staleAfterMs(source);
+    const outcome = isFresh ? 'unchanged' : await downloadFile(request, entry, context);
+    if (outcome === 'missing') continue;
+    const isWholeYear = download.kind !== 'file' || (await download.isWholeYear?.(target)) !== false;
+    if (isWholeYear) return fetchedFile(url, target, entry, outcome, now);
+    rmSync(target, { force: true });
   }
-  throw downloadFailed(`${url} is missing, and so are newer files`, ADDRESS_MOVED);
-}
-
-/** Fetches one file; null when the server does not have it. */
-async function fetchFile(
-  request: FileRequest,
-  earlier: FileEntry | undefined,
-  staleMs: number,
-  context: DownloadContext,
-): Promise<FetchedFile | null> {
-  const now = context.clock.now();
-  const entry = earlier?.url === request.url && isWhole(earlier, request.target) ? earlier : undefined;
-  const isSilent = entry !== undefined && entry.etag === undefined && entry.lastModified === undefined;
-  // A server without validators would send the whole file again.
-  if (isSilent && now - entry.fetchedAt < staleMs) return { entry: { ...entry, checkedAt: now }, isNew: false };
-  const outcome = await downloadFile(request, entry, context);
-  if (outcome.kind === 'missing') return null;
-  if (outcome.kind === 'unchanged') return { entry: { ...entry!, checkedAt: now }, isNew: false };
-  const { kind: _, ...download } = outcome;
-  const made = { file: basename(request.target), url: request.url, fetchedAt: now, checkedAt: now, ...download };
-  return { entry: made, isNew: true };
+  throw missingFile(requests);
 }
 
 const PART_LASTS_MS = 7 * 86_400_000;

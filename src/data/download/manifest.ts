@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { writeWhole } from './whole-file.ts';
 
@@ -35,6 +35,24 @@ export type FileEntry = z.infer<typeof fileEntry>;
 
 /** The files of one source by slice and number: `US`, `VA`, `US/2`. */
 export type Manifest = ReadonlyMap<string, FileEntry>;
+
+/** A local file, and whether it was downloaded now. */
+export interface FetchedFile {
+  readonly entry: FileEntry;
+  readonly isNew: boolean;
+}
+
+/** @param outcome what the manifest says of a file that was downloaded now */
+export function fetchedFile(
+  url: string,
+  target: string,
+  earlier: FileEntry | undefined,
+  outcome: Omit<FileEntry, 'file' | 'url' | 'fetchedAt' | 'checkedAt'> | 'unchanged',
+  now: number,
+): FetchedFile {
+  if (outcome === 'unchanged') return { entry: { ...earlier!, checkedAt: now }, isNew: false };
+  return { entry: { file: basename(target), url, fetchedAt: now, checkedAt: now, ...outcome }, isNew: true };
+}
 
 const MANIFEST_FILE = 'manifest.json';
 

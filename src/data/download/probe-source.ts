@@ -1,11 +1,10 @@
 import { columnsOf } from '../loaders/agency-table.ts';
 import type { Source } from '../sources/source.ts';
-import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
+import { missingFile } from './download-errors.ts';
 import { type DownloadContext, type FileRequest, probeFile } from './download-file.ts';
 import { probeSpans } from './download-spans.ts';
 import { countOf, probeLayer } from './layer-queries.ts';
-import { getText } from './request-json.ts';
-import { datedRequests, fileNameOf, layerRequests, newestLink } from './source-requests.ts';
+import { datedRequests, fileRequests, layerRequests } from './source-requests.ts';
 
 /** The result of checking one address. */
 export interface ProbedSource {
@@ -38,21 +37,31 @@ export async function probeParts(
   for (const [state, here] of parts) {
     let rows = 0;
     if (download.kind === 'file') {
-      for (const request of datedRequests(download, 0, state, '', context.clock.now())) {
-        if (rows === 0 && (await probeFile({ ...request, mostBytes: 0, headers, firstLine }, context)) !== null)
-          rows = 1;
+      const requests = datedRequests(download, 0, state, '', context.clock.now());
+      rows = (await probeNewest(requests, { headers, firstLine }, context)) === null ? 0 : 1;
+    } else if (download.kind === 'layer') {
+      for (const request of layerRequests(source, download, state, '', context.clock.now())) {
+        rows += await countOf({ ...request, mayBeEmpty: true }, context);
       }
-    }
-    if (download.kind !== 'layer') {
-      probed.push({ state, here, rows });
-      continue;
-    }
-    for (const request of layerRequests(source, download, state, '', context.clock.now())) {
-      rows += await countOf({ ...request, mayBeEmpty: true }, context);
     }
     probed.push({ state, here, rows });
   }
   return probed;
+}
+
+/** The newest published file; null if there is none. */
+async function probeNewest(
+  requests: readonly Pick<FileRequest, 'url' | 'target'>[],
+  expected: Pick<FileRequest, 'headers' | 'firstLine'>,
+  context: DownloadContext,
+): Promise<ProbedSource | null> {
+  for (const request of requests) {
+    const file = await probeFile({ ...request, ...expected, mostBytes: 0 }, context);
+    if (file === null) continue;
+    const changedAt = Date.parse(file.lastModified ?? '');
+    return { url: request.url, changedAt: Number.isNaN(changedAt) ? undefined : changedAt };
+  }
+  return null;
 }
 
 /**
@@ -66,36 +75,20 @@ export async function probeSource(
   headers: Readonly<Record<string, string>>,
 ): Promise<ProbedSource[]> {
   const { download, firstLine } = source;
-  const limits = { mostBytes: 0, headers, firstLine };
-  const now = context.clock.now();
-  const probeNewest = async (requests: readonly Pick<FileRequest, 'url' | 'target'>[]): Promise<ProbedSource> => {
-    for (const request of requests) {
-      const file = await probeFile({ ...request, ...limits }, context);
-      if (file === null) continue;
-      const changedAt = Date.parse(file.lastModified ?? '');
-      return { url: request.url, changedAt: Number.isNaN(changedAt) ? undefined : changedAt };
-    }
-    throw downloadFailed(`${requests.at(-1)!.url} is missing, and so are newer files`, ADDRESS_MOVED);
-  };
   const probed: ProbedSource[] = [];
   switch (download.kind) {
     case 'file':
-      for (const [index] of download.files.entries()) {
-        probed.push(await probeNewest(datedRequests(download, index, 'US', '', now)));
+    case 'linked':
+      for (const requests of await fileRequests(download, 'US', '', context)) {
+        const newest = await probeNewest(requests, { headers, firstLine }, context);
+        if (newest === null) throw missingFile(requests);
+        probed.push(newest);
       }
       return probed;
-    case 'linked': {
-      const html = await getText(download.page, context, 20_000_000);
-      for (const pattern of download.links) {
-        const url = newestLink(html, download.page, pattern);
-        probed.push(await probeNewest([{ url, target: fileNameOf(url) }]));
-      }
-      return probed;
-    }
     case 'layer': {
       const slices = typeof download.layer === 'string' ? ['US'] : Object.keys(download.layer);
       for (const slice of slices) {
-        const [request] = layerRequests(source, download, slice, '', now);
+        const [request] = layerRequests(source, download, slice, '', context.clock.now());
         const { count, edited, fields } = await probeLayer(request!, context);
         const { find } = columnsOf(fields, request!.layer);
         const lacking = neededColumns(source).filter((names) => find(...names) < 0);

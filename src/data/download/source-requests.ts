@@ -1,12 +1,19 @@
 import { join } from 'node:path';
-import { type FileDownload, isPublishedFor, type LayerDownload, type Source } from '../sources/source.ts';
+import {
+  type FileDownload,
+  isPublishedFor,
+  type LayerDownload,
+  type LinkedDownload,
+  type Source,
+} from '../sources/source.ts';
 import { spellingsOf } from '../tables/states.ts';
 import { boxesOfState } from '../tables/states-near.ts';
 import { isSearched, SEARCH_RADII } from '../topics/search-radii.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
-import type { FileRequest } from './download-file.ts';
+import type { DownloadContext, FileRequest } from './download-file.ts';
 import type { LayerRequest } from './layer-queries.ts';
 import type { Manifest } from './manifest.ts';
+import { getText } from './request-json.ts';
 
 /** The whole country, or a state as two letters. */
 export type Slice = string;
@@ -44,6 +51,25 @@ export function mostBytesOf({ bytes, mostBytes }: Source): number {
   return mostBytes ?? 4 * bytes + 64_000_000;
 }
 
+type RequestedFile = Pick<FileRequest, 'url' | 'target'>;
+
+/** The possible addresses of each file of a source, newest first; reads the page that links to them. */
+export async function fileRequests(
+  download: FileDownload | LinkedDownload,
+  slice: Slice,
+  folder: string,
+  context: DownloadContext,
+): Promise<RequestedFile[][]> {
+  if (download.kind === 'file') {
+    return download.files.map((_, index) => datedRequests(download, index, slice, folder, context.clock.now()));
+  }
+  const html = await getText(download.page, context, 20_000_000);
+  return download.links.map((pattern) => {
+    const url = newestLink(html, download.page, pattern);
+    return [{ url, target: join(folder, fileNameOf(url)) }];
+  });
+}
+
 /** The possible addresses of a file, newest first. */
 export function datedRequests(
   download: FileDownload,
@@ -51,7 +77,7 @@ export function datedRequests(
   slice: Slice,
   folder: string,
   now: number,
-): Pick<FileRequest, 'url' | 'target'>[] {
+): RequestedFile[] {
   const { url: whole, stateUrl, name } = download.files[index]!;
   const pattern = slice === 'US' ? whole : (stateUrl ?? whole);
   const dates = /\{(year|hour)\}/.test(pattern) ? datesOf(download, now) : [{}];
@@ -86,7 +112,7 @@ function filled(pattern: string, slice: Slice, date: Readonly<Record<string, str
 }
 
 /** The file name in an address; the loader of boundaries reads the year in it. */
-export function fileNameOf(url: string): string {
+function fileNameOf(url: string): string {
   const name = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '').replace(/[^\w.()-]/g, '_');
   if (/^[\w()-][\w.()-]*$/.test(name)) return name;
   throw downloadFailed(`${url} does not end in the name of a file`, ADDRESS_MOVED);
@@ -110,7 +136,7 @@ export function layerRequests(
   folder: string,
   now: number,
 ): LayerRequest[] {
-  const { as, fields, simplifiedBy, pageRows, stateWhere } = download;
+  const { as = 'geojson', fields, simplifiedBy, pageRows, stateWhere } = download;
   const layer = typeof download.layer === 'string' ? download.layer : download.layer[slice]!;
   const thisYear = `${new Date(now).getUTCFullYear()}-01-01`;
   const isState = slice !== 'US' && stateWhere !== undefined;

@@ -1,5 +1,16 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import { z } from 'zod';
 
 /** Writes a small file atomically: a kill or a power cut leaves the old file or the new one. */
 export function writeWhole(file: string, text: string): void {
@@ -31,4 +42,41 @@ export function syncFile(file: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** The description of a partial download. */
+const partState = z.object({
+  url: z.string(),
+  etag: z.string().optional(),
+  lastModified: z.string().optional(),
+  total: z.number().optional(),
+});
+export type PartState = z.infer<typeof partState>;
+
+export const partOf = (target: string): string => `${target}.part`;
+
+/** The partial download of a file if it can be resumed. Only a strong ETag or a date is allowed in If-Range (RFC 9110, 13.1.5). */
+export function keptPart(part: string, url: string): (PartState & { readonly bytes: number }) | null {
+  const state = readPartState(part, partState);
+  const bytes = state === null ? 0 : statSync(part).size;
+  if (state === null || state.url !== url || bytes === 0) return null;
+  const { etag, lastModified, total } = state;
+  const strong = etag?.startsWith('W/') ? undefined : etag;
+  if ((strong === undefined && lastModified === undefined) || (total !== undefined && bytes > total)) return null;
+  return { ...state, etag: strong, bytes };
+}
+
+/** The state file of a partial download; null if either file is missing or unreadable. */
+export function readPartState<T>(part: string, schema: z.ZodType<T>): T | null {
+  if (!existsSync(part) || !existsSync(`${part}.json`)) return null;
+  try {
+    return schema.safeParse(JSON.parse(readFileSync(`${part}.json`, 'utf8'))).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export function dropPart(part: string): void {
+  rmSync(part, { force: true });
+  rmSync(`${part}.json`, { force: true });
 }

@@ -1,31 +1,18 @@
 import { PerilbookError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/nearest-name.ts';
 import { isTopicSlug, NATURAL_SLUGS, type TopicSlug } from '../../contract/topics.ts';
-import { CENSUS_BOUNDARIES } from './census-boundaries.ts';
-import { ENERGY_NETWORKS } from './energy-networks.ts';
-import { EPA_MEASUREMENTS } from './epa-measurements.ts';
-import { EPA_SITES } from './epa-sites.ts';
-import { FEMA_RISK_INDEX } from './fema-risk-index.ts';
-import { FUEL_STATIONS } from './fuel-stations.ts';
-import { NIFC_WILDFIRES } from './nifc-wildfires.ts';
-import { NOAA_STORMS } from './noaa-storms.ts';
-import { PARKS_AND_WELLS } from './parks-and-wells.ts';
+import type { LoaderName } from '../loaders/loader-table.ts';
+import { MEASUREMENT_SOURCES } from './measurement-sources.ts';
+import { NATURAL_SOURCES } from './natural-sources.ts';
+import { SITE_SOURCES } from './site-sources.ts';
 import { isPublishedFor, type Source } from './source.ts';
-import { USGS_EARTHQUAKES } from './usgs-earthquakes.ts';
 
 /** All sources; boundaries first, because every topic needs them. */
-export const SOURCES: readonly Source[] = [
-  ...CENSUS_BOUNDARIES,
-  ...FEMA_RISK_INDEX,
-  ...NOAA_STORMS,
-  ...USGS_EARTHQUAKES,
-  ...NIFC_WILDFIRES,
-  ...EPA_MEASUREMENTS,
-  ...EPA_SITES,
-  ...ENERGY_NETWORKS,
-  ...FUEL_STATIONS,
-  ...PARKS_AND_WELLS,
-];
+export const SOURCES: readonly Source[] = [...NATURAL_SOURCES, ...MEASUREMENT_SOURCES, ...SITE_SOURCES].map((row) => ({
+  loader: row.name as LoaderName,
+  isMeasured: false,
+  ...row,
+}));
 
 /** The chosen sources. */
 export interface ChosenSources {

@@ -30,7 +30,7 @@ export interface FileDownload {
 }
 
 /** Files whose names change; a page links to them. */
-interface LinkedDownload {
+export interface LinkedDownload {
   readonly kind: 'linked';
   readonly page: string;
   /** One regular expression per file; its first group is the year of the newest data, the second the day of the file. */
@@ -46,8 +46,8 @@ export interface LayerDownload {
   readonly where?: string;
   /** The filter for one state; `box` if the layer has no column of the state. */
   readonly stateWhere?: string | 'box';
-  /** The loader's format: attributes as CSV, or features as GeoJSON. */
-  readonly as: 'csv' | 'geojson';
+  /** Attributes as CSV; default: features as GeoJSON. */
+  readonly as?: 'csv';
   /** A regular expression for the required fields; default: all fields. */
   readonly fields?: string | undefined;
   /** The largest simplification of outlines, in degrees. */
@@ -124,6 +124,12 @@ export interface Source {
   /** Advice shown to the user, such as what to do by hand. */
   readonly note?: string;
 }
+
+/** A source as it is written down: its loader has its name, and its size is estimated, unless it says otherwise. */
+export type SourceRow = Omit<Source, 'name' | 'loader' | 'isMeasured'> & { readonly isMeasured?: true } & (
+    | { readonly name: LoaderName }
+    | { readonly name: string; readonly loader: LoaderName }
+  );
 
 /** Bytes per megabyte. */
 export const MB = 1_000_000;

@@ -1,11 +1,10 @@
-import { MB, type Source } from './source.ts';
+import { MB, type SourceRow } from './source.ts';
 
 const AIRNOW = 'https://files.airnowtech.org/airnow/today';
 
-export const EPA_MEASUREMENTS: readonly Source[] = [
+export const MEASUREMENT_SOURCES: readonly SourceRow[] = [
   {
     name: 'air-quality',
-    loader: 'air-quality',
     title: 'EPA Air Quality System, annual AQI by county',
     topics: ['airQuality'],
     // The current year is published too but is incomplete.
@@ -17,7 +16,6 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
       isWholeYear: async (file) => await (await import('../loaders/county-loaders.ts')).isWholeYear(file),
     },
     bytes: 0.03 * MB,
-    isMeasured: false,
     rows: 1_000,
     staleAfterDays: 180,
     oldAfterDays: 420,
@@ -25,7 +23,6 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
   },
   {
     name: 'airnow',
-    loader: 'airnow',
     title: 'EPA AirNow, ozone, PM2.5 and PM10 of the last hour',
     topics: ['ozone', 'pm25', 'pm10'],
     download: {
@@ -37,7 +34,6 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
       hours: 4,
     },
     bytes: 5.5 * MB,
-    isMeasured: false,
     rows: 10_000,
     staleAfterDays: 0,
     oldAfterDays: 1,
@@ -46,7 +42,6 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
   },
   {
     name: 'radon',
-    loader: 'radon',
     title: 'EPA Map of Radon Zones, counties',
     topics: ['radon'],
     // The .xls of the same table cannot be read.
@@ -58,7 +53,6 @@ export const EPA_MEASUREMENTS: readonly Source[] = [
     },
     columns: [['CountyFIPS'], ['RadonZone']],
     bytes: 0.2 * MB,
-    isMeasured: false,
     rows: 3_144,
     staleAfterDays: 3650,
     cadence: 'never: drawn in 1993',

@@ -1,0 +1,254 @@
+import { NATURAL_SLUGS } from '../../contract/topics.ts';
+import { FEMA_SENTENCE, NRI_PREFIXES } from '../loaders/nri.ts';
+import { MB, type SourceRow } from './source.ts';
+
+/** Files before 2022 have Connecticut's eight counties, which the National Risk Index no longer has. */
+const BOUNDARY_YEARS = { newest: 0, oldest: 2022 };
+const BOUNDARIES = 'https://www2.census.gov/geo/tiger/GENZ{year}/shp';
+const IN_SPRING = 'yearly, in spring';
+const FEMA = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services';
+/** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
+const NRI_FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
+const BY_HAND =
+  'FEMA refuses its files (fema.gov/about/openfema/data-sets/national-risk-index-data) to scripts: download them in a browser and load them with: perilbook data load nri FILE';
+
+const HAZARD_COLUMNS = NRI_PREFIXES.flatMap(([, ...prefixes]) =>
+  ['RISKR', 'RISKS', 'AFREQ'].map((suffix) => prefixes.map((prefix) => `${prefix}_${suffix}`)),
+);
+
+const NRI = {
+  loader: 'nri',
+  topics: NATURAL_SLUGS,
+  staleAfterDays: 365,
+  oldAfterDays: 1_200,
+  cadence: 'every one to three years',
+  licence: FEMA_SENTENCE,
+  saysAccess: true,
+  note: BY_HAND,
+} as const;
+const SPC = 'https://www.spc.noaa.gov/wcm/';
+const YEARLY = { staleAfterDays: 180, oldAfterDays: 600, cadence: 'yearly, in March or April' } as const;
+const QUAKE_QUERY =
+  'eventtype=earthquake&minmagnitude=2.5&starttime={from}&endtime={to}' +
+  '&minlatitude={minlat}&maxlatitude={maxlat}&minlongitude={minlng}&maxlongitude={maxlng}';
+const USGS = 'https://earthquake.usgs.gov/fdsnws/event/1';
+const NIFC = 'https://services3.arcgis.com/T4QMspbfLg3qTGWY/arcgis/rest/services';
+/** Without prescribed fires (RX). */
+const WILDFIRES = "IncidentTypeCategory='WF'";
+const NIFC_LICENCE =
+  'National Interagency Fire Center, WFIGS (NIFC/WFIGS): a work of the US government, in the public domain, without any warranty.';
+const FIRES = {
+  topics: ['wildfire'],
+  licence: NIFC_LICENCE,
+} as const satisfies Partial<SourceRow>;
+
+/** Boundaries, ratings and events. */
+export const NATURAL_SOURCES: readonly SourceRow[] = [
+  {
+    name: 'areas',
+    title: 'US Census Bureau, cartographic boundaries of census tracts',
+    topics: [],
+    when: 'base',
+    download: {
+      kind: 'file',
+      files: [
+        { url: `${BOUNDARIES}/cb_{year}_us_tract_500k.zip`, stateUrl: `${BOUNDARIES}/cb_{year}_{fips}_tract_500k.zip` },
+      ],
+      years: BOUNDARY_YEARS,
+    },
+    bytes: 57.8 * MB,
+    stateBytes: { CA: 4.28 * MB, PA: 1.68 * MB },
+    isMeasured: true,
+    rows: 85_185,
+    staleAfterDays: 365,
+    oldAfterDays: 640,
+    cadence: IN_SPRING,
+  },
+  {
+    name: 'counties',
+    title: 'US Census Bureau, cartographic boundaries of counties',
+    topics: [],
+    when: 'base',
+    download: { kind: 'file', files: [{ url: `${BOUNDARIES}/cb_{year}_us_county_500k.zip` }], years: BOUNDARY_YEARS },
+    bytes: 11.8 * MB,
+    isMeasured: true,
+    rows: 3_235,
+    staleAfterDays: 365,
+    oldAfterDays: 640,
+    cadence: IN_SPRING,
+  },
+  // FEMA's ArcGIS service holds the same table; fema.gov answers 403 to scripts.
+  {
+    name: 'nri-tracts',
+    title: 'FEMA National Risk Index, census tracts',
+    ...NRI,
+    download: {
+      kind: 'layer',
+      layer: `${FEMA}/National_Risk_Index_Census_Tracts/FeatureServer/0`,
+      stateWhere: "STATEABBRV='{state}'",
+      as: 'csv',
+      fields: NRI_FIELDS,
+    },
+    columns: [['TRACTFIPS'], ...HAZARD_COLUMNS],
+    bytes: 60 * MB,
+    rows: 85_154,
+  },
+  {
+    name: 'nri-counties',
+    title: 'FEMA National Risk Index, counties',
+    ...NRI,
+    download: {
+      kind: 'layer',
+      layer: `${FEMA}/National_Risk_Index_Counties/FeatureServer/0`,
+      stateWhere: "STATEABBRV='{state}'",
+      as: 'csv',
+      fields: NRI_FIELDS,
+    },
+    columns: [['STCOFIPS'], ...HAZARD_COLUMNS],
+    bytes: 2.5 * MB,
+    rows: 3_232,
+  },
+  // Storm reports and tracks. The file names contain years and days, so the linking page is read first.
+  {
+    name: 'tornado',
+    title: 'NOAA Storm Prediction Center, tornadoes since 1950',
+    topics: ['tornado'],
+    download: { kind: 'linked', page: SPC, links: ['1950-(\\d{4})_actual_tornadoes\\.csv'] },
+    bytes: 9 * MB,
+    isMeasured: true,
+    rows: 73_458,
+    ...YEARLY,
+  },
+  {
+    name: 'hail',
+    title: 'NOAA Storm Prediction Center, hail since 1955',
+    topics: ['hail'],
+    // The same file without .zip is 404.
+    download: { kind: 'linked', page: SPC, links: ['1955-(\\d{4})_hail\\.csv\\.zip'] },
+    bytes: 8.3 * MB,
+    isMeasured: true,
+    rows: 414_481,
+    ...YEARLY,
+  },
+  {
+    name: 'hurdat2',
+    title: 'NOAA National Hurricane Center, HURDAT2: tracks of Atlantic and eastern Pacific storms',
+    topics: ['hurricane'],
+    download: {
+      kind: 'linked',
+      page: 'https://www.nhc.noaa.gov/data/hurdat/',
+      links: ['hurdat2-1851-(\\d{4})-(\\d{6,8})\\.txt', 'hurdat2-nepac-1949-(\\d{4})-(\\d{6,8})\\.txt'],
+    },
+    bytes: 11.2 * MB,
+    isMeasured: true,
+    rows: 95_000,
+    firstLine: '^(AL|EP|CP)\\d{6},',
+    staleAfterDays: 90,
+    oldAfterDays: 600,
+    cadence: 'once or twice a year',
+  },
+  {
+    name: 'ibtracs',
+    title: 'NOAA NCEI, IBTrACS: storm tracks of all basins since 1980 (in place of hurdat2)',
+    topics: ['hurricane'],
+    when: 'named',
+    replaces: 'hurdat2',
+    // One file for all basins: a storm that crosses basins is in the files of both.
+    download: {
+      kind: 'file',
+      files: [
+        {
+          url: 'https://www.ncei.noaa.gov/data/international-best-track-archive-for-climate-stewardship-ibtracs/v04r01/access/csv/ibtracs.since1980.list.v04r01.csv',
+        },
+      ],
+    },
+    bytes: 144 * MB,
+    isMeasured: true,
+    firstLine: '^"?SID',
+    staleAfterDays: 7,
+    oldAfterDays: 60,
+    cadence: 'about weekly',
+    note: 'Cite: Knapp et al. 2010, doi:10.25921/82ty-9e16. It replaces hurdat2; get hurdat2 to go back.',
+  },
+  {
+    name: 'earthquakes',
+    title: 'USGS ANSS Comprehensive Earthquake Catalog, magnitude 2.5 and more since 1900',
+    topics: ['earthquake'],
+    download: {
+      kind: 'spans',
+      url: `${USGS}/query?format=csv&${QUAKE_QUERY}&orderby=time-asc`,
+      countUrl: `${USGS}/count?format=text&${QUAKE_QUERY}`,
+      // The catalog rejects larger queries.
+      mostRows: 20_000,
+      // The search radius of 100 km around every US location, which may be 25 km off the drawn coast (search-boxes.test.ts).
+      boxes: {
+        states: { minLat: 23.3, maxLat: 50.6, minLng: -126.6, maxLng: -65.2 },
+        alaska: { minLat: 50, maxLat: 72.6, minLng: -180, maxLng: -127.8 },
+        // The Aleutian Islands beyond the 180th meridian.
+        aleutians: { minLat: 50, maxLat: 54.2, minLng: 170.4, maxLng: 180 },
+        // As far as Kure Atoll.
+        hawaii: { minLat: 17.7, maxLat: 29.6, minLng: -179.8, maxLng: -153.5 },
+        caribbean: { minLat: 16.5, maxLat: 19.7, minLng: -69.2, maxLng: -63.3 },
+        marianas: { minLat: 12, maxLat: 21.8, minLng: 143.4, maxLng: 147.4 },
+        samoa: { minLat: -15.7, maxLat: -9.9, minLng: -172.4, maxLng: -166.9 },
+      },
+    },
+    bytes: 50 * MB,
+    firstLine: '^time,latitude,longitude,depth,mag',
+    staleAfterDays: 1,
+    cadence: 'by the minute',
+    isNearRealTime: true,
+  },
+  {
+    name: 'wildfire-incidents',
+    title: 'NIFC WFIGS, fires that burn now',
+    ...FIRES,
+    download: {
+      kind: 'layer',
+      layer: `${NIFC}/WFIGS_Incident_Locations_Current/FeatureServer/0`,
+      where: WILDFIRES,
+      // Not by state: most states have no fire at a given time.
+    },
+    bytes: 2 * MB,
+    rows: 650,
+    staleAfterDays: 0,
+    oldAfterDays: 2,
+    cadence: 'every 5 minutes',
+    isNearRealTime: true,
+  },
+  {
+    name: 'wildfire-history',
+    title: 'NIFC WFIGS, fires of past years since 2014, of 10 acres and more',
+    ...FIRES,
+    download: {
+      kind: 'layer',
+      layer: `${NIFC}/WFIGS_Incident_Locations/FeatureServer/0`,
+      // NIFC asks for fixed dates instead of CURRENT_TIMESTAMP.
+      where: `${WILDFIRES} AND IncidentSize>=10 AND FireDiscoveryDateTime < TIMESTAMP '{thisYear} 00:00:00'`,
+      stateWhere: "POOState='{postalState}'",
+    },
+    bytes: 200 * MB,
+    staleAfterDays: 30,
+    oldAfterDays: 30,
+    cadence: 'daily',
+  },
+  {
+    name: 'wildfire-perimeters',
+    title: 'NIFC WFIGS, outlines of fires since 2021',
+    ...FIRES,
+    download: {
+      kind: 'layer',
+      layer: `${NIFC}/WFIGS_Interagency_Perimeters/FeatureServer/0`,
+      where: "attr_IncidentTypeCategory='WF'",
+      stateWhere: "attr_POOState='{postalState}'",
+      // About 50 m.
+      simplifiedBy: 0.0005,
+      pageRows: 500,
+    },
+    bytes: 100 * MB,
+    mostBytes: 2_000 * MB,
+    staleAfterDays: 1,
+    oldAfterDays: 30,
+    cadence: 'daily',
+  },
+];

@@ -1,0 +1,293 @@
+import { MB, type SourceRow } from './source.ts';
+
+const EPA = 'https://services.arcgis.com/cJ9YHowT8TU7DUyn/arcgis/rest/services';
+const FRS = 'https://ordsext.epa.gov/FLA/www3/state_files';
+const TRI = 'https://data.epa.gov/efservice/downloads/tri/mv_tri_basic_download';
+const HIFLD = 'https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/services';
+const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
+const AFDC =
+  'US Department of Energy, Alternative Fuels Data Center: a work of the US government, in the public domain.';
+
+/** Sites. Parks and wells come by state only: all parks are gigabytes, and there is no national list of wells. */
+export const SITE_SOURCES: readonly SourceRow[] = [
+  {
+    name: 'brownfield',
+    title: 'EPA brownfields (ACRES, from the Facility Registry Service)',
+    topics: ['brownfield'],
+    download: {
+      kind: 'layer',
+      layer: `${EPA}/FRS_INTERESTS_ACRES/FeatureServer/0`,
+      stateWhere: "STATE_CODE='{state}'",
+    },
+    bytes: 40 * MB,
+    vintage: 'edited',
+    staleAfterDays: 30,
+    oldAfterDays: 120,
+    cadence: 'monthly',
+  },
+  {
+    name: 'frs',
+    title: 'EPA Facility Registry Service, all facilities: the brownfields in them (in place of brownfield)',
+    topics: ['brownfield'],
+    when: 'named',
+    replaces: 'brownfield',
+    download: {
+      kind: 'file',
+      files: [{ url: `${FRS}/national_combined.zip`, stateUrl: `${FRS}/state_combined_{st}.zip` }],
+    },
+    bytes: 1_260 * MB,
+    staleAfterDays: 30,
+    oldAfterDays: 120,
+    cadence: 'monthly',
+    note: 'The server often breaks off: the download continues where it stopped. It replaces brownfield.',
+  },
+  {
+    name: 'superfund',
+    title: 'EPA Superfund National Priorities List, sites with status',
+    topics: ['superfund'],
+    download: {
+      kind: 'layer',
+      layer: `${EPA}/Superfund_National_Priorities_List_(NPL)_Sites_with_Status_Information/FeatureServer/0`,
+    },
+    bytes: 2 * MB,
+    rows: 1_816,
+    vintage: 'edited',
+    staleAfterDays: 30,
+    oldAfterDays: 120,
+    cadence: 'monthly',
+  },
+  {
+    name: 'tri',
+    title: 'EPA Toxics Release Inventory, basic data file',
+    topics: ['toxicReleaseInventory'],
+    download: {
+      kind: 'file',
+      files: [
+        // The address ends in /csv.
+        { url: `${TRI}/{year}_US/csv`, stateUrl: `${TRI}/{year}_{state}/csv`, name: 'tri_{year}_{slice}.csv' },
+      ],
+      years: { newest: 1, oldest: 2020 },
+    },
+    bytes: 60.6 * MB,
+    isMeasured: true,
+    rows: 77_295,
+    firstLine: 'TRI',
+    staleAfterDays: 120,
+    oldAfterDays: 600,
+    cadence: 'yearly: preliminary in summer, complete in autumn',
+  },
+  {
+    name: 'lmop',
+    title: 'EPA Landfill Methane Outreach Program, landfills and projects',
+    topics: ['solidWasteLandfill'],
+    // Other files on the page end in lmopdata.xlsx too.
+    download: {
+      kind: 'linked',
+      page: 'https://www.epa.gov/lmop/landfill-technical-data',
+      links: ['[^"\']*/(\\d{4})-(\\d{2})/landfilllmopdata\\.xlsx'],
+    },
+    bytes: 1 * MB,
+    rows: 2_600,
+    staleAfterDays: 120,
+    oldAfterDays: 600,
+    cadence: 'once or twice a year',
+  },
+  {
+    name: 'ust-facilities',
+    title: 'EPA UST Finder, underground storage tanks (most data of 2018 to 2019)',
+    topics: ['ustFacility'],
+    download: {
+      kind: 'layer',
+      layer: `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer/0`,
+      stateWhere: "State='{name}'",
+    },
+    bytes: 500 * MB,
+    rows: 800_000,
+    vintage: 'edited',
+    staleAfterDays: 180,
+    cadence: 'irregular: last in December 2024',
+  },
+  {
+    name: 'ust-releases',
+    title: 'EPA UST Finder, releases of underground storage tanks',
+    topics: ['ustRelease'],
+    download: {
+      kind: 'layer',
+      layer: `${EPA}/UST_Finder_Feature_Layer_2/FeatureServer/1`,
+      stateWhere: "State='{name}'",
+    },
+    bytes: 350 * MB,
+    rows: 562_217,
+    vintage: 'edited',
+    staleAfterDays: 180,
+    cadence: 'irregular: last in December 2024',
+  },
+  // HIFLD Open was closed on 2025-08-26: lines and towers are copies of its last state, plants and pipelines are EIA's.
+  {
+    name: 'power-plants',
+    title: 'US Energy Information Administration, power plants',
+    topics: ['powerPlant'],
+    // The spelling of the states in this layer is not documented, so it is filtered by box.
+    download: { kind: 'layer', layer: `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`, stateWhere: 'box' },
+    bytes: 10.4 * MB,
+    isMeasured: true,
+    rows: 13_446,
+    licence: EIA,
+    staleAfterDays: 90,
+    cadence: 'irregular: data of February 2025',
+  },
+  {
+    name: 'nuclear-reactors',
+    title: 'US Energy Information Administration, nuclear power plants',
+    topics: ['nuclearReactors'],
+    download: {
+      kind: 'layer',
+      layer: `${HIFLD}/Power_Plants_in_the_US/FeatureServer/0`,
+      where: "PrimSource='nuclear'",
+    },
+    bytes: 0.1 * MB,
+    rows: 55,
+    licence: EIA,
+    staleAfterDays: 90,
+    cadence: 'irregular: data of February 2025',
+  },
+  {
+    name: 'transmission-lines',
+    title: 'HIFLD electric power transmission lines, archived',
+    topics: ['highVoltageLine'],
+    download: {
+      kind: 'layer',
+      layer: `${HIFLD}/US_Electric_Power_Transmission_Lines/FeatureServer/0`,
+      stateWhere: 'box',
+      pageRows: 1_000,
+    },
+    bytes: 161 * MB,
+    isMeasured: true,
+    rows: 94_619,
+    vintage: '2024-09-30 (archived)',
+    staleAfterDays: 3650,
+    cadence: 'never: HIFLD was closed in August 2025',
+  },
+  {
+    name: 'cell-towers',
+    title: 'FCC cellular towers as HIFLD published them, archived',
+    topics: ['cellTower'],
+    download: {
+      kind: 'layer',
+      layer: `${HIFLD}/Cellular_Towers_in_the_United_States/FeatureServer/0`,
+      stateWhere: "LocState='{state}'",
+    },
+    bytes: 25 * MB,
+    vintage: '2024-07-06 (archived)',
+    staleAfterDays: 3650,
+    cadence: 'never: HIFLD was closed in August 2025',
+    note: 'Cellular licences only. The fuller Antenna Structure Registration of the FCC (r_tower.zip) has no loader yet.',
+  },
+  {
+    name: 'gas-pipelines',
+    title: 'US Energy Information Administration, natural gas pipelines',
+    topics: ['naturalGasPipeline'],
+    download: {
+      kind: 'layer',
+      layer: `${HIFLD}/Natural_Gas_Interstate_and_Intrastate_Pipelines_1/FeatureServer/0`,
+      stateWhere: 'box',
+      pageRows: 1_000,
+    },
+    bytes: 14.8 * MB,
+    isMeasured: true,
+    rows: 32_892,
+    vintage: 'edited',
+    licence: EIA,
+    staleAfterDays: 365,
+    cadence: 'irregular',
+  },
+  {
+    name: 'alternative-fuels',
+    title: 'Alternative Fuels Data Center, stations (copy of the Bureau of Transportation Statistics)',
+    topics: ['alternativeFuels'],
+    download: {
+      kind: 'layer',
+      layer:
+        'https://services.arcgis.com/xOi1kZaI0eWDREZv/arcgis/rest/services/Alternative_Fueling_Stations/FeatureServer/0',
+      stateWhere: "state='{state}'",
+    },
+    bytes: 120 * MB,
+    licence: AFDC,
+    staleAfterDays: 30,
+    cadence: 'irregular',
+  },
+  {
+    name: 'alternative-fuels-afdc',
+    loader: 'alternative-fuels',
+    title: 'Alternative Fuels Data Center, stations of today (in place of alternative-fuels)',
+    topics: ['alternativeFuels'],
+    when: 'named',
+    replaces: 'alternative-fuels',
+    keyVariable: 'PERILBOOK_AFDC_KEY',
+    download: {
+      kind: 'file',
+      // In a header, so that no address contains the key.
+      keyHeader: 'X-Api-Key',
+      files: [
+        {
+          url: 'https://developer.nlr.gov/api/alt-fuel-stations/v1.csv?country=US&status=E&limit=all',
+          stateUrl:
+            'https://developer.nlr.gov/api/alt-fuel-stations/v1.csv?country=US&status=E&limit=all&state={state}',
+          name: 'alt_fuel_stations_{slice}.csv',
+        },
+      ],
+    },
+    bytes: 50 * MB,
+    licence: AFDC,
+    firstLine: 'Fuel Type Code',
+    staleAfterDays: 1,
+    oldAfterDays: 14,
+    cadence: 'daily',
+    note: 'Needs a free key from https://developer.nlr.gov/signup/.',
+  },
+  {
+    name: 'parks',
+    title: 'USGS PAD-US 4.1, protected areas with public access',
+    topics: ['park'],
+    when: 'states',
+    download: {
+      kind: 'layer',
+      layer: 'https://services.arcgis.com/v01gqwM5QqNysAAi/ArcGIS/rest/services/Fee_Managers_PADUS/FeatureServer/0',
+      where: "Pub_Access IN ('OA','RA')",
+      stateWhere: "State_Nm='{state}'",
+      simplifiedBy: 0.0005,
+      pageRows: 600,
+    },
+    bytes: 3_000 * MB,
+    vintage: 'PAD-US 4.1 (2024)',
+    licence:
+      'U.S. Geological Survey (USGS) Gap Analysis Project (GAP), 2024, PAD-US 4.1, https://doi.org/10.5066/P96WBCHS',
+    staleAfterDays: 365,
+    oldAfterDays: 1100,
+    cadence: 'every two years',
+  },
+  {
+    name: 'wells',
+    title: "Oil and gas wells, each state's own agency (CA, CO, ND, NM, OH, TX, UT)",
+    topics: ['oilGasWell'],
+    when: 'states',
+    download: {
+      kind: 'layer',
+      layer: {
+        CA: 'https://gis.conservation.ca.gov/server/rest/services/WellSTAR/Wells/MapServer/0',
+        CO: 'https://gisdnr.state.co.us/arcgis/rest/services/ECMC_Public/ECMC_Wells/MapServer/0',
+        ND: 'https://gis.dmr.nd.gov/dmrpublicservices/rest/services/OilGasPublicMapDataVectorTiles/Wells/FeatureServer/0',
+        NM: 'https://gis.emnrd.nm.gov/arcgis/rest/services/OCDView/Wells_Public/FeatureServer/0',
+        OH: 'https://gis.ohiodnr.gov/arcgis/rest/services/DOG_Services/Oilgas_Wells_public/MapServer/0',
+        TX: 'https://gis.rrc.texas.gov/server/rest/services/rrc_public/RRC_Public_Viewer_Srvs/MapServer/1',
+        UT: 'https://gis.trustlands.utah.gov/mapping/rest/services/Energy_Wells_DOGM/FeatureServer/4',
+      },
+    },
+    bytes: 600 * MB,
+    licence:
+      "Oil and gas wells: the terms of each state's agency apply. Texas (RRC) allows non-commercial use, unaltered.",
+    staleAfterDays: 30,
+    cadence: 'daily to monthly, by state',
+    note: 'Other states: download the list of the state agency and load it with: perilbook data load wells FILE --states OK',
+  },
+];
