@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { MultiPolygon, Polygon, Position } from 'geojson';
-import { type Area, COAST_METERS, createAreaFinder } from '../../src/data/tables/area-finder.ts';
+import { type Area, COAST_METERS, createAreaFinder, LoadedAreas } from '../../src/data/tables/area-finder.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { LoadedAreas } from '../../src/data/tables/loaded-areas.ts';
 import type { AreaRecord } from '../../src/data/tables/records.ts';
 import { outlineHolds, outlineOf as outlineOfRings, packArea, packRings } from '../../src/geo/outline.ts';
 import { sampleDatasets } from '../../src/sample/add-sample.ts';

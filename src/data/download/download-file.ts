@@ -34,9 +34,9 @@ export interface FileRequest {
 }
 
 /** What the manifest says of a file that was downloaded. */
-export type Downloaded = Pick<FileEntry, 'bytes' | 'count' | 'edited' | 'etag' | 'lastModified'>;
+export type DownloadedFile = Pick<FileEntry, 'bytes' | 'count' | 'edited' | 'etag' | 'lastModified'>;
 
-type FileOutcome = Downloaded | 'unchanged' | 'missing';
+type FileOutcome = DownloadedFile | 'unchanged' | 'missing';
 
 /** The largest allowed ratio of a zip's unpacked size to its size; CSV packs to about a tenth. */
 const MOST_UNPACKED = 60;

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { ADDRESS_MOVED, downloadFailed, mayTryAgain, refuseFullDisk, TRY_LATER } from './download-errors.ts';
-import { type DownloadContext, type Downloaded, isWhole } from './download-file.ts';
+import { type DownloadContext, type DownloadedFile, isWhole } from './download-file.ts';
 import { type ArcgisLayer, countOf, identityOf, type LayerRequest, layerOf, pageOf } from './layer-queries.ts';
 import type { FileEntry } from './manifest.ts';
 import { dropPart, partOf, putInPlace, readPartState, writeWhole } from './whole-file.ts';
@@ -37,7 +37,7 @@ export async function downloadLayer(
   request: LayerRequest,
   entry: FileEntry | undefined,
   context: DownloadContext,
-): Promise<Downloaded | 'unchanged'> {
+): Promise<DownloadedFile | 'unchanged'> {
   const part = partOf(request.target);
   for (let reading = 1; ; reading++) {
     const layer = await layerOf(request, context);

@@ -3,15 +3,17 @@ import { basename } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
 import { counted } from '../../base/format-numbers.ts';
+import { censusNames } from '../../geo/us-atlas.ts';
 import { countyRatingLines, readCountyRatings } from '../tables/county-ratings.ts';
 import type { DataDatabase } from '../tables/data-database.ts';
+import { partOfUs } from '../tables/describe-data.ts';
 import { type SourceFile, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { STATES, stateOf } from '../tables/states.ts';
 import { digestOf, unreadable, zipPath } from './agency-file.ts';
-import { coveredCounties, listedStates } from './covered-counties.ts';
 import { inputFiles } from './input-files.ts';
 
+import { listedStates } from './load-losses.ts';
 import { type LoadReport, LoadReporter } from './load-report.ts';
 import type { FileRecords, Loader, LoaderOptions } from './loader.ts';
 import { loaderNamed } from './loader-table.ts';
@@ -158,10 +160,15 @@ function noteOthers(report: LoadReporter, { outside, kept, states }: LoadedParts
 
 /** A file of a few counties answers nothing in the others, and `perilbook data` lists it under its state. */
 function noteBoundaries(report: LoadReporter, counties: ReadonlySet<string>): void {
-  const covered = coveredCounties(counties);
-  if (covered === null) return;
-  const parts = covered.parts.length === 0 ? '' : ` It has ${listedStates(covered.parts)}.`;
-  report.note(`The data covers ${listedStates(covered.states)} only.${parts}`);
+  const here = Map.groupBy(counties, stateOf);
+  if (partOfUs([...here.keys()]) === null) return;
+  const all = Map.groupBy(censusNames('counties').keys(), stateOf);
+  const parts = [...here].flatMap(([state, codes]) => {
+    const most = all.get(state)?.length ?? 0;
+    return codes.length < most ? [`${codes.length} of ${most} counties of ${state}`] : [];
+  });
+  const lacking = parts.length === 0 ? '' : ` It has ${listedStates(parts)}.`;
+  report.note(`The data covers ${listedStates(here.keys())} only.${lacking}`);
 }
 
 /** The counties with outlines in some states, or in the whole US. */

@@ -4,7 +4,6 @@ import type { DataDatabase } from '../tables/data-database.ts';
 import { type DatasetPart, type StoredParts, WHOLE_US } from '../tables/parts.ts';
 import type { DatasetName, Level } from '../tables/records.ts';
 import { stateOf } from '../tables/states.ts';
-import { listedStates } from './covered-counties.ts';
 
 /** Datasets that may shrink: fires end, and a monitor may miss an hour. */
 const MAY_SHRINK: readonly DatasetName[] = ['records:wildfire.current', 'readings'];
@@ -158,4 +157,13 @@ export function refuseLossOfStates(
     `Add --states ${[...own].sort().join()} to keep the other states, or --replace to drop them.`,
     { dataset },
   );
+}
+
+const SHOWN_STATES = 6;
+
+/** `CA, NV`; of more than six states, the first six and the number of the others. */
+export function listedStates(states: Iterable<string>): string {
+  const all = [...states].sort();
+  const rest = all.length - SHOWN_STATES;
+  return rest > 1 ? `${all.slice(0, SHOWN_STATES).join(', ')} and ${rest} more` : all.join(', ');
 }

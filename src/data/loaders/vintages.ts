@@ -16,8 +16,9 @@ export interface VintageColumns {
 /** Collects the vintage from the files' own columns; `see` gets the properties of each row. */
 export function vintageByColumns(columns: VintageColumns | undefined): Vintage {
   if (columns === undefined) return { see: () => {}, text: () => '' };
-  const find = propertyFinder(columns.names);
-  const { see, text } = { year: yearSpan, month: newestMonth, day: newestDay }[columns.as]();
+  const { names, as } = columns;
+  const find = propertyFinder(names);
+  const { see, text } = { year: yearSpan, month: newestMonth, day: newestDay }[as]();
   return {
     see(properties) {
       const name = find(properties as Record<string, unknown>);
@@ -43,25 +44,28 @@ export function yearSpan(): Vintage {
 }
 
 /** The newest of the months seen: 2021-08. */
-function newestMonth(): Vintage {
-  let newest = '';
-  return {
-    see(value) {
-      const [, year, month] = /^((?:19|20)\d\d)(0[1-9]|1[0-2])(?:\.0+)?$/.exec(String(value).trim()) ?? [];
-      if (year !== undefined && `${year}-${month}` > newest) newest = `${year}-${month}`;
-    },
-    text: () => newest,
-  };
-}
+const newestMonth = () =>
+  newest((value) => {
+    const [, year, month] = /^((?:19|20)\d\d)(0[1-9]|1[0-2])(?:\.0+)?$/.exec(String(value).trim()) ?? [];
+    return year === undefined ? '' : `${year}-${month}`;
+  });
 
 /** The newest of the days seen: to 2024-10-03. */
-function newestDay(): Vintage {
-  let newest = Number.NEGATIVE_INFINITY;
+const newestDay = () =>
+  newest((value) => {
+    const time = timeIn(value);
+    return time === null ? '' : `to ${new Date(time).toISOString().slice(0, 10)}`;
+  });
+
+/** @param read returns texts that sort by time; '' for none */
+function newest(read: (value: unknown) => string): Vintage {
+  let last = '';
   return {
     see(value) {
-      newest = Math.max(newest, timeIn(value) ?? newest);
+      const text = read(value);
+      if (text > last) last = text;
     },
-    text: () => (Number.isFinite(newest) ? `to ${new Date(newest).toISOString().slice(0, 10)}` : ''),
+    text: () => last,
   };
 }
 

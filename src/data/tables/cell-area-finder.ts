@@ -1,8 +1,8 @@
 import { type Cell, locationOf, MAX_PRECISION, UNITS_PER_DEGREE } from '../../geo/coordinates.ts';
 import { relationToBox } from '../../geo/outline.ts';
 import { countyAt } from '../../geo/us-counties.ts';
+import { LoadedAreas } from './area-finder.ts';
 import type { DataDatabase } from './data-database.ts';
-import { LoadedAreas } from './loaded-areas.ts';
 
 /** The areas that hold a whole cell. */
 export interface CellAreas {
