@@ -17,8 +17,7 @@ import { CellClasses, ratedTopics } from '../figures/cell-classes.ts';
 import { currenciesOf } from '../figures/currencies.ts';
 import { labelColumns } from '../figures/location-labels.ts';
 import { CLASS_LETTERS, HIGHEST, unansweredClass } from '../figures/scales.ts';
-import type { Comparison } from './comparison.ts';
-import { type ComparedRow, matchRows } from './match-rows.ts';
+import { type ComparedRow, type Comparison, matchRows } from './match-rows.ts';
 
 const UNANSWERED = CLASS_LETTERS[unansweredClass(HIGHEST)]!;
 

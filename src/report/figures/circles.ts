@@ -121,28 +121,17 @@ export function heaviestCircles(
   return circles;
 }
 
-const HALF = 2 ** 16;
-
-/** The numbers below `size`, sorted by their keys of 32 bits, first by the low half of the key and then by the high half: a sort with a
- * comparison takes ten times as long. */
-function sortedBy(size: number, keyOf: (number: number) => number): { sorted: Uint32Array; keys: Uint32Array } {
-  const keys = new Uint32Array(size);
-  for (let number = 0; number < size; number++) keys[number] = keyOf(number);
-  let sorted = new Uint32Array(size).map((_, number) => number);
-  let next = new Uint32Array(size);
-  for (const shift of [0, 16]) {
-    const places = new Uint32Array(HALF + 1);
-    for (let at = 0; at < size; at++) places[((keys[at]! >>> shift) % HALF) + 1]! += 1;
-    for (let half = 0; half < HALF; half++) places[half + 1]! += places[half]!;
-    for (let at = 0; at < size; at++) {
-      const half = (keys[sorted[at]!]! >>> shift) % HALF;
-      next[places[half]!] = sorted[at]!;
-      places[half]! += 1;
-    }
-    [sorted, next] = [next, sorted];
+/** The numbers below `size`, sorted by their keys of 32 bits: as numbers of 64 bits with the key in the high half, because a sort
+ * with a comparison takes ten times as long. */
+export function sortedBy(size: number, keyOf: (number: number) => number): { sorted: Uint32Array; keys: Uint32Array } {
+  const halves = new Uint32Array(size * 2);
+  for (let number = 0; number < size; number++) {
+    halves[number * 2] = number;
+    halves[number * 2 + 1] = keyOf(number);
   }
-  for (let at = 0; at < size; at++) next[at] = keys[sorted[at]!]!;
-  return { sorted, keys: next };
+  new BigUint64Array(halves.buffer).sort();
+  const half = (from: 0 | 1) => new Uint32Array(size).map((_, at) => halves[at * 2 + from]!);
+  return { sorted: half(0), keys: half(1) };
 }
 
 const FLOAT = new Float32Array(1);

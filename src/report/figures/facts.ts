@@ -2,7 +2,7 @@ import type { Field } from '../../contract/answer.ts';
 import type { CallKind } from '../../contract/credits.ts';
 import type { Category, TopicSlug } from '../../contract/topics.ts';
 import type { LineReference } from '../../rows/port.ts';
-import type { Comparison } from '../compare/comparison.ts';
+import type { Comparison } from '../compare/match-rows.ts';
 import type { Units } from './scales.ts';
 import type { Rated, Sum } from './sums.ts';
 

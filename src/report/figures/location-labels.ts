@@ -1,32 +1,15 @@
 /** Names of columns that identify a location in OED, CEDE and lists of sites; best first. */
 const NAMES = [
-  'locname',
-  'locationname',
-  'sitename',
-  'propertyname',
-  'buildingname',
-  'facilityname',
-  'stationname',
-  'name',
+  ...['locname', 'locationname', 'sitename', 'propertyname', 'buildingname', 'facilityname', 'stationname', 'name'],
+  ...['streetaddress', 'address', 'street', 'fulladdress', 'inputaddress'],
 ];
-const IDS = ['locnumber', 'locationnumber', 'locationid', 'locid', 'siteid', 'propertyid', 'buildingid', 'facilityid'];
-const OTHER_IDS = [
-  'policyid',
-  'policynumber',
-  'policyno',
-  'policy',
-  'listingid',
-  'stationid',
-  'mlsnumber',
-  'mlsid',
-  'id',
-  'uniqueid',
-  'key',
+const IDS = [
+  ...['locnumber', 'locationnumber', 'locationid', 'locid', 'siteid', 'propertyid', 'buildingid', 'facilityid'],
+  ...['policyid', 'policynumber', 'policyno', 'policy', 'listingid', 'stationid', 'mlsnumber', 'mlsid'],
+  ...['id', 'uniqueid', 'key', 'reference', 'ref', 'recordidnumber', 'recordid', 'accnumber'],
 ];
-const REFERENCES = ['reference', 'ref', 'recordidnumber', 'recordid', 'accnumber'];
 /** Only if there is no better one, because an account has several locations. */
 const ACCOUNTS = ['accountnumber', 'accountid', 'accountno', 'account'];
-const ADDRESSES = ['streetaddress', 'address', 'street', 'fulladdress', 'inputaddress'];
 
 /** Columns by their index; null for none. */
 export interface LabelColumns {
@@ -46,8 +29,8 @@ export function labelColumns(columns: readonly string[], id: number | null = nul
     names.map((name) => plain.indexOf(name)).find((index) => index >= 0) ?? null;
   const endsInId = columns.findIndex((name) => /[a-z]I[Dd]$|[ _-][iI][dD]$/.test(name.trim()));
   return {
-    id: id ?? first([...IDS, ...OTHER_IDS, ...REFERENCES]) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId),
-    name: first(NAMES) ?? first(ADDRESSES),
+    id: id ?? first(IDS) ?? (endsInId < 0 ? first(ACCOUNTS) : endsInId),
+    name: first(NAMES),
   };
 }
 

@@ -3,7 +3,7 @@ import { topicOf } from '../../contract/topics.ts';
 import type { AreaFacts, AreaList, Facts, PlaceLabel } from '../figures/facts.ts';
 import { lineText, measureOf, percent } from '../figures/measure.ts';
 import { heatCell } from './bars.ts';
-import { block, type Html, html, quoted, section } from './html.ts';
+import { block, capital, type Html, html, quoted, section } from './html.ts';
 
 /** Further perils are not printed: to fit 18 columns, a browser would shrink the whole report. */
 const PERILS_PRINTED = 10;
@@ -128,8 +128,4 @@ ${shown.map(
 function centerOf({ id, name, lat, lng, county }: PlaceLabel): Html {
   const texts = [id, name].filter(Boolean).join(' · ');
   return html`${texts !== '' && html`${quoted(texts)} `}<small>${lat}, ${lng}${county !== '' && ` · ${county}`}</small>`;
-}
-
-export function capital(word: string): string {
-  return word[0]!.toUpperCase() + word.slice(1);
 }

@@ -7,7 +7,7 @@ import { type Html, html } from './html.ts';
 type BarTone = Tone | 'rest' | 'plain';
 
 /** A bar for a share, beside its number. Hidden from screen readers, which read the number. */
-export function bar(part: number, whole: number, tone: BarTone = 'plain'): Html {
+export function bar(part: number, whole: number, tone: BarTone): Html {
   const width = Math.max(0, Math.min(100, 100 * (shareOf(part, whole) ?? 0)));
   // Widths as attributes: the page's policy forbids style attributes. In percent: a viewBox would stretch the hatching.
   return html`<svg class="bar" aria-hidden="true" focusable="false"><rect class="rail" width="100%" height="100%"/><rect class="t-${tone}" width="${width.toFixed(1)}%" height="100%"/></svg>`;
@@ -26,7 +26,7 @@ export function stackedBar(parts: readonly { readonly tone: BarTone; readonly pa
 }
 
 /** A table cell with a share as a number and as a bar. */
-export function shareCell(part: number, whole: number, tone: BarTone = 'plain'): Html {
+export function shareCell(part: number, whole: number, tone: BarTone): Html {
   return html`<td class="share"><span>${bar(part, whole, tone)}<b>${percent(part, whole)}</b></span></td>`;
 }
 

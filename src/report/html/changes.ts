@@ -1,7 +1,7 @@
 import { amount, counted, grouped } from '../../base/format-numbers.ts';
 import { topicOf } from '../../contract/topics.ts';
 import type { Bridge, StepName } from '../compare/bridge.ts';
-import type { ComparedSum, RatingMove } from '../compare/comparison.ts';
+import type { ComparedSum, RatingMove } from '../compare/match-rows.ts';
 import type { Facts } from '../figures/facts.ts';
 import { lineText } from '../figures/measure.ts';
 import { HIGHEST, reading } from '../figures/scales.ts';

@@ -72,14 +72,11 @@ ${body}</details>
 }
 
 /** A heading, its sentence and its table, which stay together on paper. */
-export function block(title: string, says: Html | false, table: Html, after: Html | false = false): Html {
+export function block(title: string, says: Html, table: Html): Html {
   return html`<div class="block">
 <h3>${title}</h3>
-${
-  says &&
-  html`<p class="says">${says}</p>
-`
-}${scrolling(title, table)}${after}</div>
+<p class="says">${says}</p>
+${scrolling(title, table)}</div>
 `;
 }
 
@@ -87,4 +84,8 @@ ${
 export function scrolling(title: string, table: Html): Html {
   return html`<div class="wide" role="region" tabindex="0" aria-label="Table: ${title}">${table}</div>
 `;
+}
+
+export function capital(word: string): string {
+  return word[0]!.toUpperCase() + word.slice(1);
 }

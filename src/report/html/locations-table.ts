@@ -4,8 +4,7 @@ import type { Facts, PlaceAtRisk, TopicFacts } from '../figures/facts.ts';
 import { lineText, measureOf } from '../figures/measure.ts';
 import { PLACES_KEPT } from '../figures/place-lists.ts';
 import { HIGH, VERY_HIGH } from '../figures/scales.ts';
-import { capital } from './accumulation.ts';
-import { type Html, html, jsonData, quoted, scrolling, section } from './html.ts';
+import { capital, type Html, html, jsonData, quoted, scrolling, section } from './html.ts';
 
 /**
  * The places of largest value at risk, for each peril and for all. The page shows the first places of all; the script selects

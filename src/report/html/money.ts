@@ -2,7 +2,7 @@ import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { Credits, LedgerLine } from '../figures/facts.ts';
 import { percent } from '../figures/measure.ts';
 import { bar } from './bars.ts';
-import { type Html, html, section } from './html.ts';
+import { type Html, html, scrolling, section } from './html.ts';
 
 /** Credits planned, spent and saved, and the ledger. */
 export function creditsSection(
@@ -42,7 +42,9 @@ function ledgerTable(ledger: Credits['ledger']): Html {
   ];
   const cells = (of: (column: (line: LedgerLine) => number) => number) =>
     columns.map(([, column]) => html`<td class="n">${grouped(of(column))}</td>`);
-  return html`<div class="wide" role="region" tabindex="0" aria-label="Table: The ledger"><table>
+  return scrolling(
+    'The ledger',
+    html`<table>
 <caption class="unseen">Calls and credits by kind of call</caption>
 <thead><tr><th scope="col">Kind of call</th>${columns.map(([name]) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
 <tbody>
@@ -51,8 +53,8 @@ ${ledger.map(
 `,
 )}</tbody>
 <tfoot><tr><th scope="row">All</th>${cells((column) => ledger.reduce((sum, line) => sum + column(line), 0))}</tr></tfoot>
-</table></div>
-`;
+</table>`,
+  );
 }
 
 const KINDS = { single: 'Single topic', standard: 'Standard bundle', enterprise: 'Enterprise bundle' } as const;
@@ -74,7 +76,7 @@ ${shown.map(
   ([
     name,
     credits,
-  ]) => html`<tr><th scope="row">${name}</th><td class="n">${grouped(credits)}</td><td class="n">${percent(credits, all)}</td><td class="long">${bar(credits, all)}</td></tr>
+  ]) => html`<tr><th scope="row">${name}</th><td class="n">${grouped(credits)}</td><td class="n">${percent(credits, all)}</td><td class="long">${bar(credits, all, 'plain')}</td></tr>
 `,
 )}</tbody>
 <tfoot><tr><th scope="row">Price without savings</th><td class="n">${grouped(all)}</td><td class="n">${percent(all, all)}</td><td></td></tr></tfoot>

@@ -1,8 +1,7 @@
 import { counted, dateTime, grouped } from '../../base/format-numbers.ts';
 import type { Facts, LocalDataset } from '../figures/facts.ts';
 import { lineText, percent } from '../figures/measure.ts';
-import { capital } from './accumulation.ts';
-import { type Html, html, quoted, scrolling, section } from './html.ts';
+import { capital, type Html, html, quoted, scrolling, section } from './html.ts';
 
 /** Problems in the rows of the input, with their lines. */
 export function qualitySection({ problems, unit, rows, all }: Facts): Html {
@@ -14,7 +13,9 @@ export function qualitySection({ problems, unit, rows, all }: Facts): Html {
 ${
   problems.length === 0
     ? html`<p>No problems found.</p>`
-    : html`<div class="wide" role="region" tabindex="0" aria-label="Table: Data quality"><table>
+    : scrolling(
+        'Data quality',
+        html`<table>
 <caption class="unseen">Problems, by rows and ${unit}s</caption>
 <thead><tr><th scope="col">Problem</th><th scope="col" class="n">Rows</th><th scope="col">${capital(unit)}s of the file</th></tr></thead>
 <tbody>
@@ -24,8 +25,8 @@ ${problems.map(
   ) => html`<tr><th scope="row">${quoted(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(lineText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>
 `,
 )}</tbody>
-</table></div>
-`
+</table>`,
+      )
 }`,
   );
 }
@@ -75,7 +76,9 @@ ${
 }
 ${account !== null && html`<li>${quoted(account.name)}: ${grouped(account.left)} of ${counted(account.allowance, 'credit')} left; the quota resets on ${dateTime(Date.parse(account.resetsAt))}.</li>`}
 </ul>
-<div class="wide" role="region" tabindex="0" aria-label="Table: Rows by status"><table>
+${scrolling(
+  'Rows by status',
+  html`<table>
 <caption class="unseen">Rows by status</caption>
 <thead><tr><th scope="col">Status</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Share</th><th scope="col">Meaning</th></tr></thead>
 <tbody>
@@ -87,8 +90,8 @@ ${shown.map(
 `,
 )}</tbody>
 <tfoot><tr><th scope="row">All</th><td class="n">${grouped(rows)}</td><td class="n">${percent(rows, rows)}</td><td></td></tr></tfoot>
-</table></div>
-${missing.reasons.length > 0 && reasons(missing.reasons)}`,
+</table>`,
+)}${missing.reasons.length > 0 && reasons(missing.reasons)}`,
   );
 }
 

@@ -1,6 +1,5 @@
-import { geoAlbersUsa } from 'd3-geo';
+import { type GeoProjection, geoAlbersUsa, geoMercator } from 'd3-geo';
 import type { Location } from '../../geo/coordinates.ts';
-import { territoryAt } from './territories.ts';
 
 /** A point of the drawing. */
 export type MapPoint = readonly [x: number, y: number];
@@ -10,8 +9,6 @@ export interface Frame {
   readonly x0: number;
   readonly y0: number;
   readonly k: number;
-  /** Whether it shows the whole country. */
-  readonly whole: boolean;
   /** The territories that have locations. */
   readonly territories: readonly string[];
 }
@@ -24,7 +21,7 @@ export const HEIGHT = 600;
 const albers = geoAlbersUsa().scale(1300).translate([487.5, 305]);
 
 /** The extent of those shapes, with a margin. */
-const WHOLE: Frame = { x0: -66, y0: -11, k: WIDTH / 1032, whole: true, territories: [] };
+const WHOLE: Frame = { x0: -66, y0: -11, k: WIDTH / 1032, territories: [] };
 
 /** Locations that span more of the country are shown on the whole map. */
 const LARGEST_PART = 0.7;
@@ -34,6 +31,42 @@ const SMALLEST = 44;
 
 /** Space around the locations. */
 const MARGIN = 1.14;
+
+type Corners = readonly [west: number, north: number, east: number, south: number];
+
+/** A territory as an inset: us-atlas's projection leaves the territories out. */
+interface Territory {
+  readonly name: string;
+  /** The census codes of its territories. */
+  readonly codes: readonly string[];
+  readonly degrees: Corners;
+  /** Its position on the projected plane, where y grows to the south. */
+  readonly plane: Corners;
+  readonly projection: GeoProjection;
+}
+
+/** Insets below Florida, in the Gulf, beside Alaska and Hawaii. */
+export const TERRITORIES: readonly Territory[] = [
+  inset('Puerto Rico and Virgin Islands', ['72', '78'], [-67.4, 18.6, -64.5, 17.6], [862, 566, 958, 600]),
+  inset('Guam and Northern Mariana Islands', ['66', '69'], [144.5, 20.6, 146.2, 13.1], [556, 532, 576, 608]),
+  inset('American Samoa', ['60'], [-171.2, -11, -168.1, -14.7], [650, 560, 692, 606]),
+];
+
+function inset(name: string, codes: readonly string[], degrees: Corners, plane: Corners): Territory {
+  const pointsOf = ([west, north, east, south]: Corners): [[number, number], [number, number]] => [
+    [west, north],
+    [east, south],
+  ];
+  const extent = { type: 'MultiPoint', coordinates: pointsOf(degrees) } as const;
+  return { name, codes, degrees, plane, projection: geoMercator().fitExtent(pointsOf(plane), extent) };
+}
+
+/** The territory of a location; undefined for the states. */
+function territoryAt({ lat, lng }: Location): Territory | undefined {
+  return TERRITORIES.find(
+    ({ degrees: [west, north, east, south] }) => lat > south && lat < north && lng > west && lng < east,
+  );
+}
 
 /** The position on the projected plane, territories beside the states; null elsewhere. */
 export function project(location: Location): MapPoint | null {
@@ -70,7 +103,6 @@ export function frameOf(locations: Iterable<Location>): Frame {
     x0: (west + east - width) / 2,
     y0: (north + south) / 2 - HEIGHT / k / 2,
     k,
-    whole: false,
     territories: [...territories],
   };
 }

@@ -4,8 +4,7 @@ import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { CITIES } from '../../geo/cities.ts';
 import { usAtlas } from '../../geo/us-atlas.ts';
-import { drawnPoint, type Frame, HEIGHT, type MapPoint, project, WIDTH } from './frame.ts';
-import { TERRITORIES } from './territories.ts';
+import { drawnPoint, type Frame, HEIGHT, type MapPoint, project, TERRITORIES, WIDTH } from './frame.ts';
 
 /** The map's background as SVG path data, and the names on it. */
 export interface Outlines {
@@ -42,7 +41,9 @@ export function outlinesOf(frame: Frame): Outlines {
   const { counties, states, nation } = atlas.objects;
   const inner = mesh(atlas, counties, (a, b) => a !== b && stateOf(a) === stateOf(b));
   const borders = mesh(atlas, states, (a, b) => a !== b);
-  const nationPaths = feature(atlas, nation).features.map(({ geometry }) => areaPath(geometry, frame));
+  const nationPaths = feature(atlas, nation).features.map(({ geometry }) =>
+    linesPath(polygonsOf(geometry).flat(), frame, true),
+  );
   return {
     land: [...nationPaths, ...territoryPaths(frame)].join(''),
     states: linesPath(borders.coordinates, frame, false),
@@ -90,7 +91,7 @@ function isSeenAt([x, y]: MapPoint): boolean {
 const HALF_NAME = 60;
 
 function territoryNames(frame: Frame): MapName[] {
-  return shownTerritories(frame).map(({ name, box: { west, east, north, south } }) => {
+  return shownTerritories(frame).map(({ name, plane: [west, north, east, south] }) => {
     // Above Samoa: below it, the name would overlap that of Guam.
     const isAbove = name === 'American Samoa';
     const [x, y] = drawnPoint(frame, [(west + east) / 2, isAbove ? north : south]);
@@ -124,10 +125,6 @@ function areaNames(
     const at = drawnPoint(frame, path.centroid(area) as [number, number]);
     return isSeenAt(at) ? [{ kind, name: area.properties.name, at, width: (east - west) * frame.k }] : [];
   });
-}
-
-function areaPath(geometry: GeoJSON.Geometry, frame: Frame): string {
-  return linesPath(polygonsOf(geometry).flat(), frame, true);
 }
 
 /** Lines as one path in tenths of a unit. Relative coordinates take a third of the size of absolute ones. */
