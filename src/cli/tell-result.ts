@@ -65,13 +65,19 @@ export function styleOf(context: CliContext): OutputStyle {
   return { width: lineWidth(context.stderr), color };
 }
 
-/** Says what an earlier version of the output had besides, and how to write both: the answers are still in the store. */
-function lostMessage({ words, flags }: RunLine, job: Job, lost: readonly TopicSlug[]): string[] {
+/** Says what an earlier version of the output has besides, and how to write both: the answers are still in the store. */
+export function lostMessage(
+  { words, flags }: RunLine,
+  job: Job,
+  lost: readonly TopicSlug[],
+  isWritten = true,
+): string[] {
   if (lost.length === 0) return [];
   const topics = [...job.topics, ...lost];
   const named = topics.length === TOPIC_SLUGS.length ? 'all' : topics.join(',');
   const both = commandLine('run', words, { ...flags, topics: named });
-  return [`The output was replaced: it had ${topicsMessage(lost)} too. To write both: ${both}`];
+  const fate = isWritten ? 'was replaced: it had' : 'will be replaced: it has';
+  return [`The output ${fate} ${topicsMessage(lost)} too. To write both: ${both}`];
 }
 
 /** The cost of the missing answers after the run; 0 where no budget is to be named for them. */

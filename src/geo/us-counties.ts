@@ -40,6 +40,11 @@ export function countyHolding(location: Location): County | null {
   return index === null ? null : counties[index]!;
 }
 
+/** How many counties us-atlas draws of a state, by its two digits. */
+export function countyCount(state: string): number {
+  return loadCounties().counties.filter(({ code }) => code.startsWith(state)).length;
+}
+
 function loadCounties(): CountyIndex {
   if (loaded !== undefined) return loaded;
   const atlas = usAtlas('counties-10m');

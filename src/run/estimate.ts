@@ -1,4 +1,5 @@
 import { type Clock, steadyTime } from '../base/clock.ts';
+import { shareOf } from '../base/format-numbers.ts';
 import { billingPeriod } from '../contract/billing-period.ts';
 import { CREDITS } from '../contract/credits.ts';
 import { RATE_WINDOW_MS } from '../contract/subscriptions.ts';
@@ -24,11 +25,11 @@ export interface RunFacts {
   /** When buying began, on the monotonic clock. */
   readonly startedAt: number;
   readonly rows: number;
-  readonly cellsCached: number;
   /** What this run can buy within its budget, quota and time. */
   readonly reach: Pick<Reach, 'credits' | 'cells'>;
-  /** The value of all cells; 0 in the order of the file. */
+  /** The value of all cells, and of those that were complete before; 0 in the order of the file. */
   readonly value: number;
+  readonly valueBefore: number;
   /** Null: none was set. */
   readonly budget: number | null;
   /** Credits a billing period. */
@@ -45,9 +46,9 @@ export function runFacts({ job, plan, summary, deadline, connection, effects: { 
   return {
     startedAt: steadyTime(clock),
     rows: summary.rows,
-    cellsCached: summary.cells_cached,
     reach: plan.reach,
     value: totalValue(plan.scan),
+    valueBefore: plan.reach.complete.value - plan.reach.value,
     budget: job.budget,
     allowance: plan.account?.account.subscription.creditsPerMonth ?? 0,
     creditsPerMinute: perMinute < UNLIMITED.creditsPerMinute ? perMinute : Number.POSITIVE_INFINITY,
@@ -155,6 +156,11 @@ export function reachedCells({ cells, cellsDone }: Progress, { reach }: RunFacts
 export function reachedCredits(progress: Progress, { reach }: RunFacts): { spent: number; of: number } {
   const spent = spentOf(progress);
   return { spent, of: Math.max(reach.credits, spent) };
+}
+
+/** The share of all value that is complete, by this run and before; null in the order of the file. */
+export function reachedValue({ valueDone }: Progress, { value, valueBefore }: RunFacts): number | null {
+  return shareOf(valueBefore + valueDone, value);
 }
 
 /** A shorter burst does not show the lasting rate. */

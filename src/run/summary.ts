@@ -225,6 +225,7 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
   if (connection.kind === 'service') return { kind: connection.sample ? ('sample' as const) : ('service' as const) };
   const { datasets, topics: here, topicsWithoutRecords } = connection.data;
   const used = datasetsOf(topics, counts);
+  const { withoutData, leftOut } = placesWithoutData(connection.data, topics, order, scan.cells);
   return {
     kind: 'local' as const,
     datasets: datasets
@@ -241,7 +242,9 @@ function sourceOf(connection: Connection, { topics, counts }: Job, { order, scan
     topics_without_data: topics.filter((topic) => !here.has(topic)),
     /** These topics are answered without a count: records of their events are not loaded. */
     topics_without_records: topics.filter((topic) => counts && topicsWithoutRecords.has(topic)),
-    places_without_data: placesWithoutData(connection.data, topics, order, scan.cells),
+    places_without_data: withoutData,
+    /** Places that the loaded boundaries of their state leave out. */
+    places_left_out: leftOut,
     ...countyRatedPlaces(topics, origin, scan.cells.size),
   };
 }

@@ -13,7 +13,7 @@ const AT = { now: NOW, steady: STEADY };
 const FACTS: RunFacts = {
   startedAt: STEADY - 125_000,
   rows: 15_000,
-  cellsCached: 1_024,
+  valueBefore: 0,
   reach: { credits: 180_000, cells: 12_000 },
   value: 0,
   budget: null,
@@ -67,11 +67,11 @@ test('failures by kind, retries, credits without an answer and being asked to sl
 });
 
 test('a run that cannot buy everything measures itself by what it can buy', () => {
-  const facts = { budget: 3_000, reach: { credits: 3_000, cells: 200 }, value: 1_000 };
+  const facts = { budget: 3_000, reach: { credits: 3_000, cells: 200 }, value: 1_000, valueBefore: 500 };
   const progress = buying({ cells: 19_226, cellsDone: 40, creditsPlanned: 288_390, creditsSpent: 600, valueDone: 250 });
   assert.equal(
     progressLine(view(progress, facts)),
-    'buying: 40 of 200 places (20 %) · 600 of 3,000 credits · 2 minutes left · budget reached after 2,400 more credits · 25 % of the value',
+    'buying: 40 of 200 places (20 %) · 600 of 3,000 credits · 2 minutes left · budget reached after 2,400 more credits · 75 % of the value',
   );
   const done = progressLine(view({ ...progress, cellsDone: 200, creditsSpent: 3_000 }, facts));
   assert.match(done, /200 of 200 places \(100 %\)/);

@@ -100,8 +100,12 @@ function factsOf(creditsPerMinute: number, sample: boolean) {
   const account = { anniversaryDay: 1, subscription: { creditsPerMonth: 10_000, creditsPerMinute } };
   const prepared = {
     job: { budget: null, account, maxMinutes: null },
-    plan: { account: { account }, reach: { credits: 60, cells: 4 }, scan: { cells: { total: () => 0 }, findings: [] } },
-    summary: { rows: 10, cells_cached: 0 },
+    plan: {
+      account: { account },
+      reach: { credits: 60, cells: 4, value: 0, complete: { value: 0 } },
+      scan: { cells: { total: () => 0 }, findings: [] },
+    },
+    summary: { rows: 10 },
     freshness: { startedAt: 0 },
     connection: { sample },
     effects: { clock: { now: () => 0, sleep: async () => {} } },

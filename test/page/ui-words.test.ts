@@ -63,7 +63,7 @@ test('the page shows the rate and the time left that the terminal shows', () => 
       ...facts,
       startedAt: 0,
       rows: 1,
-      cellsCached: 0,
+      valueBefore: 0,
       reach: { credits: 700, cells: 70 },
       value: 0,
     },

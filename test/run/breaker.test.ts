@@ -13,6 +13,7 @@ import {
   isDown,
   isTopicDown,
   isUnanswered,
+  RunHealth,
   recordSignal,
 } from '../../src/run/buy/run-health.ts';
 import { envelopeOf, NOW, PLACE, received, STANDARD, verdictOf } from '../client/answers.ts';
@@ -136,4 +137,41 @@ test('observing changes nothing that was there', () => {
   const before = structuredClone(HEALTHY);
   after(HEALTHY, single('hail'), received(502, ''));
   assert.deepEqual(HEALTHY, before);
+});
+
+test('the health of a run stops it at an outage, where all is refused, at an interrupt and at an error; the first reason counts', () => {
+  const interruption = new AbortController();
+  const healthOf = () => new RunHealth(['hail', 'park'], interruption.signal);
+  const signal = { service: 'failed', isPaid: false, topic: null } as const;
+  const lacking = (slug: TopicSlug) =>
+    ({ service: 'topic_failed', isPaid: true, topic: { slug, isAvailable: false } }) as const;
+  const given = (health: RunHealth, of: Parameters<RunHealth['record']>[0], count: number) => {
+    for (let nth = 0; nth < count; nth++) {
+      health.record(of);
+      health.recordFailure('HTTP 500');
+    }
+    return health.stopped;
+  };
+  const down = healthOf();
+  assert.deepEqual([given(down, signal, 7), down.isUnanswered, down.signal.aborted], [null, true, false]);
+  const outage = { reason: 'service_down', message: 'The service does not answer (HTTP 500).', resumeAfter: null };
+  assert.deepEqual([given(down, signal, 1), down.signal.aborted], [outage, true]);
+  assert.throws(() => down.stopAtError(new Error('later')), { message: 'later' });
+  assert.deepEqual(down.stopped, outage);
+
+  const topics = healthOf();
+  assert.deepEqual([given(topics, lacking('hail'), 5), topics.isTopicDown('hail')], [null, true]);
+  assert.deepEqual([given(topics, lacking('park'), 4)?.reason, topics.isUnanswered], ['service_down', false]);
+
+  const refused = healthOf();
+  assert.equal(given(refused, { ...signal, service: 'refused' }, 24), null);
+  assert.deepEqual(given(refused, { ...signal, service: 'refused' }, 1), {
+    reason: 'misdirected',
+    message: 'No request was answered, and 25 were refused. HTTP 500.',
+    resumeAfter: null,
+  });
+
+  const later = healthOf();
+  interruption.abort();
+  assert.deepEqual([later.stopped?.message, healthOf().stopped?.reason], ['Interrupted.', 'interrupted']);
 });

@@ -1,4 +1,5 @@
 import { counted } from '../../base/format-numbers.ts';
+import type { TopicSlug } from '../../contract/topics.ts';
 import { isUnlimited } from '../../job/account-settings.ts';
 import type { Job } from '../../job/settings.ts';
 import { openRun } from '../../library/run-host.ts';
@@ -21,7 +22,7 @@ import { readingMessage, shownPath } from '../messages/format.ts';
 import { firstRowMessages, runPlanMessages } from '../messages/plan-messages.ts';
 import { checkFiles, reportFile, reportOutput, writeReport } from '../output-files.ts';
 import { showProgress } from '../progress/show.ts';
-import { styleOf, tellResult } from '../tell-result.ts';
+import { lostMessage, styleOf, tellResult } from '../tell-result.ts';
 
 /** `perilbook run`: scan, plan, approve, fetch, write; then metrics and on_finish, also after an error. */
 export async function runCommand(context: CliContext, flags: Flags<'run'>, words: readonly string[]): Promise<number> {
@@ -55,7 +56,7 @@ async function outcomeOf(
   // Read before the run replaces it, and only where it is printed.
   const lost = flags.quiet || context.log !== undefined ? [] : await topicsOnlyBefore(job);
   await using owned = new AsyncDisposableStack();
-  const { prepared, result, progress } = await planAndRun(context, flags, job, report, owned);
+  const { prepared, result, progress } = await planAndRun(context, flags, { words, job, report, lost }, owned);
   if (report !== null) {
     const { gatherFacts } = await import('../../report/figures/gather-facts.ts');
     const { reportPage } = await import('../../report/html/page.ts');
@@ -65,7 +66,7 @@ async function outcomeOf(
   }
   // After the report, because an error of the report is JSON too and `--json` prints one value.
   if (flags.json) sayJson(context, result.summary);
-  await tellResult(context, { words, flags }, { prepared, result }, lost);
+  await tellResult(context, { words, flags }, { prepared, result }, asksToSpend(context, flags, prepared) ? [] : lost);
   return { kind: 'ended', result, progress, exitCode: exitCodeOfRun(result) };
 }
 
@@ -83,8 +84,7 @@ function reportOfRun(context: CliContext, flags: Flags<'run'>, job: Job): string
 async function planAndRun(
   context: CliContext,
   flags: Flags<'run'>,
-  job: Job,
-  report: string | null,
+  { words, job, report, lost }: RunRequest,
   owned: AsyncDisposableStack,
 ) {
   const messages = { ...context, isQuiet: flags.quiet === true };
@@ -113,6 +113,8 @@ async function planAndRun(
         const lines = runPlanMessages(prepared, context.workingFolder, style);
         say(messages, [...lines, ...(await firstRowMessages(prepared, style.width))].join('\n'));
       } else if (!flags.quiet) context.log('info', 'planned', { plan: prepared.summary });
+      const isAsked = asksToSpend(context, flags, prepared);
+      for (const line of isAsked ? lostMessage({ words, flags }, job, lost, false) : []) say(messages, line);
       await approve(context, flags, prepared);
       show.resume(runFacts(prepared));
     },
@@ -124,6 +126,23 @@ async function planAndRun(
   return { ...owned.use(done), progress };
 }
 
+/** A run, and the topics that its earlier output has and the job does not ask for. */
+interface RunRequest {
+  readonly words: readonly string[];
+  readonly job: Job;
+  readonly report: string | null;
+  readonly lost: readonly TopicSlug[];
+}
+
+function needsApproval(flags: Flags<'run'>, { job, summary }: Prepared): boolean {
+  return summary.credits > 0 && !flags.yes && job.budget === null && !isUnlimited(job);
+}
+
+/** Whether a question is asked before the run. */
+function asksToSpend(context: CliContext, flags: Flags<'run'>, prepared: Prepared): boolean {
+  return needsApproval(flags, prepared) && canAsk(context) && prepared.job.input !== '-';
+}
+
 /** The rows' outputs, which no other output of the run may replace. */
 async function outputsOf(job: Job): Promise<ProtectedFile[]> {
   return (await outputFiles(job)).map((path) => ({ path, what: 'is an output of the run' }));
@@ -131,8 +150,9 @@ async function outputsOf(job: Job): Promise<ProtectedFile[]> {
 
 /** Spending needs a yes on a terminal; without a terminal it needs --yes or a budget. The sample charges nothing, unless the job names a
  * subscription to show what one does. */
-async function approve(context: CliContext, flags: Flags<'run'>, { job, summary }: Prepared): Promise<void> {
-  if (summary.credits === 0 || flags.yes || job.budget !== null || isUnlimited(job)) return;
+async function approve(context: CliContext, flags: Flags<'run'>, prepared: Prepared): Promise<void> {
+  if (!needsApproval(flags, prepared)) return;
+  const { job, summary } = prepared;
   const now = creditsNow(summary);
   const words = {
     what: 'run',

@@ -14,6 +14,7 @@ type LocalSource = Extract<PlanSummary['source'], { readonly kind: 'local' }>;
 export function localSourceLines({ job, summary, connection }: Prepared, folder: string, width: number): string[] {
   const source = summary.source as LocalSource;
   const { topics_without_data: without, topics_without_records: uncounted, places_without_data: states } = source;
+  const { places_left_out: leftOut } = source;
   return [
     'Answers come from local data:',
     ...datasetLines(source, job.topics, width),
@@ -28,6 +29,12 @@ export function localSourceLines({ job, summary, connection }: Prepared, folder:
       : []),
     ...partRecordLines(source, job, folder),
     ...placesMessages(states, job, folder),
+    ...(leftOut.length > 0
+      ? [
+          `The loaded boundaries leave out ${placesIn(leftOut)}. ` +
+            `Get them: perilbook data get areas --states ${leftOut.map(({ state }) => state).join(',')}`,
+        ]
+      : []),
     ...countyRatedLines(connection, source.county_ratings, job.topics, summary.cells),
     ...(job.budget === null ? [] : ['The budget has no effect: local answers cost nothing.']),
     ...(job.areas === null ? [] : ['areas has no effect: local answers cost nothing.']),
@@ -99,7 +106,7 @@ function placesMessages(states: StatesWithoutData, job: Prepared['job'], folder:
 }
 
 /** `12 places in CO, IL` */
-function placesIn(states: StatesWithoutData): string {
+function placesIn(states: LocalSource['places_left_out']): string {
   const places = states.reduce((sum, state) => sum + state.places, 0);
   const names = states.slice(0, MOST_STATES).map(({ state }) => state);
   const rest = states.length - names.length;

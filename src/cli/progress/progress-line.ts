@@ -7,6 +7,7 @@ import {
   type RunFacts,
   reachedCells,
   reachedCredits,
+  reachedValue,
   type Timestamp,
 } from '../../run/estimate.ts';
 import type { Progress } from '../../run/progress.ts';
@@ -64,7 +65,7 @@ function buyingParts(view: ProgressView, facts: RunFacts): string[] {
   const { progress, last } = view;
   const { retries, slowedDown, creditsUnknown, failuresByKind } = progress;
   const { spent, of } = reachedCredits(progress, facts);
-  const value = shareOf(progress.valueDone, facts.value);
+  const value = reachedValue(progress, facts);
   const end = estimate(progress, facts, last, view);
   return [
     `${grouped(spent)} of ${counted(of, 'credit')}`,

@@ -58,24 +58,31 @@ export function boundaryStates(database: DataDatabase): string[] {
 /** The counties with boundaries in which some or all places get no natural topic: counties without ratings, and unrated counties whose
  * rated tracts have no outlines. Empty if no index is loaded. */
 export function countiesWithoutRatings(database: DataDatabase): ReadonlySet<string> {
-  const countiesIn = (table: string): Set<string> =>
-    // One step of the index for each county: `DISTINCT` would read 1.5 million rows.
-    new Set(
-      database
-        .prepare<[], string>(
-          `WITH RECURSIVE found(code) AS (
-             SELECT substr(min(geoid), 1, 5) FROM ${table}
-             UNION ALL
-             SELECT (SELECT substr(min(geoid), 1, 5) FROM ${table} WHERE geoid > found.code || '999999')
-             FROM found WHERE found.code IS NOT NULL
-           ) SELECT code FROM found WHERE code IS NOT NULL`,
-        )
-        .pluck()
-        .all(),
-    );
-  const [ratedTracts, ratedCounties] = [countiesIn('ratings_tract'), countiesIn('ratings_county')];
+  const [ratedTracts, ratedCounties] = [countiesIn(database, 'ratings_tract'), countiesIn(database, 'ratings_county')];
   if (ratedTracts.size + ratedCounties.size === 0) return new Set();
-  const tracts = countiesIn('areas_tract');
+  const tracts = countiesIn(database, 'areas_tract');
   const isAnswered = (county: string) => ratedCounties.has(county) || (ratedTracts.has(county) && tracts.has(county));
-  return new Set([...tracts, ...countiesIn('areas_county')].filter((county) => !isAnswered(county)));
+  return new Set([...tracts, ...countiesIn(database, 'areas_county')].filter((county) => !isAnswered(county)));
+}
+
+/** The counties of which boundaries of either level are loaded. */
+export function boundaryCounties(database: DataDatabase): ReadonlySet<string> {
+  return new Set([...countiesIn(database, 'areas_tract'), ...countiesIn(database, 'areas_county')]);
+}
+
+function countiesIn(database: DataDatabase, table: string): ReadonlySet<string> {
+  // One step of the index for each county: `DISTINCT` would read 1.5 million rows.
+  return new Set(
+    database
+      .prepare<[], string>(
+        `WITH RECURSIVE found(code) AS (
+           SELECT substr(min(geoid), 1, 5) FROM ${table}
+           UNION ALL
+           SELECT (SELECT substr(min(geoid), 1, 5) FROM ${table} WHERE geoid > found.code || '999999')
+           FROM found WHERE found.code IS NOT NULL
+         ) SELECT code FROM found WHERE code IS NOT NULL`,
+      )
+      .pluck()
+      .all(),
+  );
 }

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { shareOf } from '../../base/format-numbers.ts';
 import {
   estimate,
   type LastMinute,
@@ -8,6 +7,7 @@ import {
   type RunFacts,
   reachedCells,
   reachedCredits,
+  reachedValue,
   spentOf,
   type Timestamp,
 } from '../../run/estimate.ts';
@@ -92,8 +92,8 @@ export function runUpdateOf(run: ActiveRun, time: Timestamp) {
     cells: reached?.of ?? progress.cells,
     cells_all: progress.cells,
     cells_done: progress.cellsDone,
-    /** The share of all value that is done; null in file order. */
-    value_done: facts && shareOf(progress.valueDone, facts.value),
+    /** The share of all value that is complete; null in file order. */
+    value_done: facts && reachedValue(progress, facts),
     credits_spent: progress.creditsSpent,
     credits_unknown: progress.creditsUnknown,
     /** The credits that the run is planned to spend, and the price of all places. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { counted } from '../../base/format-numbers.ts';
 import { type TopicSlug, topicOf } from '../../contract/topics.ts';
-import { boundaryStates, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
+import { boundaryCounties, boundaryStates, countiesWithoutRatings } from '../../data/tables/boundary-check.ts';
 import { type CountyRated, type CountyRatings, isCountyRated } from '../../data/tables/county-ratings.ts';
 import { type DataDatabase, openDataReadOnly } from '../../data/tables/data-database.ts';
 import { createDataVersion } from '../../data/tables/data-version.ts';
@@ -26,6 +26,8 @@ export interface LocalData {
   readonly topicsWithoutRecords: ReadonlySet<TopicSlug>;
   /** The states whose boundaries are loaded, territories included. */
   readonly boundaryStates: readonly string[];
+  /** The counties whose boundaries are loaded. */
+  readonly boundaryCounties: ReadonlySet<string>;
   /** The counties in which some or all places get no natural topic, though their state has data. */
   readonly countiesWithoutRatings: ReadonlySet<string>;
   /** Where places get the rating of their county; null if none does. */
@@ -59,6 +61,7 @@ export function localDataIn(database: DataDatabase, file: string, now: number): 
     sample,
     topicsWithoutRecords: new Set(withoutRecords.map(({ topic }) => topic)),
     boundaryStates: boundaryStates(database),
+    boundaryCounties: boundaryCounties(database),
     countiesWithoutRatings: countiesWithoutRatings(database),
     hasAirQualityYears: hasAirQualityYears(database),
   };

@@ -4,7 +4,7 @@ import type { DatasetName } from '../../data/tables/records.ts';
 import { stateOf } from '../../data/tables/states.ts';
 import { neededSearches, PartCoverage } from '../../data/topics/coverage.ts';
 import { locationOf } from '../../geo/coordinates.ts';
-import { countyAt } from '../../geo/us-counties.ts';
+import { countyAt, countyCount } from '../../geo/us-counties.ts';
 import type { CellNumbers } from '../plan/reach.ts';
 import type { CellTable } from '../scan/cell-table.ts';
 import type { LocalData } from './local-data.ts';
@@ -16,7 +16,16 @@ export interface StateWithoutData {
   readonly topics: readonly TopicSlug[];
 }
 
-type LocalCoverage = Pick<LocalData, 'datasets' | 'topics' | 'boundaryStates' | 'countiesWithoutRatings'>;
+/** The places of a state whose county has no boundaries here, though other counties of the state have. */
+export interface PlacesLeftOut {
+  readonly state: string;
+  readonly places: number;
+}
+
+type LocalCoverage = Pick<
+  LocalData,
+  'datasets' | 'topics' | 'boundaryStates' | 'boundaryCounties' | 'countiesWithoutRatings'
+>;
 
 /**
  * The places that a look-up cannot answer, because a dataset covers only other states or counties, or not all states within the search
@@ -29,7 +38,7 @@ export function placesWithoutData(
   topics: readonly TopicSlug[],
   order: CellNumbers,
   cells: CellTable,
-): StateWithoutData[] {
+): { readonly withoutData: readonly StateWithoutData[]; readonly leftOut: readonly PlacesLeftOut[] } {
   const coverage = new PartCoverage(
     data.datasets.flatMap(({ name, parts }) => parts.map(({ state, reach }) => ({ dataset: name, state, reach }))),
   );
@@ -48,9 +57,14 @@ export function placesWithoutData(
         .filter(({ name, meters }) => covers(name, state) && coverage.hasBorders(name, state, meters))
         .map((search) => ({ ...search, topic })),
     );
-    return { state, lacking: here.filter(isLacking), searches };
+    const isLeftOut = boundaries.has(state) && !data.boundaryCounties.has(code) && isPartlyLoaded(code.slice(0, 2));
+    return { state, isLeftOut, lacking: here.filter(isLacking), searches };
   };
+  // Connecticut has other counties in the atlas than in newer boundaries, but no fewer.
+  const isPartlyLoaded = (state: string) =>
+    [...data.boundaryCounties].filter((code) => code.startsWith(state)).length < countyCount(state);
   const counties = new Map<string, ReturnType<typeof ofCounty>>();
+  const leftOut = new Map<string, number>();
   const states = new Map<string, { places: number; readonly topics: Set<TopicSlug> }>();
   for (const cell of order) {
     const location = locationOf(cells.cell(cell));
@@ -58,6 +72,10 @@ export function placesWithoutData(
     if (code === undefined) continue;
     const county = counties.get(code) ?? ofCounty(code);
     counties.set(code, county);
+    if (county.isLeftOut) {
+      leftOut.set(county.state, (leftOut.get(county.state) ?? 0) + 1);
+      continue;
+    }
     const atBorder = county.searches.filter(({ name, meters }) => coverage.lacking(name, location, meters).length > 0);
     const lacking = [...county.lacking, ...atBorder.map(({ topic }) => topic)];
     if (lacking.length === 0) continue;
@@ -66,11 +84,13 @@ export function placesWithoutData(
     for (const topic of lacking) inState.topics.add(topic);
     states.set(county.state, inState);
   }
-  return [...states]
+  const byState = (a: PlacesLeftOut, b: PlacesLeftOut) => (a.state < b.state ? -1 : 1);
+  const withoutData = [...states]
     .map(([state, inState]) => ({
       state,
       places: inState.places,
       topics: here.filter((topic) => inState.topics.has(topic)),
     }))
-    .sort((a, b) => (a.state < b.state ? -1 : 1));
+    .sort(byState);
+  return { withoutData, leftOut: [...leftOut].map(([state, places]) => ({ state, places })).sort(byState) };
 }
