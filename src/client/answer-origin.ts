@@ -26,8 +26,8 @@ export interface AnswerFacts {
 }
 
 /** A verdict, and a notice for the user if there is one. */
-export interface Checked<Result> {
-  readonly verdict: Verdict<Result>;
+export interface Checked {
+  readonly verdict: Verdict;
   readonly notice: string | null;
 }
 
@@ -52,7 +52,7 @@ export class AnswerOrigin {
     this.#precision = precision;
   }
 
-  check<Result>(verdict: Verdict<Result>, { cell, call, headers }: AnswerFacts): Checked<Result> {
+  check(verdict: Verdict, { cell, call, headers }: AnswerFacts): Checked {
     const isRepeated = this.#isRepeated(verdict, cell, call);
     const isAged = Number(headers.age) > 0;
     const notice = isRepeated ? REPEATED_NOTICE : isAged ? AGED_NOTICE : null;
@@ -95,8 +95,8 @@ export class AnswerOrigin {
   }
 }
 
-function elsewhere<Result>(
-  { charged, discrepancy, requestId, rate, resolved }: Extract<Verdict<Result>, { kind: 'answered' }>,
+function elsewhere(
+  { charged, discrepancy, requestId, rate, resolved }: Extract<Verdict, { kind: 'answered' }>,
   asked: Location,
   why: string,
 ): Malformed {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Field } from '../contract/answer.ts';
 import type { Call } from '../contract/credits.ts';
 import { location as echoedLocation, meta as metaSchema, topicEntry } from '../contract/envelopes.ts';
 import { NO_DATA_REASON } from '../contract/failures.ts';
@@ -13,9 +14,9 @@ import { cleanText } from './redact.ts';
 /** An answer for a place farther away than this is an answer about another place. */
 const ELSEWHERE_M = 1_000;
 
-/** One topic of an answer. `Result`: the part of it that is kept, by default all. */
-export type TopicReading<Result = TopicResult> =
-  | { readonly ok: true; readonly result: Result }
+/** One topic of an answer; `result`: its fields. */
+export type TopicReading =
+  | { readonly ok: true; readonly result: readonly Field[] }
   | { readonly ok: false; readonly reason: 'unavailable' | 'no_data' | 'malformed'; readonly message: string };
 
 /** What the answer states about itself; read even when the answer is unusable, because it may have been charged. */
@@ -42,10 +43,10 @@ interface Answering extends Stated {
 export type MalformedReason = 'not-json' | 'shape' | 'wrong-topic' | 'elsewhere' | 'unread';
 
 /** A body of status 200, read. */
-export type EnvelopeReading<Result = TopicResult> =
+export type EnvelopeReading =
   | (Answering & {
       readonly ok: true;
-      readonly results: ReadonlyMap<TopicSlug, TopicReading<Result>>;
+      readonly results: ReadonlyMap<TopicSlug, TopicReading>;
     })
   | (Stated & { readonly ok: false; readonly reason: MalformedReason; readonly message: string });
 
@@ -62,38 +63,28 @@ const singleData = z.looseObject({ topic: z.string(), location: echoedLocation, 
 /** Entries are checked one by one later: one bad entry must not make a paid bundle unusable. */
 const bundleData = z.looseObject({ location: echoedLocation, topics: z.record(z.string(), z.unknown()) });
 
-/** Chooses what is kept of a topic's result. */
-export type KeepResult<Result> = (topic: TopicSlug, result: TopicResult) => Result;
+/** Makes the fields of a topic's result. */
+export type ToFields = (topic: TopicSlug, result: TopicResult) => readonly Field[];
 
 /** Reads the answer to a call. Never throws: it was paid for, and its call must be settled whatever the JSON does to our code. */
-export function readEnvelope<Result>(
-  call: Call,
-  location: Location,
-  received: Received,
-  keep: KeepResult<Result>,
-): EnvelopeReading<Result> {
+export function readEnvelope(call: Call, location: Location, received: Received, toFields: ToFields): EnvelopeReading {
   try {
-    return readContent(call, location, received, keep);
+    return readContent(call, location, received, toFields);
   } catch (error) {
     return unread(error instanceof Error ? error.message : String(error));
   }
 }
 
 /** An answer that was not parsed: only its headers state the cost. */
-function unread(why: string): EnvelopeReading<never> {
+function unread(why: string): EnvelopeReading {
   return unusable(NOTHING_STATED, 'unread', `The answer could not be read: ${why}`);
 }
 
-function unusable(stated: Stated, reason: MalformedReason, message: string): EnvelopeReading<never> {
+function unusable(stated: Stated, reason: MalformedReason, message: string): EnvelopeReading {
   return { ...stated, ok: false, reason, message };
 }
 
-function readContent<Result>(
-  call: Call,
-  location: Location,
-  received: Received,
-  keep: KeepResult<Result>,
-): EnvelopeReading<Result> {
+function readContent(call: Call, location: Location, received: Received, toFields: ToFields): EnvelopeReading {
   const { content } = received;
   if (content.kind === 'unread') return unread(content.why);
   if (content.kind === 'text') {
@@ -109,8 +100,8 @@ function readContent<Result>(
   }
   const answering = { ...stated, resolved: data.data.location, fingerprint: fingerprintOf(stated, received) };
   return call.kind === 'single'
-    ? readSingle(call.topic, data.data as z.infer<typeof singleData>, answering, keep)
-    : readBundle((data.data as z.infer<typeof bundleData>).topics, answering, keep);
+    ? readSingle(call.topic, data.data as z.infer<typeof singleData>, answering, toFields)
+    : readBundle((data.data as z.infer<typeof bundleData>).topics, answering, toFields);
 }
 
 /** Identifies an answer without a request id by its bytes: two different answers differ at least in their time. */
@@ -118,35 +109,31 @@ function fingerprintOf({ requestId, timestamp }: Stated, { digest }: Received): 
   return requestId === null && timestamp !== null ? digest() : null;
 }
 
-function readSingle<Result>(
+function readSingle(
   topic: TopicSlug,
   data: z.infer<typeof singleData>,
   stated: Answering,
-  keep: KeepResult<Result>,
-): EnvelopeReading<Result> {
+  toFields: ToFields,
+): EnvelopeReading {
   if (data.topic !== topic) {
     const message = `The answer is for another topic (${cleanText(data.topic, 60)} instead of ${topic})`;
     return unusable(stated, 'wrong-topic', message);
   }
-  const reading = readTopic(topic, data.result, keep);
+  const reading = readTopic(topic, data.result, toFields);
   if (!reading.ok && reading.reason === 'malformed') return unusable(stated, 'shape', reading.message);
   return { ...stated, ok: true, results: new Map([[topic, reading]]) };
 }
 
-function readBundle<Result>(
-  topics: Record<string, unknown>,
-  stated: Answering,
-  keep: KeepResult<Result>,
-): EnvelopeReading<Result> {
-  const results = new Map<TopicSlug, TopicReading<Result>>();
+function readBundle(topics: Record<string, unknown>, stated: Answering, toFields: ToFields): EnvelopeReading {
+  const results = new Map<TopicSlug, TopicReading>();
   for (const [slug, entry] of Object.entries(topics)) {
-    if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry, keep));
+    if (isTopicSlug(slug)) results.set(slug, readTopic(slug, entry, toFields));
   }
   if (results.size === 0) return unusable(stated, 'shape', 'The bundle has no known topic');
   return { ...stated, ok: true, results };
 }
 
-function readTopic<Result>(topic: TopicSlug, entry: unknown, keep: KeepResult<Result>): TopicReading<Result> {
+function readTopic(topic: TopicSlug, entry: unknown, toFields: ToFields): TopicReading {
   // Some services write `error: null` for "no error"; with anything else the value must not be read.
   const error = field(entry, 'error') ?? undefined;
   if (error !== undefined) {
@@ -156,7 +143,7 @@ function readTopic<Result>(topic: TopicSlug, entry: unknown, keep: KeepResult<Re
     return { ok: false, reason: 'unavailable', message: `${topic}: ${message}` };
   }
   const result = RESULT_SCHEMAS.get(topic)!.safeParse(entry);
-  if (result.success) return { ok: true, result: keep(topic, result.data) };
+  if (result.success) return { ok: true, result: toFields(topic, result.data) };
   return { ok: false, reason: 'malformed', message: `${topic} is malformed: ${issues(result.error)}` };
 }
 

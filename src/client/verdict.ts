@@ -5,9 +5,9 @@ import type { Location } from '../geo/coordinates.ts';
 import type { Content } from './content.ts';
 import {
   type EnvelopeReading,
-  type KeepResult,
   type MalformedReason,
   readEnvelope,
+  type ToFields,
   type TopicReading,
 } from './envelope.ts';
 import { readErrorBody } from './error-body.ts';
@@ -35,13 +35,13 @@ interface VerdictBase {
   readonly rate: Rate;
 }
 
-/** The call was answered; each topic may still have failed on its own. `Result` is what is kept of a topic's result. */
-export interface Answered<Result = unknown> extends VerdictBase {
+/** The call was answered; each topic may still have failed on its own. */
+export interface Answered extends VerdictBase {
   readonly kind: 'answered';
   readonly charged: number;
   /** When the service answered, milliseconds since the epoch; `null` where it gave no valid time. */
   readonly timestamp: number | null;
-  readonly results: ReadonlyMap<TopicSlug, TopicReading<Result>>;
+  readonly results: ReadonlyMap<TopicSlug, TopicReading>;
   /** The location that the service resolved, and what identifies this answer where it has no request id. */
   readonly resolved: Location;
   readonly fingerprint: string | null;
@@ -97,23 +97,22 @@ export interface Transport extends VerdictBase {
 }
 
 /** What one exchange means, and what it cost. */
-export type Verdict<Result = unknown> = Answered<Result> | NoData | Malformed | Rejected | Refused | Transport;
+export type Verdict = Answered | NoData | Malformed | Rejected | Refused | Transport;
 
 const NO_RATE: Rate = { remaining: null, resetMs: null, retryAfterMs: null };
 const MAX_ADDRESS = 100;
 
-/** Decides what an exchange means and what it cost, for a location and the time of the answer. @param keep what is kept of a
- * topic's result */
-export function verdictOf<Result>(
+/** Decides what an exchange means and what it cost, for a location and the time of the answer. */
+export function verdictOf(
   exchange: Exchange,
   call: Call,
   location: Location,
   now: number,
-  keep: KeepResult<Result>,
-): Verdict<Result> {
+  toFields: ToFields,
+): Verdict {
   if (exchange.kind === 'failure') return ofFailure(exchange);
   if (!hasAnswer(exchange)) return ofStatus(exchange, call, now);
-  return ofAnswer(exchange, call, readEnvelope(call, location, exchange, keep), now);
+  return ofAnswer(exchange, call, readEnvelope(call, location, exchange, toFields), now);
 }
 
 /** Only the body of a 200 is an answer. */
@@ -126,12 +125,7 @@ function ofFailure({ reached, code, message }: TransportFailure): Transport {
   return { kind: 'transport', charged, code, message, discrepancy: null, requestId: null, rate: NO_RATE };
 }
 
-function ofAnswer<Result>(
-  { headers }: Received,
-  call: Call,
-  reading: EnvelopeReading<Result>,
-  now: number,
-): Verdict<Result> {
+function ofAnswer({ headers }: Received, call: Call, reading: EnvelopeReading, now: number): Verdict {
   const cost = costOf(headers[HEADERS.creditCost], reading.creditCost, CREDITS[call.kind]);
   const base = {
     discrepancy: [cost.note, reading.metaNote].filter((note) => note !== null).join('; ') || null,
@@ -184,7 +178,7 @@ function costOf(header: string | undefined, meta: unknown, price: number): Cost 
   };
 }
 
-function ofStatus({ status, headers, content }: Received, call: Call, now: number): Verdict<never> {
+function ofStatus({ status, headers, content }: Received, call: Call, now: number): Verdict {
   const error = readErrorBody(content);
   const common = { requestId: error.requestId, rate: readRate(headers, now) };
   const kind = statusKind(status, status === 429 && saysQuota(content) ? QUOTA_CODE : error.code);

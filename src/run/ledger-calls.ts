@@ -56,7 +56,7 @@ export function ledgerCalls(parts: LedgerCallsParts): (request: LedgerRequest) =
     const exchange = await client.sendPlain(request);
     const date = dateOf(exchange);
     if (date !== null && hasAnswer(exchange)) times.learn(date, sentAt);
-    const verdict = verdictOf(exchange, call, location, clock.now(), () => null);
+    const verdict = verdictOf(exchange, call, location, clock.now(), () => []);
     const period = billingPeriod(parts.account.anniversaryDay, times.billing().latest);
     await store.settle([{ ...ledgerEntry(verdict, call), call: number, period, answers: [], failures: [] }]);
     return exchange;
@@ -141,7 +141,7 @@ export async function keyRefusal(
     const path = pathOf(KEY_CHECK, NOWHERE.lat, NOWHERE.lng).replace(/\?.*/, '');
     for (const key of secrets) {
       const exchange = await send({ method: 'GET', path, key, call: KEY_CHECK, location: NOWHERE });
-      refusal = refusalOf(verdictOf(exchange, KEY_CHECK, NOWHERE, clock.now(), () => null));
+      refusal = refusalOf(verdictOf(exchange, KEY_CHECK, NOWHERE, clock.now(), () => []));
       if (refusal?.code !== 'KEY_REFUSED') break;
     }
     return refusal;

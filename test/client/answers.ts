@@ -4,7 +4,7 @@ import type { Exchange, Received } from '../../src/client/exchange.ts';
 import { redactorOf } from '../../src/client/redact.ts';
 import { type Verdict, verdictOf as verdictKeeping } from '../../src/client/verdict.ts';
 import { type Call, CREDITS } from '../../src/contract/credits.ts';
-import { AIR_QUALITY_DAYS, CONCENTRATION_UNIT, type TopicResult } from '../../src/contract/topic-values.ts';
+import { AIR_QUALITY_DAYS, CONCENTRATION_UNIT } from '../../src/contract/topic-values.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, type TopicSlug, topicOf } from '../../src/contract/topics.ts';
 import type { Location } from '../../src/geo/coordinates.ts';
 
@@ -53,7 +53,7 @@ export function received(status: number, body: unknown, headers: Record<string, 
   return { kind: 'response', status, headers, content, bytes: bytes.length, digest, elapsedMs: 1 };
 }
 
-/** The verdict with the whole results. */
-export function verdictOf(exchange: Exchange, call: Call, location: Location, now: number): Verdict<TopicResult> {
-  return verdictKeeping(exchange, call, location, now, (_, result) => result);
+/** The verdict with whole results in place of their fields. */
+export function verdictOf(exchange: Exchange, call: Call, location: Location, now: number): Verdict {
+  return verdictKeeping(exchange, call, location, now, (_, result) => result as never);
 }

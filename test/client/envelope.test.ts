@@ -6,7 +6,7 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { ENTERPRISE, envelopeOf, PLACE, REQUEST_ID, received, resultOf, STANDARD, WILDFIRE } from './answers.ts';
 
 const read = (call: Call, body: unknown, place = PLACE) =>
-  readEnvelope(call, place, received(200, body), (_, result) => result);
+  readEnvelope(call, place, received(200, body), (_, result) => result as never);
 
 type Bundle = { data: { location: unknown; topics: Record<string, unknown> }; meta: unknown };
 const bundle = (call = ENTERPRISE) => envelopeOf(call) as Bundle;

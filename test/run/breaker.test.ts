@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
-import type { Verdict } from '../../src/client/verdict.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { consequenceOf } from '../../src/run/buy/consequence.ts';
@@ -22,7 +21,7 @@ const single = (topic: TopicSlug): Call => ({ kind: 'single', topic });
 const lost: Exchange = { kind: 'failure', reached: 'maybe', code: 'BROKEN', message: 'm', elapsedMs: 1 };
 const after = (breaker: Breaker, call: Call, exchange: Exchange, policy = RETRY_POLICY) => {
   const judged = { topics: [], tried: NOTHING_TRIED, slowedDownSince: null, at: 0 };
-  const verdict = verdictOf(exchange, call, PLACE, NOW) as Verdict<never>;
+  const verdict = verdictOf(exchange, call, PLACE, NOW);
   return recordSignal(breaker, consequenceOf(verdict, { ...judged, call, policy, random: () => 0.5 }).health);
 };
 const answered = (breaker: Breaker, call: Call) => after(breaker, call, received(200, envelopeOf(call)));

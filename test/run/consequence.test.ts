@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Exchange } from '../../src/client/exchange.ts';
 import { NOTHING_TRIED, RETRY_POLICY, TOPIC_RETRY_POLICY } from '../../src/client/retry.ts';
-import type { Verdict } from '../../src/client/verdict.ts';
 import type { Call } from '../../src/contract/credits.ts';
 import { type Consequence, consequenceOf, type TriedCall } from '../../src/run/buy/consequence.ts';
 import type { HealthSignal } from '../../src/run/buy/run-health.ts';
@@ -14,7 +13,7 @@ const lost: Exchange = { ...unsent, reached: 'maybe', code: 'BROKEN', message: '
 const error = (code: string) => ({ error: { code } });
 
 function consequence(exchange: Exchange, call: Call = STANDARD, changed: Partial<TriedCall> = {}): Consequence {
-  return consequenceOf(verdictOf(exchange, call, PLACE, NOW) as Verdict<never>, {
+  return consequenceOf(verdictOf(exchange, call, PLACE, NOW), {
     ...{ call, topics: ['hail'], tried: NOTHING_TRIED, policy: RETRY_POLICY },
     ...{ slowedDownSince: null, at: 0, random: () => 0.5 },
     ...changed,

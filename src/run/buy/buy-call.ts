@@ -6,7 +6,6 @@ import { NOTHING_TRIED, type RetryPolicy, type Tried } from '../../client/retry.
 import type { Permit } from '../../client/throttle.ts';
 import { verdictOf } from '../../client/verdict.ts';
 import { flatten } from '../../columns/topic-columns.ts';
-import type { Field } from '../../contract/answer.ts';
 import { type Call, CREDITS, scopeOf } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import { locationOf } from '../../geo/coordinates.ts';
@@ -38,7 +37,7 @@ type OfKind<Kind extends string> = Kind extends string ? { readonly kind: Kind }
  * - `claimed_elsewhere`: another run is buying at this cell. `stopped`: nothing was bought, the run ends.
  */
 export type CallOutcome =
-  | { readonly kind: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading<readonly Field[]>> }
+  | { readonly kind: 'answered'; readonly results: ReadonlyMap<TopicSlug, TopicReading> }
   | OfKind<'given_up' | 'rejected' | 'replan' | 'claimed_elsewhere' | 'stopped'>;
 
 /**

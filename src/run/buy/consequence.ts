@@ -2,7 +2,7 @@ import type { TopicReading } from '../../client/envelope.ts';
 import { type Decision, decide, type RetryPolicy, TOPIC_RETRY_POLICY, type Tried } from '../../client/retry.ts';
 import { DENIALS } from '../../client/status-kind.ts';
 import type { Verdict } from '../../client/verdict.ts';
-import type { Field, TopicFailure } from '../../contract/answer.ts';
+import type { TopicFailure } from '../../contract/answer.ts';
 import { type Call, CREDITS } from '../../contract/credits.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Settlement } from '../../store/ledger/port.ts';
@@ -42,7 +42,7 @@ export interface Consequence {
 export type LedgerEntry = Pick<Settlement, 'charge' | 'credits' | 'outcome' | 'requestId' | 'exhausted'>;
 
 export interface ReceivedAnswer {
-  readonly results: ReadonlyMap<TopicSlug, TopicReading<readonly Field[]>>;
+  readonly results: ReadonlyMap<TopicSlug, TopicReading>;
   /** The service's time of the answer; null if it gives none. */
   readonly timestamp: number | null;
   readonly sample: boolean;
@@ -64,7 +64,7 @@ export type NextStep =
   | { readonly step: 'stop'; readonly reason: StopReason; readonly message: string; readonly afterMs: number | null };
 
 /** Decides the consequence of a call's verdict. */
-export function consequenceOf(verdict: Verdict<readonly Field[]>, context: TriedCall): Consequence {
+export function consequenceOf(verdict: Verdict, context: TriedCall): Consequence {
   const { call, topics, tried, policy, random, at } = context;
   const slowedDownSince =
     verdict.kind === 'answered' ? null : (context.slowedDownSince ?? (verdict.kind === 'rate' ? at : null));
@@ -93,7 +93,7 @@ export function ledgerEntry(verdict: Verdict, call: Call): LedgerEntry {
   };
 }
 
-function answerOf(verdict: Verdict<readonly Field[]>, topics: readonly TopicSlug[]): ReceivedAnswer | null {
+function answerOf(verdict: Verdict, topics: readonly TopicSlug[]): ReceivedAnswer | null {
   if (verdict.kind === 'answered') {
     const { results, timestamp, sample } = verdict;
     return { results, timestamp, sample, hasContents: true };
@@ -137,7 +137,7 @@ function keyLesson(verdict: Verdict): Consequence['key'] {
   }
 }
 
-function healthOf(verdict: Verdict<readonly Field[]>, { call, policy }: TriedCall): HealthSignal {
+function healthOf(verdict: Verdict, { call, policy }: TriedCall): HealthSignal {
   const topic = (isAvailable: boolean) => (call.kind === 'single' ? { slug: call.topic, isAvailable } : null);
   const signal = (service: HealthSignal['service'], about: HealthSignal['topic'] = null, isPaid = false) => {
     return { service, topic: about, isPaid };
