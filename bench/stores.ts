@@ -21,7 +21,7 @@ const GROWING_MS = sized(60_000, 100);
 const PARTS = 10;
 /** Least share of the first tenth's calls in the last tenth: a plan that was made for empty tables leaves a ninth. */
 const LEAST_SHARE = 0.7;
-/** Least calls a second in PostgreSQL, by several workers of an account that nobody has used before. */
+/** Least calls a second in PostgreSQL by several workers, on a new account. */
 const LEAST_CALLS: Readonly<Record<number, number>> = { 1: 250, 50: 4_500 };
 /** Calls of the last minute when a worker starts, and the most time to its first claim. */
 const MINUTE_CALLS = sized(10_000, 100);
@@ -91,7 +91,7 @@ export async function run(): Promise<Goal[]> {
   }
 }
 
-/** Workers have numbers of their own over all trials, and so cells that nobody has bought. */
+/** The number of the next worker, over all trials: its cells depend on it, so none was bought before. */
 let worker = 0;
 
 /** On an account of its own. */

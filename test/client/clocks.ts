@@ -31,7 +31,7 @@ export class MovedClock implements Clock {
     });
   }
 
-  /** Moves the clock and wakes who is due, then lets the work that follows from it happen. */
+  /** Moves the clock, ends the sleeps that are due, and gives the work that follows time to happen. */
   async move(ms: number): Promise<void> {
     this.#now += ms;
     const due = this.#sleepers.filter(({ at }) => at <= this.#now);
@@ -41,8 +41,8 @@ export class MovedClock implements Clock {
   }
 }
 
-/** Waits until it is so; fails by the test's own next assertion when it never is. By turns of the event loop, some 4 ms each: on a busy
- * machine they take longer. Bottleneck needs one for a job, and no test waits for more than 100 jobs. */
+/** Waits until the condition holds. If it never does, the test's next assertion fails. Counts turns of the event loop, some 4 ms each
+ * and longer on a busy machine: Bottleneck needs one per job, and no test waits for more than 100 jobs. */
 export async function until(condition: () => boolean): Promise<void> {
   for (let nth = 0; nth < 1_000 && !condition(); nth++) await new Promise((resolve) => setTimeout(resolve, 4));
 }

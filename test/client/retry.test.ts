@@ -35,7 +35,7 @@ const transport = (charged: 0 | 'unknown', code: Transport['code'] = 'BROKEN'): 
 const ask = (verdict: Unanswered, tried: Tried = NOTHING_TRIED, random = 0.5, policy = RETRY_POLICY): Decision =>
   decide({ verdict, tried, policy, random: () => random });
 
-/** Retries the same verdict until something else comes of it. */
+/** Retries the same verdict until the decision is not to retry. */
 function exhaust(verdict: Unanswered, random = 0.5, policy = RETRY_POLICY) {
   const waits: number[] = [];
   let tried = NOTHING_TRIED;

@@ -19,7 +19,7 @@ export interface BuyerOptions {
   /** Beside the folder's store, where another is to be used. */
   readonly store?: string;
   readonly progress?: Progress;
-  /** Filled with what the user is told. */
+  /** Filled with the notices for the user. */
   readonly notices?: string[];
   /** Of several that share a store. */
   readonly name?: string;

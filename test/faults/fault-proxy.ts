@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { LeapingClock } from './leaping-clock.ts';
 
-/** What the service said to a request that was handed on to it. */
+/** The service's answer to a request that was passed on. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export interface Passage {
   readonly clock: LeapingClock;
   /** In [0, 1); of the trial's seed. */
   readonly random: () => number;
-  /** The address of a server that nobody may ever ask. */
+  /** The address of a server that must never be asked. */
   readonly elsewhere: string;
   /** Hands the request on to the service, which may charge it. */
   ask(): Promise<Answer>;
@@ -70,7 +70,7 @@ export interface FaultProxyOptions {
 }
 
 /** A proxy between the client and the service that does to each request what a fault says. It speaks HTTP by hand: most of
- * what goes wrong between machines cannot be said through an HTTP library. */
+ * what goes wrong between machines cannot be expressed with an HTTP library. */
 export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const { service, clock, random = Math.random, elsewhere = '', certificate } = options;
   const entries: Entry[] = [];

@@ -3,7 +3,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { body, both, type Edit, envelope, headers, instead, PAGE, results, status } from './edits.ts';
 import { asHttp, type Fault, type Passage } from './fault-proxy.ts';
 
-/** What becomes of the money under a fault.
+/** How the service's charges and the ledger compare under a fault.
  * `free`: neither side counts anything. `exact`: what the service charged is what the ledger calls charged or unknown.
  * `bounded`: the client cannot know that nothing was charged, and says so. `lied`: the service states a wrong cost; the
  * ledger never counts less than was charged. */
@@ -52,8 +52,7 @@ const cutAt = (share: number, end: (passage: Passage) => void) => async (passage
 const reset = ({ socket }: Passage) => void socket.resetAndDestroy();
 const close = ({ socket }: Passage) => void socket.end();
 
-/** Writes byte by byte until nobody listens: often enough that no silence is noticed, and seldom enough that 150 s of it make a
- * quick test. */
+/** Writes a byte at a time until the client leaves: often enough to pass as no silence, seldom enough that 150 s make a quick test. */
 const drip = (head: string) => async (passage: Passage) => {
   await passage.ask();
   passage.write(head);
@@ -134,7 +133,7 @@ const inMeta = (cost: unknown) =>
   envelope(({ meta }) => {
     meta.credit_cost = cost;
   });
-/** Charged, of no use, and said to have cost nothing. */
+/** Charged, unusable, and stated to have cost nothing. */
 const NOTHING = both(headers({ 'x-credit-cost': '0' }), inMeta(0));
 const aPage = body(() => PAGE);
 const elsewhere = envelope(({ data }) => {

@@ -92,7 +92,8 @@ export async function faultTrial(setup: HostileSetup, fault: FaultCase, options:
   }
 }
 
-/** After the fault is gone the next run completes the book. What the service said of the quota, a scope or a place is believed for as long as the README says. */
+/** After the fault is gone the next run completes the file. What the service stated about the quota, a scope or a place holds as long as
+ * docs/reliability.md says. */
 async function assertResumed(setup: HostileSetup, trial: Trial, believed: FaultCase['believed'] | null): Promise<void> {
   if (believed === 'quota') {
     assert.equal((await trial.run()).code, EXIT.paused);

@@ -43,7 +43,7 @@ export interface Ended {
   readonly rows: readonly Row[];
 }
 
-/** An account, a key, a store and a book, behind a proxy of their own. */
+/** An account, a key, a store and an input file, with their own proxy before the service. */
 export interface Trial {
   readonly folder: string;
   readonly clock: LeapingClock;

@@ -14,7 +14,7 @@ interface Sleeper {
  * A clock that stands still while anything happens, and leaps to the next waking when all wait. A slow machine then
  * changes nothing: no deadline passes while an answer is on its way, and an hour of waiting takes milliseconds.
  *
- * It must be told of what happens (`stir`), and of work that other threads may do (`during`).
+ * Callers report events (`stir`), and work that other threads do (`during`).
  */
 export class LeapingClock implements Clock {
   #now: number;

@@ -10,7 +10,7 @@ import { firstSeed, times } from '../tier.ts';
 import { cutPower, lostUnsynced, writeLedger } from './power-loss.ts';
 
 const LEDGERS = times({ long: 1, soak: 40 });
-/** Of each promise: what is left of the bytes behind it is drawn. */
+/** Cuts after each promise. How much is left of the bytes after it is random. */
 const CUTS = 4;
 
 test('a power cut at any moment: what was claimed before a call was sent is in the ledger, what was answered is kept', {

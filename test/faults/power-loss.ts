@@ -77,7 +77,7 @@ export async function writeLedger(folder: string, random: Random): Promise<Writt
   return written;
 }
 
-/** How the disk looks after a cut: what was synced, and behind it something. */
+/** What may follow the synced bytes on the disk after a cut. */
 const REMAINS = ['nothing', 'a beginning', 'zeros', 'old bytes', 'a beginning and old bytes'] as const;
 
 /** Cuts the power just after a promise, reopens what is left, and says what is wrong with it. */

@@ -126,7 +126,7 @@ function waitlessClock(): Clock {
   };
 }
 
-/** Runs a job against such a service, and every command that tells of it; no byte of what they leave and say has the key. */
+/** Runs a job against such a service, and every command that reports on it; asserts that no file and no output contains the key. */
 async function assertNoTrace(folder: string, baseUrl: string, key: string): Promise<string> {
   writeFileSync(join(folder, 'key'), `${key}\n`, { mode: 0o600 });
   writeFileSync(join(folder, 'book.csv'), 'id,lat,lng\n1,40.05,-99.95\n2,40.06,-99.95\n');

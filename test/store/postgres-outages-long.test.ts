@@ -11,7 +11,7 @@ const server = await startPostgres();
 const OWNER = { name: 'me', isAlive: () => true };
 const PERIOD = { start: 0, end: Date.UTC(2099, 0) };
 
-/** Only the last of them may reach the server: behind a COMMIT that was done no other one follows. */
+/** Only the last fault of a list may let the COMMIT reach the server: after a COMMIT that was done, no other follows. */
 const FAULTS: readonly (readonly CommitFault[])[] = [
   ['answer lost'],
   ['request lost'],

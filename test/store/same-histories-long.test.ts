@@ -65,8 +65,8 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const cellAt = (number: number) => ({ lat7: 340_000_000 + number, lng7: -1_180_000_000 - number });
 const WANTED = { topic: 'wildfire', freshSince: Date.UTC(2026, 0) } as const;
 
-/** Does the steps, and gives all that the store told on the way and what then lies in it. Numbers of calls are left out: PostgreSQL
- * gives numbers to refused claims too. */
+/** Carries out the steps; returns all that the store returned meanwhile, and its rows at the end. Numbers of calls are left out, because
+ * PostgreSQL numbers refused claims too. */
 async function history(shared: Shared, steps: readonly Step[]): Promise<unknown> {
   const clock = new MovedClock('2026-03-10T12:00:00Z');
   const told: unknown[] = [];

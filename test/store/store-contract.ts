@@ -18,7 +18,7 @@ const NY: Cell = { lat7: 407_128_000, lng7: -740_060_000 };
 const BOSTON: Cell = { lat7: 423_601_000, lng7: -710_589_000 };
 const DENVER: Cell = { lat7: 397_392_000, lng7: -1_049_903_000 };
 
-/** What every store must do, whichever database stands behind it. */
+/** What every store must do, on either database. */
 export function testStore(kind: string, openerOf: (t: TestContext) => Opener | Promise<Opener>): void {
   const it = (name: string, body: (setup: StoreSetup) => Promise<void>) =>
     test(`${kind}: ${name}`, async (t) => {
@@ -116,7 +116,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       return { ...request, areas: [{ area: 'county 06037', wanted: request.wanted }] };
     };
     assert.deepEqual(await ask([forArea(NY), forArea(BOSTON)]), ['granted', 'claimed']);
-    // Two accounts at two sources: each is told of its own call.
+    // Claims of two accounts at two sources: each gets its own result.
     const away = { ...(await terms()), account: 'another', source: await store.source('elsewhere'), budget: 0 };
     const claims = await Promise.all([
       store.claim(away, [propose(DENVER, 'single')]),
@@ -472,7 +472,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual([...la!.answers.values()], [answer]);
     assert.equal(la!.failures.get('hail')!.note, 'not here');
     assert.equal(ny!.failures.get('hail')!.reason, 'rejected');
-    // A topic that is answered later has failed no longer, and keeps what it was told of others.
+    // A later answer removes the topic's failure and keeps the answers to other topics.
     await store.putAnswers(source, [{ cell: LA, answers: [{ ...answer, topic: 'hail' }], failures: [] }]);
     const [later] = await store.read(source, [LA]);
     assert.deepEqual([[...later!.answers.keys()].sort(), later!.failures.size], [['hail', 'wildfire'], 0]);
