@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from './clocks.ts';
+import { settled, until } from './clocks.ts';
 import { HOLD_MS, setUp } from './throttles.ts';
 
 const [MINUTE, DAY] = [60_000, 86_400_000];
@@ -12,12 +12,17 @@ for (const jump of [-MINUTE, MINUTE, -2 * 60 * MINUTE, -20 * DAY, -40 * DAY, 40 
     const { clock, throttle, started, spend } = setUp();
     const all = [...spend(150, 2), ...spend(300), ...spend(150, 3)];
     await until(() => started.length === 2);
+    // Where the clock is set back while Bottleneck starts the next call, that call waits for the next credits.
+    await settled();
+    await settled();
     t.mock.timers.setTime(Date.now() + jump);
     for (const count of [3, 5, 6]) {
       assert.ok(started.length < count, 'they wait for their credits');
       await clock.move(HOLD_MS);
       await until(() => started.length === count);
       assert.equal(started.length, count);
+      await settled();
+      await settled();
       // Forwards, then back again.
       t.mock.timers.setTime(Date.now() - jump);
     }
