@@ -32,8 +32,16 @@ test('a token opens one session and is used up; without a session nothing is ans
   assert.match(cookie, /^perilbook_ui_\d+=[\w-]{22}; HttpOnly; SameSite=Strict; Path=\/$/);
   assert.equal((await stranger.ask('GET', `/${address.search}`)).status, 401, 'the second time');
   const headers = { cookie: cookie.split(';')[0] };
-  assert.equal((await stranger.ask('GET', '/', { headers })).status, 200);
-  for (const forged of ['', 'perilbook_ui_1=x', `${headers.cookie}x`, headers.cookie!.slice(0, -1)]) {
+  for (const sent of [headers.cookie, `other=1; ${headers.cookie}; last=2`]) {
+    assert.equal((await stranger.ask('GET', '/', { headers: { cookie: sent } })).status, 200);
+  }
+  for (const forged of [
+    '',
+    'perilbook_ui_1=x',
+    `x${headers.cookie}`,
+    `${headers.cookie}x`,
+    headers.cookie!.slice(0, -1),
+  ]) {
     assert.equal((await stranger.ask('GET', '/', { headers: { cookie: forged } })).status, 401, forged);
   }
 });
@@ -67,6 +75,12 @@ test('another host, another origin, none at all: refused, with and without a ses
       const { status } = await visitor.ask('POST', `/api/files/${id}/${path}`, { headers: { origin }, body });
       assert.equal(status, 403, `${path} from ${origin}`);
     }
+  }
+  for (const [origin, status] of [
+    [`http://127.0.0.1:${port}`, 200],
+    ['http://evil.example', 403],
+  ] as const) {
+    assert.equal((await visitor.ask('GET', '/api/about', { headers: { origin } })).status, status, origin);
   }
   const asForm = { 'content-type': 'text/plain' };
   const form = await visitor.ask('POST', `/api/files/${id}/start`, { headers: asForm, body: JSON.stringify(body) });

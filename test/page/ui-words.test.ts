@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowStatus } from '../../src/columns/row-status.ts';
-import { confirmation } from '../../src/page/files/choice.ts';
-import { columnReference } from '../../src/page/files/file-preview.ts';
+import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { type Choice, choiceSchema, confirmation, firstChoice, jobFileOf } from '../../src/page/files/choice.ts';
+import { columnReference, type FilePreview } from '../../src/page/files/file-preview.ts';
 import { type ActiveRun, runUpdateOf } from '../../src/page/runs/run-progress.ts';
 import { findLocationColumns } from '../../src/rows/location-columns.ts';
 import { MinuteMeter } from '../../src/run/estimate.ts';
@@ -89,5 +90,64 @@ test('a column is named so that a job finds that very one', () => {
       });
       assert.deepEqual([found.lat, found.lng], [lat, lng]);
     }
+  }
+});
+
+const COLUMNS = ['lat', 'Lat', '', 'y', '9', 'y', ''];
+const PREVIEW = { columns: COLUMNS, location: { lat: 0, lng: 3 }, order: 4 } as unknown as FilePreview;
+
+test('the settings of a run are shown again as they were chosen; with another header, the columns that are recognised', () => {
+  const index = fc.nat(COLUMNS.length - 1);
+  const choices = fc.record({
+    lat: index,
+    lng: index,
+    topics: fc.uniqueArray(fc.constantFrom(...TOPIC_SLUGS), { minLength: 1 }),
+    optimize: fc.constantFrom('credits', 'calls'),
+    header: fc.boolean(),
+    order: fc.oneof(index, fc.constantFrom('tiv', 'file')),
+    source: fc.constantFrom('local', 'service', 'sample'),
+    areas: fc.option(fc.constantFrom('tract', 'county'), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(choices, (made) => {
+      const choice = choiceSchema.parse(made) as Choice & { header: boolean; order: number | 'tiv' | 'file' };
+      const { header, order, areas = 'place', lat, lng, optimize, source } = choice;
+      const job = jobFileOf(choice, COLUMNS);
+      const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));
+      // A value column is named: of two with one name the first is meant.
+      const named = typeof order === 'number' ? COLUMNS.indexOf(COLUMNS[order]!) : order;
+      const rest = { topics, optimize, source, areas };
+      assert.deepEqual(firstChoice(job, header, PREVIEW, 'service'), { lat, lng, order: named, ...rest });
+      assert.deepEqual(firstChoice(job, !header, PREVIEW, 'service'), { lat: 0, lng: 3, order: 4, ...rest });
+    }),
+  );
+});
+
+test('without a run the page shows what is recognised and usual; columns that are gone must be chosen', () => {
+  const usual = { optimize: 'credits', source: 'local', areas: 'place' };
+  const { topics, ...first } = firstChoice(null, true, PREVIEW, 'local');
+  assert.deepEqual([topics.length, first], [18, { lat: 0, lng: 3, order: 4, ...usual }]);
+  const unknown = { ...PREVIEW, location: null, order: null };
+  assert.deepEqual(firstChoice(null, true, unknown, 'local'), {
+    lat: null,
+    lng: null,
+    order: 'file',
+    topics,
+    ...usual,
+  });
+  const job = jobFileOf({ lat: 3, lng: 4, topics: ['hail'], optimize: 'calls', order: 1 }, ['a', 'b', 'c', 'd', 'e']);
+  const { lat, lng, order } = firstChoice(job, true, { ...PREVIEW, columns: ['a', 'e'] }, 'local');
+  assert.deepEqual([lat, lng, order], [null, 1, 'file']);
+});
+
+test('a choice is refused unless each part is one that the page offers', () => {
+  const choice = { lat: 0, lng: 1, topics: ['hail'], optimize: 'credits' };
+  assert.ok(choiceSchema.safeParse(choice).success);
+  for (const part of [
+    ...[{ lat: -1 }, { lat: 1.5 }, { lat: null }, { lng: -1 }, { lng: '1' }, { lng: undefined }],
+    ...[{ topics: [] }, { topics: ['rain'] }, { topics: undefined }, { optimize: 'time' }, { optimize: undefined }],
+    ...[{ header: 'no' }, { order: -1 }, { order: 'value' }, { source: 'web' }, { areas: 'state' }, { budget: 5 }],
+  ]) {
+    assert.ok(!choiceSchema.safeParse({ ...choice, ...part }).success, JSON.stringify(part));
   }
 });

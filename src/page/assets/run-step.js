@@ -90,7 +90,7 @@ function Result({ end, onGoOn }) {
 
 function writtenWords({ rows, status }) {
   if (rows === null) return 'The latest run wrote no output.';
-  const counts = Object.entries(status).filter(([, of]) => of > 0);
+  const counts = Object.entries(status ?? {}).filter(([, of]) => of > 0);
   return `${counted(rows, 'row')} written: ${counts.map(([name, of]) => `${grouped(of)} ${STATUS_WORDS[name] ?? name}`).join(', ')}.`;
 }
 
