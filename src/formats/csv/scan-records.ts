@@ -13,8 +13,6 @@ export interface RecordSpan {
   lineEnds: number;
   /** The first byte of each field; only the first `fields` entries are valid. */
   starts: Int32Array;
-  /** Whether a quote that nothing closes was read as plain text. */
-  hasStray: boolean;
 }
 
 /** In a longer field the quote was never closed. Some files have shapes of several megabytes in one field. */
@@ -29,7 +27,7 @@ const STRAY = -2;
 
 /** An empty span, to be filled by `scanRecord`. */
 export function newRecordSpan(): RecordSpan {
-  return { start: 0, end: 0, next: 0, fields: 0, lineEnds: 0, starts: new Int32Array(256), hasStray: false };
+  return { start: 0, end: 0, next: 0, fields: 0, lineEnds: 0, starts: new Int32Array(256) };
 }
 
 /**
@@ -52,7 +50,6 @@ export function scanRecord(
 ): boolean {
   span.start = from;
   span.fields = 0;
-  span.hasStray = false;
   span.lineEnds = 0;
   let at = from;
   // Most bytes are letters and digits: one comparison passes over them.
@@ -63,8 +60,7 @@ export function scanRecord(
     if (at < to && bytes[at] === QUOTE) {
       const after = afterQuoted(bytes, at, to, isLast, delimiter, span);
       if (after === MORE) return false;
-      if (after === STRAY) span.hasStray = true;
-      else at = after;
+      if (after !== STRAY) at = after;
     }
     let byte = -1;
     for (; at < to; at++) {

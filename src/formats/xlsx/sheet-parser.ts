@@ -25,8 +25,6 @@ export interface SheetRow {
   to: number;
   /** As written, with its prefix. */
   readonly tag: string;
-  /** Written as `<row/>`, without content. */
-  readonly isClosed: boolean;
 }
 
 /** What Excel can hold: XFD columns, 1,048,576 rows. */
@@ -80,7 +78,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
     // The parser has read `<`, the name, and one character after it.
     tagFrom = parser.position - name.length - 2;
   });
-  parser.on('opentag', ({ name, attributes, isSelfClosing }) => {
+  parser.on('opentag', ({ name, attributes }) => {
     lastPosition = parser.position;
     const local = localName(name);
     if (!isInData) {
@@ -94,7 +92,7 @@ function sheetParser(onDimension?: (ref: string, from: number, to: number) => vo
         if (!(line > lastLine && line <= MOST_ROWS)) throw new Error(`row ${attributes.r} is out of order`);
         lastLine = line;
         const tagTo = parser.position;
-        row = { line, cells: [], from: tagFrom, tagTo, to: tagTo, tag: name, isClosed: isSelfClosing };
+        row = { line, cells: [], from: tagFrom, tagTo, to: tagTo, tag: name };
         return;
       }
       case 'c': {

@@ -8,7 +8,6 @@ import type { Dialect } from './dialect.ts';
 
 /** Consecutive records, with their bytes and the positions for added fields. Valid until the next batch. */
 export interface CsvBatch {
-  /** How many records there are. */
   readonly count: number;
   /** The records, if columns were requested. */
   readonly rows: readonly Row[];
@@ -70,12 +69,13 @@ export async function* csvBatches(
   spareWindow = null;
   await window.refill();
   if (piece.isGuess) skipToLine(window);
-  const memory = { span: newRecordSpan(), cuts: new Int32Array(ROWS_A_BATCH * CUT_WIDTH) };
+  // One span and one array for all batches.
+  const [span, cuts] = [newRecordSpan(), new Int32Array(ROWS_A_BATCH * CUT_WIDTH)];
   const begin = window.start + window.from;
   const position = { number: 0, line: piece.line };
   while ((!window.atEnd || window.from < window.to) && window.start + window.from < piece.to) {
     request.signal?.throwIfAborted();
-    const batch = takeBatch(window, dialect, request, position, memory);
+    const batch = takeBatch(window, dialect, request, position, span, cuts);
     if (batch.to > batch.from) yield batch;
     else if (window.to - window.from > LONGEST_RECORD) throw withoutEnd(input.name, position.line);
     // The window holds at most the beginning of a record.
@@ -85,12 +85,6 @@ export async function* csvBatches(
   if (window.bytes.length === WINDOW_BYTES) spareWindow = window.bytes;
   const read = { rows: position.number, lines: position.line - piece.line };
   return { ...piece, ...read, from: begin, to: window.start + window.from, isGuess: false };
-}
-
-/** The memory of one pass, for all its batches. */
-interface BatchMemory {
-  readonly span: RecordSpan;
-  readonly cuts: Int32Array;
 }
 
 const [LF, CR] = [10, 13];
@@ -109,7 +103,8 @@ function takeBatch(
   dialect: Dialect,
   request: BatchRequest,
   position: { number: number; line: number },
-  { span, cuts }: BatchMemory,
+  span: RecordSpan,
+  cuts: Int32Array,
 ): CsvBatch {
   const { bytes, from, to, atEnd } = window;
   const end = request.piece?.to ?? Number.POSITIVE_INFINITY;

@@ -88,6 +88,7 @@ export function schemaElement({ name, type }: TableColumn): ThriftStruct {
   );
 }
 
+/** Makes a schema with the added columns; null if it describes other columns than the kept ones. */
 type ExtendSchema = (value: string, kept: readonly string[], added: readonly AddedColumn[]) => string | null;
 
 /** The keys under which programs store the schema in their own form. If the added columns are missing there, they do not see them or
@@ -98,7 +99,7 @@ const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
     const types = { text: 'string', point: 'binary', number: 'double', count: 'integer', time: 'timestamp' } as const;
     return { name, type: types[type], nullable: true, metadata: {} };
   }),
-  pandas: extendPandas,
+  pandas: extendPandas(),
   'parquet.avro.schema': extendRecord((name, type) => {
     const time = { type: 'long', logicalType: 'timestamp-millis' };
     const types = { text: 'string', point: 'bytes', number: 'double', count: 'int', time } as const;
@@ -106,18 +107,27 @@ const SCHEMA_COPIES: Readonly<Record<string, ExtendSchema>> = {
   }),
 };
 
-/** Extends a schema in JSON that lists its columns as `fields`; null if it describes other columns. */
-function extendRecord(describe: (name: string, type: AddedColumn['type']) => object): ExtendSchema {
+/** Extends a schema in JSON; null if it is none. */
+function extendJson<Schema>(
+  extend: (schema: Schema, kept: readonly string[], added: readonly AddedColumn[]) => object | null,
+): ExtendSchema {
   return (value, kept, added) => {
     try {
-      const schema = JSON.parse(value) as { fields: { name: string }[] };
-      const fields = schema.fields.slice(0, kept.length);
-      if (fields.length < kept.length || fields.some(({ name }, index) => name !== kept[index])) return null;
-      return JSON.stringify({ ...schema, fields: [...fields, ...added.map(({ name, type }) => describe(name, type))] });
+      const schema = extend(JSON.parse(value) as Schema, kept, added);
+      return schema && JSON.stringify(schema);
     } catch {
       return null;
     }
   };
+}
+
+/** Extends a schema that lists its columns as `fields`. */
+function extendRecord(describe: (name: string, type: AddedColumn['type']) => object): ExtendSchema {
+  return extendJson<{ fields: { name: string }[] }>((schema, kept, added) => {
+    const fields = schema.fields.slice(0, kept.length);
+    if (fields.length < kept.length || fields.some(({ name }, index) => name !== kept[index])) return null;
+    return { ...schema, fields: [...fields, ...added.map(({ name, type }) => describe(name, type))] };
+  });
 }
 
 /** How pandas names the types of the added columns (pandas developer guide, "Storing pandas DataFrame objects in Apache Parquet
@@ -131,24 +141,16 @@ const PANDAS_TYPES: Readonly<Record<AddedColumn['type'], readonly [pandas: strin
 };
 
 /** Extends the columns in the metadata of pandas. They are in any order, and an index may have no name. */
-function extendPandas(value: string, kept: readonly string[], added: readonly AddedColumn[]): string | null {
-  try {
-    const metadata = JSON.parse(value) as { columns: { name: string | null; field_name?: string }[] };
+function extendPandas() {
+  return extendJson<{ columns: { name: string | null; field_name?: string }[] }>((metadata, kept, added) => {
     const columns = metadata.columns.filter(({ name, field_name }) => kept.includes(field_name ?? name ?? ''));
     const own = added.map(({ name, type }) => {
       const [pandas_type, numpy_type] = PANDAS_TYPES[type];
-      return {
-        name,
-        field_name: name,
-        pandas_type,
-        numpy_type,
-        metadata: type === 'time' ? { timezone: 'UTC' } : null,
-      };
+      const zone = type === 'time' ? { timezone: 'UTC' } : null;
+      return { name, field_name: name, pandas_type, numpy_type, metadata: zone };
     });
-    return JSON.stringify({ ...metadata, columns: [...columns, ...own] });
-  } catch {
-    return null;
-  }
+    return { ...metadata, columns: [...columns, ...own] };
+  });
 }
 
 /** Extends the other programs' copies of the schema. A copy that cannot be read is dropped: the programs then read Parquet's own. */

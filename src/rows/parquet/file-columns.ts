@@ -7,16 +7,23 @@ import type { ThriftStruct } from './thrift.ts';
 /** A column of the file. `whole` is a field of the schema and the only kind that is written; the others can be read, and come right
  * after the field that they are a part of. `member` is a value inside a struct (`address.zip`), `place` a coordinate of a point
  * (`geometry.latitude`). */
-export type FileColumn =
-  | { readonly kind: 'whole'; readonly name: string; readonly field: SchemaNode }
-  | { readonly kind: 'member'; readonly name: string; readonly field: SchemaNode; readonly leaf: SchemaNode }
-  | {
-      readonly kind: 'point';
-      readonly name: string;
-      readonly field: SchemaNode;
-      readonly geometry: GeometryColumn;
-      readonly axis: 'latitude' | 'longitude';
-    };
+export type FileColumn = ValueColumn | PointColumn;
+
+export interface ValueColumn {
+  readonly kind: 'whole' | 'member';
+  readonly name: string;
+  readonly field: SchemaNode;
+  /** The field, or the leaf of a member. */
+  readonly node: SchemaNode;
+}
+
+export interface PointColumn {
+  readonly kind: 'point';
+  readonly name: string;
+  readonly field: SchemaNode;
+  readonly geometry: GeometryColumn;
+  readonly axis: 'latitude' | 'longitude';
+}
 
 /** Lists the readable columns of a file, in the order of its schema. */
 export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
@@ -25,7 +32,7 @@ export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
     const name = field.name.trim();
     const geometry = geometries.get(field);
     return [
-      { kind: 'whole', name, field },
+      { kind: 'whole', name, field, node: field },
       ...membersOf(field, name).map((member): FileColumn => ({ kind: 'member', field, ...member })),
       ...(geometry ? (['latitude', 'longitude'] as const) : []).map(
         (axis): FileColumn => ({ kind: 'point', name: `${name}.${axis}`, field, geometry: geometry!, axis }),
@@ -35,11 +42,11 @@ export function fileColumns({ root, footer }: ParquetFile): FileColumn[] {
 }
 
 /** The values of a struct that occur at most once a row. */
-function membersOf(node: SchemaNode, path: string): { name: string; leaf: SchemaNode }[] {
+function membersOf(node: SchemaNode, path: string): { name: string; node: SchemaNode }[] {
   if (node.repetition === 'repeated') return [];
   return node.children.flatMap((child) => {
     const name = `${path}.${child.name.trim()}`;
-    if (child.leaf) return child.repetition === 'repeated' ? [] : [{ name, leaf: child }];
+    if (child.leaf) return child.repetition === 'repeated' ? [] : [{ name, node: child }];
     return membersOf(child, name);
   });
 }

@@ -8,9 +8,11 @@ import {
   fileColumns,
   leavesUnder,
   NO_POINT,
+  type PointColumn,
   type PointText,
   pointOf,
   pointOfWkb,
+  type ValueColumn,
 } from './file-columns.ts';
 import { openParquet, orUnreadable, type ParquetFile, type RowGroup } from './footer.ts';
 import { jsonForm, type LeafEntries, rowAssembler } from './nested.ts';
@@ -54,7 +56,6 @@ function pieceOf({ rows }: RowGroup, index: number): RowPiece {
   return { file: 0, from: index, to: index + 1, isGuess: false, line: 0, rows, lines: rows };
 }
 
-/** The row groups. */
 function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { readonly inPieces?: RowPieces } {
   if (!isPlainFile(file.input)) return {};
   async function* read(piece: RowPiece, wanted: readonly number[]): AsyncGenerator<readonly Row[], RowPiece> {
@@ -87,7 +88,7 @@ function parquetPieces(file: ParquetFile, columns: readonly FileColumn[]): { rea
 /** The leaf of a column with at most one double or plain integer a row; null for other columns. */
 function numbersIn(column: FileColumn): SchemaNode | null {
   if (column.kind === 'point') return null;
-  const node = column.kind === 'member' ? column.leaf : column.field;
+  const { node } = column;
   if (node.leaf === undefined || node.leaf === null || node.maxRepetition > 0) return null;
   const isInteger = /^INT(32|64)$/.test(node.leaf.type) && node.meaning.kind === 'stored';
   return node.leaf.type === 'DOUBLE' || isInteger ? node : null;
@@ -153,33 +154,24 @@ async function* rowsOfGroup(
   const texts = columns.map((column) => (column.kind === 'point' ? null : textSource(at, column)));
   for (let done = 0; done < group.rows; ) {
     const count = Math.min(ROWS_A_BATCH, group.rows - done);
-    const { points, parts } = await orUnreadable(file.input.name, async () => {
-      const points = new Map<SchemaNode, readonly PointText[]>();
+    const points = new Map<SchemaNode, readonly PointText[]>();
+    const parts: (readonly string[])[] = [];
+    await orUnreadable(file.input.name, async () => {
       for (const [field, source] of pointSources) points.set(field, await source(count));
-      const parts: (readonly string[])[] = [];
       for (const [i, column] of columns.entries()) {
-        parts.push(
-          column.kind === 'point'
-            ? points.get(column.field)!.map((point) => point[column.axis])
-            : await texts[i]!(count),
-        );
+        const isPoint = column.kind === 'point';
+        parts.push(isPoint ? points.get(column.field)!.map((point) => point[column.axis]) : await texts[i]!(count));
       }
-      return { points: [...points.values()], parts };
     });
+    const places = [...points.values()];
     const rows: Row[] = [];
     for (let i = 0; i < count; i++) {
       const number = firstRow + done + i + 1;
       const fields: string[] = [];
       for (const part of parts) fields.push(part[i]!);
-      const problem =
-        points.length === 0
-          ? undefined
-          : points.map((list) => list[i]!.problem).find((problem) => problem !== undefined);
-      rows.push(
-        problem === undefined
-          ? { number, line: number, fields, types }
-          : { number, line: number, fields, types, problem },
-      );
+      const row = { number, line: number, fields, types };
+      const problem = places.map((list) => list[i]!.problem).find((found) => found !== undefined);
+      rows.push(problem === undefined ? row : { ...row, problem });
     }
     done += count;
     yield rows;
@@ -187,18 +179,14 @@ async function* rowsOfGroup(
 }
 
 function typeOfColumn(column: FileColumn): ValueType {
-  return column.kind === 'point' ? 'number' : typeOfValues(column.kind === 'member' ? column.leaf : column.field);
+  return column.kind === 'point' ? 'number' : typeOfValues(column.node);
 }
 
-function textSource(at: GroupReader, column: Exclude<FileColumn, { kind: 'point' }>): ValueSource<string> {
-  const node = column.kind === 'member' ? column.leaf : column.field;
+function textSource(at: GroupReader, { node }: ValueColumn): ValueSource<string> {
   return node.leaf && node.maxRepetition === 0 ? flatSource(at, node, textForm(node), '') : nestedSource(at, node);
 }
 
-function pointSource(
-  at: GroupReader,
-  { field, geometry }: Extract<FileColumn, { kind: 'point' }>,
-): ValueSource<PointText> {
+function pointSource(at: GroupReader, { field, geometry }: PointColumn): ValueSource<PointText> {
   if (geometry.encoding === 'wkb') return flatSource(at, field, pointOfWkb, NO_POINT);
   const axis = (name: string): ValueSource<number> => {
     const leaf = field.children.find((child) => child.name === name && child.leaf?.type === 'DOUBLE');
