@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
-import { changeAccount } from '../service/file-accounts.ts';
+import { changeAccount, createKey } from '../service/file-accounts.ts';
 import { HERE, NOON, pathTo, request, setUp } from '../service/small-data.ts';
 import { perilbook } from './command-line.ts';
 
@@ -64,6 +64,18 @@ test('overage credits and dollars by period, as they were charged: list and stat
   assert.match(table, /^account +from +until +period +allowance +within it +overage +\$ a credit +dollars\n/);
   assert.match(table, /\ntester +2026-02-28 +2026-03-29 +closed +20 +20 +47 +0\.04 +1\.88\n$/);
   assert.match(await told('list'), /overage credits\n/);
+});
+
+test('key list says until when a key works: to the end of its grace, or of its life', async (t) => {
+  const { file, clock, accounts, keyId } = await setUp(t);
+  createKey(accounts, 'tester', ['hail'], clock, { expiresAt: NOON + DAY });
+  const service = (...args: string[]) => perilbook(['service', 'key', ...args, '--db', file], { clock });
+  await service('rotate', '--key', String(keyId), '--grace', '3600');
+  const { stdout } = await service('list');
+  assert.match(stdout, /^key +account +state +works until +scopes\n/);
+  assert.match(stdout, /\n +1 +tester +rotating +2026-03-15 13:00 UTC +bundle/);
+  assert.match(stdout, /\n +2 +tester +active +2026-03-16 12:00 UTC +hail\n/);
+  assert.match(stdout, /\n +3 +tester +active +bundle/);
 });
 
 test('account change: an upgrade and overages work from the next call of a running service on', async (t) => {

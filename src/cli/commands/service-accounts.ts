@@ -5,7 +5,7 @@ import { durationMs } from '../../job/duration.ts';
 import type { PeriodStatement } from '../../service/accounts/period-statement.ts';
 import type { AccountChange, ServiceAccount } from '../../service/accounts/service-account.ts';
 import type { ServiceAccounts } from '../../service/accounts/service-accounts.ts';
-import type { NewKey } from '../../service/accounts/service-keys.ts';
+import type { KeyInfo, NewKey } from '../../service/accounts/service-keys.ts';
 import { usageError } from '../command.ts';
 import type { Flags } from '../command-table.ts';
 import { type CliContext, printData, printResult, say } from '../context.ts';
@@ -184,14 +184,20 @@ export async function listKeys(
   flags: Flags<'service key list'>,
 ): Promise<number> {
   const keys = await accounts.listKeys(flags.account);
-  const rows = keys.map(({ id, account, state, scopes, expiresAt }) => [
+  const rows = keys.map(({ id, account, state, scopes, ...times }) => [
     String(id),
     account,
     state,
-    expiresAt === null ? '' : dateTime(expiresAt),
+    lastTime(times),
     scopes.length > 4 ? `${scopes.slice(0, 3).join(' ')} and ${scopes.length - 3} more` : scopes.join(' '),
   ]);
-  return printResult(context, flags, keys, () => table(['key', 'account', 'state', 'expires', 'scopes'], rows, ''));
+  return printResult(context, flags, keys, () => table(['key', 'account', 'state', 'works until', 'scopes'], rows, ''));
+}
+
+/** When a key stops working, or stopped; '' if nothing ends it. */
+function lastTime({ expiresAt, retiresAt, revokedAt }: Pick<KeyInfo, 'expiresAt' | 'retiresAt' | 'revokedAt'>): string {
+  const ends = [expiresAt, retiresAt, revokedAt].filter((end) => end !== null);
+  return ends.length === 0 ? '' : dateTime(Math.min(...ends));
 }
 
 function showOnce(context: CliContext, { id, key }: NewKey): void {
