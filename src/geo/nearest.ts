@@ -66,7 +66,6 @@ export function nearestMeters(location: Location, features: readonly unknown[]):
   const search = new NearestSearch(location);
   for (const feature of features) {
     search.measure(shapeOf((feature as { geometry?: unknown } | null)?.geometry));
-    if (search.squared === 0) return 0;
   }
   return search.meters();
 }
@@ -154,7 +153,7 @@ export class NearestSearch {
   }
 
   #isNearerOnSphere(x: number, y: number): boolean {
-    return (x !== this.#x || y !== this.#y) && this.#metersTo(x, y) < this.#metersTo(this.#x, this.#y);
+    return this.#metersTo(x, y) < this.#metersTo(this.#x, this.#y);
   }
 
   #measurePath(path: Path): void {
@@ -176,7 +175,6 @@ export class NearestSearch {
   }
 
   #isInRing(ring: Path): boolean {
-    if (ring.length === 0) return false;
     let inside = false;
     let xBefore = this.#eastOf(ring[ring.length - 2]!);
     let yBefore = ring[ring.length - 1]! - this.#location.lat;
@@ -193,6 +191,7 @@ export class NearestSearch {
   /** Degrees east of the location, the short way round. The remainder is slow and rarely needed. */
   #eastOf(lng: number): number {
     const turned = lng - this.#location.lng + 540;
+    // Stryker disable next-line ConditionalExpression,EqualityOperator: the remainder gives the same
     return ((turned >= 360 && turned < 720 ? turned - 360 : turned % 360) - 180) * this.#stretch;
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Location } from '../../src/geo/coordinates.ts';
 import { distanceMeters } from '../../src/geo/distance.ts';
-import { metersToShape, nearestMeters, shapeOf } from '../../src/geo/nearest.ts';
+import { crossesEastward, metersToShape, NearestSearch, nearestMeters, shapeOf } from '../../src/geo/nearest.ts';
 import { fc } from '../properties.ts';
 
 const HERE: Location = { lat: 40, lng: -100 };
@@ -64,7 +64,37 @@ test('inside the hole of a polygon: the distance to the edge of the hole', () =>
   assert.equal(nearest('Polygon', island), 0);
 });
 
+test('lines around a place do not hold it', () => {
+  assertMeters(nearest('MultiLineString', [ring([-100, 40], 0.1)]), 0.1 * EAST);
+});
+
+test('of two areas that share an edge, the eastern or the northern one has its places', () => {
+  const holds = (west: number, south: number) => (x: number, y: number) => {
+    const corners = [west, south, west + 2, south, west + 2, south + 2, west, south + 2, west, south];
+    const edges = [0, 2, 4, 6].map((at) => corners.slice(at, at + 4) as [number, number, number, number]);
+    return edges.filter((edge) => crossesEastward(...edge, x, y)).length % 2 === 1;
+  };
+  const owners = (x: number, y: number) => [holds(0, 0), holds(2, 0), holds(0, 2), holds(2, 2)].map((at) => at(x, y));
+  assert.deepEqual(owners(2, 1), [false, true, false, false]);
+  assert.deepEqual(owners(1, 2), [false, false, true, false]);
+  assert.deepEqual(owners(2, 2), [false, false, false, true]);
+});
+
+test('a search takes points, segments without length and what another search has found', () => {
+  const search = new NearestSearch(HERE);
+  search.add(new NearestSearch(HERE));
+  assert.equal(search.meters(), null);
+  search.measureSegment(-100, 40.3, -100, 40.3);
+  assertMeters(search.meters(), 0.3 * NORTH);
+  const other = new NearestSearch(HERE);
+  other.measurePoint(-100, 40.1);
+  search.add(other);
+  assertMeters(search.meters(), 0.1 * NORTH);
+});
+
 test('a ring that is not closed holds the same places', () => {
+  const [, southeast, ...others] = ring([-100, 40], 0.5);
+  assert.equal(nearest('Polygon', [[...others, southeast]]), 0);
   assert.equal(nearest('Polygon', [ring([-100, 40], 0.5).slice(0, -1)]), 0);
 });
 
