@@ -50,8 +50,7 @@ interface ServerSettings {
 
 /**
  * Starts a server on a free loopback port, for the test file that calls this at its top level; it is stopped after the last
- * test, and when the process dies. PERILBOOK_TEST_POSTGRES names another server (postgres://superuser@host:port/), which the
- * tests use in its place and do not stop.
+ * test, and when the process dies.
  */
 export async function startPostgres(options: ServerSettings = {}): Promise<PostgresServer> {
   const server = await launchPostgres(options);
@@ -72,43 +71,14 @@ export function sharedPostgres(): Promise<SharedPostgres> {
 
 /** The same without a test file: the caller stops it. */
 export async function launchPostgres(options: ServerSettings = {}): Promise<PostgresServer & AsyncDisposable> {
-  const given = process.env.PERILBOOK_TEST_POSTGRES;
-  if (given) {
-    const url = new URL(given);
-    const refuse = async () => {
-      throw new Error('The server of PERILBOOK_TEST_POSTGRES is not stopped by tests');
-    };
-    return serverAt(url.hostname, Number(url.port || 5432), url.username || SUPERUSER, {
-      ...{ stop: refuse, start: refuse, [Symbol.asyncDispose]: async () => {} },
-    });
-  }
   // The server's user must get into the folder, wherever TMPDIR is.
   const folder = mkdtempSync(join(tmpdir(), 'perilbook-postgres-'));
-  const server = ownServer(folder, options);
-  const port = await server.start();
-  return serverAt('127.0.0.1', port, SUPERUSER, {
-    stop: server.stop,
-    start: async () => void (await server.start()),
-    async [Symbol.asyncDispose]() {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  });
-}
-
-/** A test that stops the server cannot run on one that is not its own. */
-export const OWN_POSTGRES = { skip: Boolean(process.env.PERILBOOK_TEST_POSTGRES) && 'needs a server of its own' };
-
-function serverAt(
-  host: string,
-  port: number,
-  superuser: string,
-  control: Pick<PostgresServer, 'stop' | 'start'> & AsyncDisposable,
-): PostgresServer & AsyncDisposable {
+  const { start, stop } = ownServer(folder, options);
+  const port = await start();
   let made = 0;
   const mark = `${process.pid}_${Date.now().toString(36)}`;
-  const url: PostgresServer['url'] = ({ database = 'postgres', role = superuser, schema, port: through = port } = {}) =>
-    `postgres://${role}@${host}:${through}/${database}${schema ? `?options=${encodeURIComponent(`-c search_path=${schema}`)}` : ''}`;
+  const url: PostgresServer['url'] = ({ database = 'postgres', role = SUPERUSER, schema, port: through = port } = {}) =>
+    `postgres://${role}@127.0.0.1:${through}/${database}${schema ? `?options=${encodeURIComponent(`-c search_path=${schema}`)}` : ''}`;
   const query: PostgresServer['query'] = async (sql, database) => {
     const client = new Client({ connectionString: url(database ? { database } : {}) });
     await client.connect();
@@ -133,7 +103,12 @@ function serverAt(
       await query(`CREATE DATABASE ${database}`);
       return url({ database });
     },
-    ...control,
+    stop,
+    start: async () => void (await start()),
+    async [Symbol.asyncDispose]() {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -17,8 +17,8 @@ function countMissing(some: ReadonlySet<string>, others: ReadonlySet<string>): n
 }
 
 /*
- * What is promised of a kill, after the restart. An answer that arrived whole is charged, but for those whose charge was
- * still pending at the kill, which are at most the last answer of each connection: a charge becomes final right after its
+ * What is promised of a kill, after the restart. An answer that arrived whole is charged, except those whose charge was
+ * still pending at the kill, at most the last answer of each connection: a charge becomes final right after its
  * response was handed over, and the next call of that connection comes later. Nothing is charged that was not handed over
  * whole to the system, and on the loopback the system delivers what it has: so nothing is charged that did not arrive.
  */

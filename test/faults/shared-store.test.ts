@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { gateBefore, startBin } from '../cli/bin-process.ts';
-import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
+import { startPostgres } from '../postgres-server.ts';
 import { column, openHarness, places } from '../run/harness.ts';
 import type { ChildTask } from '../run/run-child.ts';
 import { releaseLater } from '../service/small-data.ts';
@@ -229,7 +229,6 @@ test('PostgreSQL: one of four workers is killed and started again, three times',
 
 test('PostgreSQL: a worker stands still for longer than the server waits, one is cut off ten times, the server restarts', {
   timeout,
-  ...OWN_POSTGRES,
 }, async (t) => {
   const trial = await sharedTrial(t, {
     ...MANY,

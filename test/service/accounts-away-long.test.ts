@@ -6,7 +6,7 @@ import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
 import { openPostgresAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { startService } from '../../src/service/http/start-service.ts';
-import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
+import { startPostgres } from '../postgres-server.ts';
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { deliveries, openDatabase, pathTo, releaseLater, request, StillClock, subscriptionOf } from './small-data.ts';
 
@@ -114,7 +114,7 @@ test('the server is away: calls cost nothing and say so, once in the log; when i
   assert.equal(await charged(), 2);
 });
 
-test('the server is restarted under load: calls wait, and every answer is charged once', OWN_POSTGRES, async (t) => {
+test('the server is restarted under load: calls wait, and every answer is charged once', async (t) => {
   const { call, charged, numberOf } = await setUp(t, { patienceMs: 10_000, leaseMs: 15_000 });
   const ids = new Set<string>();
   let calls = 0;

@@ -94,7 +94,7 @@ const CALLERS = 12;
 
 /*
  * What is promised of a kill, once the lease of the killed instance has ended: what it left pending is released by the others. An
- * answer that arrived is charged, but for the last one of each connection to the killed instance. Nothing is charged that was
+ * answer that arrived is charged, except the last one of each connection to the killed instance. Nothing is charged that was
  * not handed over whole.
  */
 test('three instances, asked in turn', { timeout: 900_000 }, async (t) => {

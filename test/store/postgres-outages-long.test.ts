@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement } from '../../src/store/ledger/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
+import { startPostgres } from '../postgres-server.ts';
 import { type CommitFault, startTcpProxy } from '../tcp-proxy.ts';
 
 const server = await startPostgres();
@@ -66,7 +66,7 @@ test('a connection that is cut, or refused for a while, makes an operation wait 
   assert.deepEqual(await store.runSpending(limits.run), { charged: 150, unknown: 0, open: 0 });
 });
 
-test('a server that crashes and starts again in the middle loses nothing that was answered', OWN_POSTGRES, async () => {
+test('a server that crashes and starts again in the middle loses nothing that was answered', async () => {
   await using store = await openPostgresStore(server.storeAddress(), systemClock, OWNER);
   const limits = await limitsOf(store);
   let granted = 0;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import { OWN_POSTGRES, startPostgres } from '../postgres-server.ts';
+import { startPostgres } from '../postgres-server.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '../faults/certificates');
 const AUTHORITY = join(CERTIFICATES, 'authority.pem');
@@ -23,7 +23,7 @@ if (process.getuid?.() === 0) chownSync(key, 65_534, 65_534);
 
 const server = await startPostgres({ settings: { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key } });
 
-test('a server must prove itself by a certificate, unless the address says otherwise', OWN_POSTGRES, async () => {
+test('a server must prove itself by a certificate, unless the address says otherwise', async () => {
   const address = server.storeAddress();
   const open = (parameters: string) => openPostgresStore(`${address}${parameters}`, systemClock, OWNER);
   await assert.rejects(open('&sslmode=verify-full'), {

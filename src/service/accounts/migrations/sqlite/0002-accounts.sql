@@ -24,7 +24,7 @@ CREATE TABLE keys (
   replaced_by INTEGER REFERENCES keys (id)
 ) STRICT;
 
--- The running services. One has crashed when nobody holds the lock on the file that is named for its token.
+-- The running services. An instance has crashed if no process holds the lock on the file that is named after its token.
 CREATE TABLE instances (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   token TEXT NOT NULL UNIQUE,
@@ -32,7 +32,7 @@ CREATE TABLE instances (
 ) STRICT;
 
 -- One row for each charged call. Until its answer has been delivered, `pending_by` names the instance that sends it. AUTOINCREMENT: the id of
--- a charge that was taken back is never given again, so that a late settlement cannot meet another call's charge.
+-- a reversed charge is never used again, so that a late settlement cannot change another call's charge.
 CREATE TABLE charges (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   account INTEGER NOT NULL REFERENCES accounts (id),
