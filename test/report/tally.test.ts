@@ -6,7 +6,7 @@ import type { TopicSlug } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
 import { CellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
 import { PLACES_KEPT } from '../../src/report/figures/place-lists.ts';
-import { HIGHEST, scaleOf } from '../../src/report/figures/scales.ts';
+import { HIGHEST } from '../../src/report/figures/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/figures/sums.ts';
 import { type Tallied, Tally } from '../../src/report/figures/tally.ts';
 import { drawnPoint, type Frame, frameOf, HEIGHT, project, WIDTH } from '../../src/report/map/frame.ts';
@@ -305,32 +305,6 @@ test('each level of hexagons has all rows, values and answers', () => {
       { ...sums, bins: coarse!.bins },
       { ...sums, bins: fine!.bins },
     ],
-  );
-});
-
-test('distances in miles or in kilometers', () => {
-  const classes = (units: 'miles' | 'kilometers') => {
-    const scale = scaleOf('park', units);
-    return [1609.3, 1609.4, 804, 16_100].map((meters) => scale.classes[scale.classOf([1, meters], 0)]!.name);
-  };
-  assert.deepEqual(classes('miles'), ['½ to 1 mile', '1 to 2 miles', 'Within ½ mile', 'Beyond 10 miles']);
-  assert.deepEqual(classes('kilometers'), ['1 to 2 km', '1 to 2 km', '500 m to 1 km', 'Beyond 10 km']);
-});
-
-test('an unknown air category, and one by the median index', () => {
-  const air = scaleOf('airQuality', 'miles');
-  const fields = (median: Field): Field[] => ['AQI', 1, 365, 300, 60, 5, 0, 0, 0, 170, median];
-  assert.deepEqual([air.classOf(fields(50), 0), air.classOf(fields(51), 0), air.classOf(fields(null), 0)], [0, 1, 6]);
-  assert.deepEqual(
-    [
-      scaleOf('ozone', 'miles').classOf([1, 'u', 'Strange'], 0),
-      scaleOf('ozone', 'miles').classOf([null, null, null], 0),
-    ],
-    [6, 7],
-  );
-  assert.deepEqual(
-    [scaleOf('radon', 'miles').classOf(['Zone 1'], 0), scaleOf('radon', 'miles').classOf(['Zone 9'], 0)],
-    [2, 3],
   );
 });
 

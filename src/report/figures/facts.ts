@@ -24,7 +24,6 @@ export interface Facts {
   readonly madeAt: string;
   /** The start of the shown run; null before the first run. */
   readonly runAt: string | null;
-  /** The service. */
   readonly source: string;
   readonly sample: boolean;
   /** The datasets on this machine with the answers; null if a service gave them. */
@@ -34,7 +33,6 @@ export interface Facts {
   readonly newest: string | null;
   /** The unit of row numbers in the file: `line`, `row`, `feature`. */
   readonly unit: string;
-  /** The unit of distances. */
   readonly units: Units;
   /** The value columns, e.g. `BuildingTIV + ContentsTIV`; null if the job has none. */
   readonly valueName: string | null;
@@ -46,7 +44,6 @@ export interface Facts {
   readonly invalid: number;
   readonly outsideUs: number;
   readonly places: number;
-  /** All locations. */
   readonly all: Sum;
   /** The locations with an answer to each topic. */
   readonly complete: Sum;
@@ -61,7 +58,6 @@ export interface Facts {
   readonly locations: readonly PlaceAtRisk[];
   /** What changed since an earlier output; null if none was named. */
   readonly changes: Comparison | null;
-  /** Problems of rows. */
   readonly problems: readonly RowProblem[];
   readonly missing: Missing;
   /** Null for answers from local data. */
@@ -120,7 +116,6 @@ export interface PlaceLabel extends LineReference {
   readonly county: string;
 }
 
-/** A circle around a place. */
 interface CircleFacts extends PlaceLabel, Sum {
   readonly places: number;
 }

@@ -91,13 +91,8 @@ function areaTable(
 <caption class="unseen">${title}: ${counted(count, head === 'State' ? 'state' : 'county', head === 'State' ? 'states' : 'counties')}</caption>
 <thead><tr><th scope="col">${head}</th>${heads}</tr></thead>
 <tbody>
-${largest.map(
-  (area) => html`<tr>${line(area, true)}</tr>
-`,
-)}${
-  others !== null &&
-  html`<tr class="rest">${line(others, false)}</tr>
-`
+${largest.map((area) => html`<tr>${line(area, true)}</tr>\n`)}${
+  others !== null && html`<tr class="rest">${line(others, false)}</tr>\n`
 }</tbody>
 <tfoot><tr>${line(all, false)}</tr></tfoot>
 </table>`;
@@ -118,8 +113,7 @@ function circles(facts: Facts): Html | false {
 <tbody>
 ${shown.map(
   (circle, index) =>
-    html`<tr><td class="n">${index + 1}</td><th scope="row">${centerOf(circle)}</th><td class="n">${lineText(circle)}</td><td class="n">${grouped(circle.places)}</td><td class="n">${grouped(circle.locations)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(measure.of(circle))}</td>`}<td class="n">${percent(measure.of(circle), measure.of(all))}</td></tr>
-`,
+    html`<tr><td class="n">${index + 1}</td><th scope="row">${centerOf(circle)}</th><td class="n">${lineText(circle)}</td><td class="n">${grouped(circle.places)}</td><td class="n">${grouped(circle.locations)}</td>${measure.by === 'value' && html`<td class="n">${measure.shown(measure.of(circle))}</td>`}<td class="n">${percent(measure.of(circle), measure.of(all))}</td></tr>\n`,
 )}</tbody>
 </table>`,
   );

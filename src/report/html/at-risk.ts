@@ -70,8 +70,7 @@ ${lines.map((peril) => {
   ] as const;
   const whole = [...parts, { tone: 'unanswered', part: of(peril.notAnswered) }] as const;
   const layer = layerOf(facts, peril.topic);
-  return html`<tr data-layer="${layer}"${layer === first && html` class="chosen"`}><th scope="row">${peril.title}</th><td class="long"><div class="of-answered">${stackedBar(parts)}</div>${isPartly && html`<div class="of-all">${stackedBar(whole)}</div>`}</td><td class="n">${percent(veryHigh, of(peril.answered))}</td><td class="n"><b>${shown(of(peril.severe))}</b></td><td class="n">${percent(of(peril.severe), of(peril.answered))}</td>${answered === null && html`<td class="n">${percent(of(peril.answered), of(facts.all))}</td>`}</tr>
-`;
+  return html`<tr data-layer="${layer}"${layer === first && html` class="chosen"`}><th scope="row">${peril.title}</th><td class="long"><div class="of-answered">${stackedBar(parts)}</div>${isPartly && html`<div class="of-all">${stackedBar(whole)}</div>`}</td><td class="n">${percent(veryHigh, of(peril.answered))}</td><td class="n"><b>${shown(of(peril.severe))}</b></td><td class="n">${percent(of(peril.severe), of(peril.answered))}</td>${answered === null && html`<td class="n">${percent(of(peril.answered), of(facts.all))}</td>`}</tr>\n`;
 })}</tbody>
 </table>`
 }

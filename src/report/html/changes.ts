@@ -86,8 +86,7 @@ ${bridges.map(({ title: name, bridge: { before, steps, now } }) => {
     const taken = steps.find(({ step }) => step === wanted);
     return html`<td class="n">${taken === undefined ? '·' : signed(facts, taken.change)}</td>`;
   });
-  return html`<tr><th scope="row">${name}</th><td class="n">${shownSum(facts, before)}</td>${cells}<td class="n"><b>${shownSum(facts, now)}</b></td></tr>
-`;
+  return html`<tr><th scope="row">${name}</th><td class="n">${shownSum(facts, before)}</td>${cells}<td class="n"><b>${shownSum(facts, now)}</b></td></tr>\n`;
 })}</tbody>
 </table>`;
 }
@@ -105,8 +104,7 @@ ${scrolling(
 <tbody>
 ${lines.map(
   ({ title, step, rows, change, examples }) =>
-    html`<tr><th scope="row">${title}</th><td>${STEP_NAMES[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>
-`,
+    html`<tr><th scope="row">${title}</th><td>${STEP_NAMES[step]}</td><td class="n">${grouped(rows)}</td><td class="n">${signed(facts, change)}</td><td>${step === 'gone' && 'of the earlier output: '}${examples.map((example, index) => html`${index > 0 && ' · '}${lineText(example)} ${quoted(example.key)}`)}${rows > examples.length && ' …'}</td></tr>\n`,
 )}</tbody>
 </table>`,
 )}</details>
@@ -144,10 +142,7 @@ function movesTable(facts: Facts, title: string, moved: readonly RatingMove[]): 
 <caption>${title}</caption>
 <thead><tr><th scope="col">From</th>${used.map((name) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
 <tbody>
-${used.map(
-  (from) => html`<tr><th scope="row">${from}</th>${used.map((to) => cell(from, to))}</tr>
-`,
-)}</tbody>
+${used.map((from) => html`<tr><th scope="row">${from}</th>${used.map((to) => cell(from, to))}</tr>\n`)}</tbody>
 </table>`,
   );
 }

@@ -14,43 +14,33 @@ interface Line {
   readonly rated: Rated;
 }
 
-/** One table each for natural hazards, nearest sites and measurements, if the job has such topics. */
-export function heatSections(facts: Facts): Html[] {
+const INTRODUCTIONS: Readonly<Record<Category, string>> = {
+  natural:
+    'National Risk Index ratings. A rating compares a place with the rest of the country; it is not a probability.',
+  proximity:
+    'The distance from each location to the nearest site of each kind. None found: none within the search radius.',
+  measurement: 'The category of each location, by measurements nearby or for the county.',
+};
+
+/** A table for each scale of the category, if the job has such topics. */
+export function heatSection(facts: Facts, category: Category, id: string, title: string): Html | null {
   const { highest, topics, units } = facts;
-  const of = (category: Category): Line[] =>
-    topics
-      .filter((topic) => topic.category === category)
-      .map((rated) => ({ title: rated.title, scale: scaleOf(rated.topic, units), rated }));
-  const all = highest === null ? [] : [{ title: 'Highest of all hazards', scale: HIGHEST, rated: highest }];
-  const measured = Object.groupBy(of('measurement'), ({ scale }) => scale.id);
-  return [
-    ...part(facts, 'hazards', 'Hazards', [[...all, ...of('natural')]], HAZARDS),
-    ...part(facts, 'sites', 'Nearest sites', [of('proximity')], SITES),
-    ...part(facts, 'measurements', 'Measurements', [measured.air ?? [], measured.radon ?? []], MEASUREMENTS),
-  ];
-}
-
-const HAZARDS =
-  'National Risk Index ratings. A rating compares a place with the rest of the country; it is not a probability.';
-const SITES =
-  'The distance from each location to the nearest site of each kind. None found: none within the search radius.';
-const MEASUREMENTS = 'The category of each location, by measurements nearby or for the county.';
-
-function part(facts: Facts, id: string, title: string, groups: readonly (readonly Line[])[], says: string): Html[] {
-  const shown = groups.filter((lines) => lines.length > 0);
-  if (shown.length === 0) return [];
+  const lines: Line[] = topics
+    .filter((topic) => topic.category === category)
+    .map((rated) => ({ title: rated.title, scale: scaleOf(rated.topic, units), rated }));
+  if (lines.length === 0) return null;
+  if (category === 'natural') lines.unshift({ title: 'Highest of all hazards', scale: HIGHEST, rated: highest! });
   const measure = measureOf(facts);
-  return [
-    section(
-      id,
-      title,
-      html`<p class="says">${says} Shares are of the ${measure.by} that ${measure.by === 'value' ? 'was' : 'were'} answered.</p>
-${shown.map((lines) => {
-  const name = shown.length === 1 ? title : `${title}, ${lines.map((line) => line.title).join(', ')}`;
-  return html`${heatTable(facts, measure, name, lines)}${details(measure, name, lines)}`;
-})}`,
-    ),
-  ];
+  const parts = Object.values(Object.groupBy(lines, ({ scale }) => scale.id)).map((of) => {
+    const name = of.length === lines.length ? title : `${title}, ${of.map((line) => line.title).join(', ')}`;
+    return html`${heatTable(facts, measure, name, of)}${details(measure, name, of)}`;
+  });
+  return section(
+    id,
+    title,
+    html`<p class="says">${INTRODUCTIONS[category]} Shares are of the ${measure.by} that ${measure.by === 'value' ? 'was' : 'were'} answered.</p>
+${parts}`,
+  );
 }
 
 /** The share of each class of the answered sum. */
@@ -70,8 +60,7 @@ function heatTable(facts: Facts, { of }: Measure, title: string, lines: readonly
 <tbody>
 ${lines.map(({ title: topic, rated: { answered, severe, classes } }) => {
   const whole = of(answered);
-  return html`<tr><th scope="row">${topic}</th>${used.map(({ index }) => heatCell(percent(of(classes[index]!), whole), whole === 0 ? 0 : of(classes[index]!) / whole))}<td class="n"><b>${percent(of(severe), whole)}</b></td><td class="n">${percent(whole, of(facts.all))}</td></tr>
-`;
+  return html`<tr><th scope="row">${topic}</th>${used.map(({ index }) => heatCell(percent(of(classes[index]!), whole), whole === 0 ? 0 : of(classes[index]!) / whole))}<td class="n"><b>${percent(of(severe), whole)}</b></td><td class="n">${percent(whole, of(facts.all))}</td></tr>\n`;
 })}</tbody>
 </table>`,
   );
@@ -95,10 +84,8 @@ ${lines.map(({ title: topic, scale, rated: { answered, notAnswered, classes } })
 ${shown.map(({ of, sum, isAnswered }, at) => {
   const share = (part: number, whole: number) =>
     isAnswered ? shareCell(part, whole, of.tone) : html`<td class="n">–</td>`;
-  return html`<tr>${at === 0 && html`<th scope="rowgroup" rowspan="${shown.length}">${topic}</th>`}<th scope="row">${swatch(of.tone)}${of.name}</th><td class="n">${grouped(sum.locations)}</td>${share(sum.locations, answered.locations)}${valued && html`<td class="n">${measure.shown(measure.of(sum))}</td>${share(measure.of(sum), measure.of(answered))}`}</tr>
-`;
-})}</tbody>
-`;
+  return html`<tr>${at === 0 && html`<th scope="rowgroup" rowspan="${shown.length}">${topic}</th>`}<th scope="row">${swatch(of.tone)}${of.name}</th><td class="n">${grouped(sum.locations)}</td>${share(sum.locations, answered.locations)}${valued && html`<td class="n">${measure.shown(measure.of(sum))}</td>${share(measure.of(sum), measure.of(answered))}`}</tr>\n`;
+})}</tbody>\n`;
 })}</table>`,
 )}</details>
 `;

@@ -49,8 +49,7 @@ function ledgerTable(ledger: Credits['ledger']): Html {
 <thead><tr><th scope="col">Kind of call</th>${columns.map(([name]) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
 <tbody>
 ${ledger.map(
-  (line) => html`<tr><th scope="row">${KINDS[line.kind]}</th>${cells((column) => column(line))}</tr>
-`,
+  (line) => html`<tr><th scope="row">${KINDS[line.kind]}</th>${cells((column) => column(line))}</tr>\n`,
 )}</tbody>
 <tfoot><tr><th scope="row">All</th>${cells((column) => ledger.reduce((sum, line) => sum + column(line), 0))}</tr></tfoot>
 </table>`,
@@ -73,11 +72,8 @@ function savings(planned: number, { byCells, byCache, byAreas }: Credits['saved'
 <thead><tr><th scope="col">Part</th><th scope="col" class="n">Credits</th><th scope="col" class="n">Share</th><td></td></tr></thead>
 <tbody>
 ${shown.map(
-  ([
-    name,
-    credits,
-  ]) => html`<tr><th scope="row">${name}</th><td class="n">${grouped(credits)}</td><td class="n">${percent(credits, all)}</td><td class="long">${bar(credits, all, 'plain')}</td></tr>
-`,
+  ([name, credits]) =>
+    html`<tr><th scope="row">${name}</th><td class="n">${grouped(credits)}</td><td class="n">${percent(credits, all)}</td><td class="long">${bar(credits, all, 'plain')}</td></tr>\n`,
 )}</tbody>
 <tfoot><tr><th scope="row">Price without savings</th><td class="n">${grouped(all)}</td><td class="n">${percent(all, all)}</td><td></td></tr></tfoot>
 </table>

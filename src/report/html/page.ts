@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { amount, counted, dateTime, grouped } from '../../base/format-numbers.ts';
-import type { Category } from '../../contract/topics.ts';
 import type { Facts } from '../figures/facts.ts';
 import { measureOf, percent } from '../figures/measure.ts';
 import type { MapFigures } from '../map/map-bins.ts';
 import { accumulationSection } from './accumulation.ts';
 import { riskSection } from './at-risk.ts';
 import { changesSection } from './changes.ts';
-import { heatSections } from './heat-tables.ts';
-import { type Html, type HtmlPart, html, markup, quoted } from './html.ts';
+import { heatSection } from './heat-tables.ts';
+import { type Html, html, markup, quoted } from './html.ts';
 import { locationsSection } from './locations-table.ts';
 import { creditsSection } from './money.ts';
 import { missingSection, qualitySection, sourcesSection } from './quality.ts';
@@ -30,6 +29,7 @@ export const reportScript = (): string => SCRIPTS.map(asset).join('');
 
 /** The page as one file. It loads nothing, and its content security policy forbids it to. */
 export function reportPage(facts: Facts, map: MapFigures): string {
+  const sections = sectionsOf(facts, map);
   const style = reportStyle() + pageNumbers(facts.sample ? 'Sample data' : 'Perilbook hazard report');
   const script = `${reportScript()}setUpReport(document);\n`;
   const policy = `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'`;
@@ -48,11 +48,11 @@ export function reportPage(facts: Facts, map: MapFigures): string {
 ${PATTERNS}
 <a class="skip" href="#content">Skip to the report</a>
 <header class="opening">
-${contents(facts)}
+${contents(sections)}
 <h1>${quoted(titleOf(facts))}: ${counted(facts.all.locations, 'location')}</h1>
 ${opening(facts)}</header>
 <main id="content" class="sections">
-${sections(facts, map)}</main>
+${sections.map(({ body }) => body)}</main>
 <footer>
 ${closing(facts)}
 <p>The page loads nothing from the network.</p>
@@ -65,30 +65,51 @@ ${closing(facts)}
 
 /** The same for a shadow root of another page: without a first-level heading and landmarks, of which a document has one. */
 export function reportSections(facts: Facts, map: MapFigures): string {
+  const sections = sectionsOf(facts, map);
   return html`${PATTERNS}
 <div class="opening">
-${contents(facts)}
+${contents(sections)}
 ${opening(facts)}</div>
 <div class="sections">
-${sections(facts, map)}</div>
+${sections.map(({ body }) => body)}</div>
 <div class="closing">
 ${closing(facts)}
 </div>
 `.text;
 }
 
-function sections(facts: Facts, map: MapFigures): HtmlPart {
-  return [
-    riskSection(facts, map),
-    changesSection(facts),
-    accumulationSection(facts),
-    locationsSection(facts),
-    ...heatSections(facts),
-    qualitySection(facts),
-    missingSection(facts),
-    facts.datasets && sourcesSection(facts.datasets),
-    facts.credits && creditsSection(facts.credits, facts.runAt),
+interface Section {
+  readonly id: string;
+  /** In the table of contents. */
+  readonly name: string;
+  readonly body: Html | null;
+}
+
+function sectionsOf(facts: Facts, map: MapFigures): Section[] {
+  const { highest, datasets, credits, runAt } = facts;
+  const all: readonly Section[] = [
+    { id: 'risk', name: highest === null ? 'Map' : 'At risk', body: riskSection(facts, map) },
+    { id: 'changes', name: 'Changes', body: changesSection(facts) },
+    { id: 'accumulation', name: 'Accumulation', body: accumulationSection(facts) },
+    { id: 'locations', name: 'Locations', body: locationsSection(facts) },
+    ...CATEGORIES.map(([category, id, name]) => ({ id, name, body: heatSection(facts, category, id, name) })),
+    { id: 'quality', name: 'Data quality', body: qualitySection(facts) },
+    { id: 'missing', name: 'Missing answers', body: missingSection(facts) },
+    { id: 'sources', name: 'Sources', body: datasets && sourcesSection(datasets) },
+    { id: 'credits', name: 'Credits', body: credits && creditsSection(credits, runAt) },
   ];
+  return all.filter(({ body }) => body !== null);
+}
+
+const CATEGORIES = [
+  ['natural', 'hazards', 'Hazards'],
+  ['proximity', 'sites', 'Nearest sites'],
+  ['measurement', 'measurements', 'Measurements'],
+] as const;
+
+function contents(sections: readonly Section[]): Html {
+  return html`<nav aria-label="Sections"><ul>
+${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul></nav>`;
 }
 
 /** The style for the numbers of printed pages, generated because a `@page` rule reads no variables. */
@@ -117,10 +138,7 @@ function opening(facts: Facts): Html {
   return html`${sample && html`<p class="sample" role="note"><strong>Sample data.</strong> The answers are made up: do not base decisions on them.</p>`}
 <p class="story">${story}</p>
 <dl class="key">
-${keyFigures(facts).map(
-  ([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>
-`,
-)}</dl>
+${keyFigures(facts).map(([name, value, note]) => html`<div><dt>${name}</dt><dd>${value}<small>${note}</small></dd></div>\n`)}</dl>
 <p class="says">Perilbook hazard report · ${quoted(input)} · ${counted(topics.length, 'topic')} · answers from ${quoted(source)}${
     oldest !== null && newest !== null && html`, ${dated(oldest, newest)}`
   } · ${runAt === null ? 'No run yet' : `as of the run of ${time(runAt)}`} · report of ${time(madeAt)}</p>
@@ -164,28 +182,6 @@ function currencyTotals(facts: Facts): Html | false {
       `${amount(value ?? 0, code)}${code === null ? ' without a currency' : ''} (${counted(locations, 'location')})`,
   );
   return html`<p class="note" role="note"><strong>Several currencies:</strong> ${totals.join(', ')}. They are not added: values below are ${currency ?? 'without a currency'} only, and rows in other currencies count as locations without a value. To see another currency, use <code>--currency</code>.</p>`;
-}
-
-function contents({ highest, topics, changes, datasets }: Facts): Html {
-  const has = (wanted: Category) => topics.some(({ category }) => category === wanted);
-  const list: (readonly [string, string, boolean])[] = [
-    ['risk', highest === null ? 'Map' : 'At risk', true],
-    ['changes', 'Changes', changes !== null],
-    ['accumulation', 'Accumulation', true],
-    ['locations', 'Locations', has('natural')],
-    ['hazards', 'Hazards', has('natural')],
-    ['sites', 'Nearest sites', has('proximity')],
-    ['measurements', 'Measurements', has('measurement')],
-    ['quality', 'Data quality', true],
-    ['missing', 'Missing answers', true],
-    datasets === null ? ['credits', 'Credits', true] : ['sources', 'Sources', true],
-  ];
-  const shown = list.filter(([, , isShown]) => isShown);
-  return html`<nav aria-label="Sections"><ul>
-${shown.map(
-  ([id, name]) => html`<li><a href="#${id}">${name}</a></li>
-`,
-)}</ul></nav>`;
 }
 
 function closing({ sample, unit }: Facts): Html {

@@ -20,10 +20,8 @@ ${
 <thead><tr><th scope="col">Problem</th><th scope="col" class="n">Rows</th><th scope="col">${capital(unit)}s of the file</th></tr></thead>
 <tbody>
 ${problems.map(
-  (
-    problem,
-  ) => html`<tr><th scope="row">${quoted(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(lineText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>
-`,
+  (problem) =>
+    html`<tr><th scope="row">${quoted(problem.note)}</th><td class="n">${grouped(problem.rows)}</td><td>${problem.places.map(lineText).join(' · ')}${problem.rows > problem.places.length && ' …'}</td></tr>\n`,
 )}</tbody>
 </table>`,
       )
@@ -83,11 +81,8 @@ ${scrolling(
 <thead><tr><th scope="col">Status</th><th scope="col" class="n">Rows</th><th scope="col" class="n">Share</th><th scope="col">Meaning</th></tr></thead>
 <tbody>
 ${shown.map(
-  ([
-    status,
-    meaning,
-  ]) => html`<tr><th scope="row"><code>${status}</code></th><td class="n">${grouped(counts.get(status)!)}</td><td class="n">${percent(counts.get(status)!, rows)}</td><td>${meaning}</td></tr>
-`,
+  ([status, meaning]) =>
+    html`<tr><th scope="row"><code>${status}</code></th><td class="n">${grouped(counts.get(status)!)}</td><td class="n">${percent(counts.get(status)!, rows)}</td><td>${meaning}</td></tr>\n`,
 )}</tbody>
 <tfoot><tr><th scope="row">All</th><td class="n">${grouped(rows)}</td><td class="n">${percent(rows, rows)}</td><td></td></tr></tfoot>
 </table>`,
@@ -100,8 +95,7 @@ function reasons(notes: Facts['missing']['reasons']): Html {
   return html`<h3>Most common reasons</h3>
 <ul class="plain">
 ${shown.map(
-  ({ note, rows }) => html`<li>${counted(rows, 'row')}: ${quoted(note)}</li>
-`,
+  ({ note, rows }) => html`<li>${counted(rows, 'row')}: ${quoted(note)}</li>\n`,
 )}${notes.length > shown.length && html`<li>and ${counted(notes.length - shown.length, 'other reason')}</li>`}</ul>
 `;
 }
@@ -123,18 +117,14 @@ ${scrolling(
 <tbody>
 ${datasets.map(
   ({ name, level, vintage, states, source }) =>
-    html`<tr><th scope="row"><code>${name}</code>${level !== '' && html` (${level})`}</th><td>${quoted(vintage)}</td><td>${states?.join(', ') ?? 'US'}</td><td>${quoted(source)}</td></tr>
-`,
+    html`<tr><th scope="row"><code>${name}</code>${level !== '' && html` (${level})`}</th><td>${quoted(vintage)}</td><td>${states?.join(', ') ?? 'US'}</td><td>${quoted(source)}</td></tr>\n`,
 )}</tbody>
 </table>`,
 )}${
   licences.size > 0 &&
   html`<h3>Licences</h3>
 <ul class="plain">
-${[...licences].map(
-  ([licence, source]) => html`<li>${quoted(source)}: ${quoted(licence)}</li>
-`,
-)}</ul>
+${[...licences].map(([licence, source]) => html`<li>${quoted(source)}: ${quoted(licence)}</li>\n`)}</ul>
 `
 }`,
   );

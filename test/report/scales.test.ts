@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Field } from '../../src/contract/answer.ts';
+import type { TopicSlug } from '../../src/contract/topics.ts';
+import { reading, scaleOf, type Units } from '../../src/report/figures/scales.ts';
+
+const AQI = (median: Field): Field[] => ['AQI', 1, 365, 300, 60, 5, 0, 0, 0, 170, median];
+
+/** Of each scale: its classes in reading order, the severe ones, and the class of answers. */
+const SCALES: readonly {
+  readonly topic: TopicSlug;
+  readonly units?: Units;
+  readonly classes: string;
+  readonly severe: string;
+  /** How many fields decide. */
+  readonly fields: number;
+  readonly answers: readonly (readonly [fields: readonly Field[], name: string])[];
+}[] = [
+  {
+    topic: 'hail',
+    classes:
+      'Very High 5, Relatively High 4, Relatively Moderate 3, Relatively Low 2, Very Low 1, No Rating none, Insufficient Data sparse, Not Applicable void',
+    severe: 'Relatively High or Very High: Very High, Relatively High',
+    fields: 1,
+    answers: [
+      [['Very High'], 'Very High'],
+      [['Not Applicable'], 'Not Applicable'],
+      [[null], 'Not answered'],
+    ],
+  },
+  {
+    topic: 'park',
+    classes:
+      'Within ½ mile 6, ½ to 1 mile 5, 1 to 2 miles 4, 2 to 5 miles 3, 5 to 10 miles 2, Beyond 10 miles 1, None found void, Distance not given sparse',
+    severe: 'within 1 mile: Within ½ mile, ½ to 1 mile',
+    fields: 2,
+    answers: [
+      [[1, 804], 'Within ½ mile'],
+      [[1, 1609.3], '½ to 1 mile'],
+      [[1, 1609.344], '1 to 2 miles'],
+      [[1, 16_100], 'Beyond 10 miles'],
+      [[0, null], 'None found'],
+      [[2, null], 'Distance not given'],
+      [[null, null], 'Not answered'],
+      [[], 'Not answered'],
+    ],
+  },
+  {
+    topic: 'park',
+    units: 'kilometers',
+    classes:
+      'Within 500 m 6, 500 m to 1 km 5, 1 to 2 km 4, 2 to 5 km 3, 5 to 10 km 2, Beyond 10 km 1, None found void, Distance not given sparse',
+    severe: 'within 1 km: Within 500 m, 500 m to 1 km',
+    fields: 2,
+    answers: [
+      [[1, 499], 'Within 500 m'],
+      [[1, 1000], '1 to 2 km'],
+      [[1, 10_000], 'Beyond 10 km'],
+    ],
+  },
+  ...(['airQuality', 'ozone'] as const).map((topic) => ({
+    topic,
+    classes:
+      'Hazardous 6, Very Unhealthy 5, Unhealthy 4, Unhealthy for Sensitive Groups 3, Moderate 2, Good 1, Other none',
+    severe: 'worse than Moderate: Hazardous, Very Unhealthy, Unhealthy, Unhealthy for Sensitive Groups',
+    // The median index of the year, or the service's rating.
+    fields: topic === 'airQuality' ? 11 : 3,
+    answers:
+      topic === 'airQuality'
+        ? ([
+            [AQI(50.4), 'Good'],
+            [AQI(51), 'Moderate'],
+            [AQI(301), 'Hazardous'],
+            [AQI(null), 'Other'],
+            [AQI(null).with(0, null), 'Not answered'],
+          ] as const)
+        : ([
+            [[1, 'u', 'Good'], 'Good'],
+            [[1, 'u', 'Hazardous'], 'Hazardous'],
+            [[1, 'u', 'Strange'], 'Other'],
+            [[null, null, null], 'Not answered'],
+          ] as const),
+  })),
+  {
+    topic: 'radon',
+    classes: 'Zone 1 5, Zone 2 3, Zone 3 1, Other none',
+    severe: 'in Zone 1: Zone 1',
+    fields: 1,
+    answers: [
+      [['Zone 1'], 'Zone 1'],
+      [['Zone 3'], 'Zone 3'],
+      [['Zone 9'], 'Other'],
+      [[null], 'Not answered'],
+    ],
+  },
+];
+
+for (const { topic, units = 'miles', classes, severe, fields, answers } of SCALES) {
+  test(`the scale of ${topic} in ${units}`, () => {
+    const scale = scaleOf(topic, units);
+    const read = reading(scale);
+    assert.equal(read.map(({ of }) => `${of.name} ${of.tone}`).join(', '), `${classes}, Not answered unanswered`);
+    const isSevere = ({ index }: { readonly index: number }) => index >= scale.severe.from && index < scale.ordered;
+    const names = read.filter(isSevere).map(({ of }) => of.name);
+    assert.equal(`${scale.severe.words}: ${names.join(', ')}`, severe);
+    assert.equal(scale.fields, fields);
+    for (const [answer, name] of answers) {
+      // The fields of another topic stand before.
+      assert.equal(scale.classes[scale.classOf(['Very Low', ...answer], 1)]!.name, name, String(answer));
+    }
+  });
+}
