@@ -9,12 +9,12 @@ import { ROOT } from '../cli/command-line.ts';
 /** Options of every command; `all` goes with `help`. */
 const COMMON = ['help', 'all', 'version'];
 
-/** The commands in inline code and in blocks, up to a comment, a pipe or a continuation. */
+/** The commands in inline code and in blocks, up to a comment, a pipe, a continuation or the next sentence. */
 function commandsIn(text: string): string[] {
   const code = [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm), ...text.matchAll(/`([^`]+)`/g)].map(([, part]) => part!);
   return code.flatMap((part) =>
     [...part.matchAll(/(?:^|[\s(])perilbook ([a-z].*)/gm)].map(([, words]) =>
-      words!.split(/\s#|[|;>&]|\$\(|\)/)[0]!.trim(),
+      words!.split(/\s#|[|;>&]|\$\(|\)|\. [A-Z]/)[0]!.trim(),
     ),
   );
 }
