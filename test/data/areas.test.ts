@@ -67,35 +67,6 @@ test('a polygon cut in two along any line: every location inside is in exactly o
   );
 });
 
-test('a star-shaped polygon holds a place when it is nearer to the centre than the edge in its direction', () => {
-  const radius = fc.double({ min: 1, max: 4, noNaN: true });
-  const angle = fc.double({ min: 0, max: 2 * Math.PI, noNaN: true });
-  fc.assert(
-    fc.property(fc.array(radius, { minLength: 3, maxLength: 20 }), angle, radius, (radii, direction, distance) => {
-      const corner = (index: number): [number, number] => {
-        const at = (2 * Math.PI * index) / radii.length;
-        const r = radii[index % radii.length]!;
-        return [r * Math.cos(at), r * Math.sin(at)];
-      };
-      const ring = [...radii.map((_, index) => corner(index)), corner(0)];
-      const outline = outlineOf({ type: 'Polygon', coordinates: [ring] });
-      const edge = edgeInDirection(radii, corner, direction);
-      fc.pre(Math.abs(edge - distance) > 1e-5);
-      const location = { lng: distance * Math.cos(direction), lat: distance * Math.sin(direction) };
-      assert.equal(outlineHolds(outline, location), distance < edge);
-    }),
-    { seed: 3, numRuns: 200 },
-  );
-});
-
-function edgeInDirection(radii: readonly number[], corner: (i: number) => [number, number], direction: number): number {
-  const index = Math.floor((direction / (2 * Math.PI)) * radii.length);
-  const [ax, ay] = corner(index);
-  const [bx, by] = corner(index + 1);
-  const cross = Math.cos(direction) * (by - ay) - Math.sin(direction) * (bx - ax);
-  return (ax * (by - ay) - ay * (bx - ax)) / cross;
-}
-
 test('holes are outside, islands in holes and second polygons inside', () => {
   const { coordinates: outer } = square(0, 0, 8);
   const hole = square(2, 2, 4).coordinates[0]!.toReversed();

@@ -60,22 +60,3 @@ test('the faulty rows are each faulty in their own way', () => {
   assert.deepEqual(dms, [`29°45'37"N`, `95°22'11"W`]);
   assert.deepEqual(words, ['n/a', 'n/a']);
 });
-
-test('the listings are written as a spreadsheet writes them', () => {
-  const text = inputs.get('listings.csv')!;
-  assert.ok(text.startsWith('\ufeffid,'));
-  assert.equal(text.match(/(?<!\r)\n/g), null);
-  assert.match(text, /é/);
-  assert.match(text, /"[^"]*, Apt 4B"/);
-  const rows = rowsOf('listings.csv');
-  assert.equal(rows.length, 40);
-  for (const { lat, lng, state, id } of rows) {
-    assert.equal(land.countyAt({ lat: Number(lat), lng: Number(lng) })?.state, state, id);
-  }
-});
-
-test('the small sample has twelve rows in eight cells', () => {
-  const rows = rowsOf('portfolio-small.csv');
-  assert.equal(rows.length, 12);
-  assert.equal(new Set(rows.map((row) => cellKey(row.latitude!, row.longitude!))).size, 8);
-});

@@ -90,16 +90,6 @@ test('every county is rated for all natural topics by the rules of the index, an
   assert.deepEqual(ranks, ranks.toSorted(), 'a higher score never has a lower rating');
 });
 
-test('no peril is rated the same everywhere in a large state that has it', () => {
-  const states = new Map(counties.map(({ geoid, state }) => [geoid, state]));
-  const ofFlorida = recordsOf('nri').filter(({ geoid }) => states.get(geoid) === 'FL');
-  const byTopic = Map.groupBy(ofFlorida, ({ topic }) => topic);
-  const varied = [...byTopic.values()].filter((own) => new Set(own.map(({ rating }) => rating)).size > 1);
-  assert.ok(varied.length >= 12, `${varied.length} topics`);
-  const high = ofFlorida.filter(({ rating }) => rating === 'Relatively High' || rating === 'Very High');
-  assert.ok(high.length > 150 && high.length < 500, `${high.length} of ${ofFlorida.length} ratings are high`);
-});
-
 const HIGH: readonly Rating[] = ['Relatively High', 'Very High'];
 const LOW: readonly Rating[] = ['No Rating', 'Very Low', 'Relatively Low'];
 const NONE: readonly Rating[] = ['Not Applicable'];

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'csv-parse/sync';
 import { strToU8, zipSync } from 'fflate';
-import { SOURCES } from '../../../src/data/sources/source-table.ts';
+import { columnStem } from '../../../src/columns/topic-columns.ts';
+import { NATURAL_SLUGS } from '../../../src/contract/topics.ts';
+import { NRI_PREFIXES } from '../../../src/data/loaders/nri.ts';
+import { chooseSources, SOURCES } from '../../../src/data/sources/source-table.ts';
 import { readLand } from '../../../src/sample/land.ts';
 import { perilbook } from '../../cli/command-line.ts';
 import { MovedClock } from '../../moved-clock.ts';
 import { workbook } from '../../rows/xlsx-fixture.ts';
+import { square } from '../../service/small-data.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
+import { geojson } from '../loaders/loading.ts';
 import { type AgencyMirror, agencyMirror, type MirroredLayer } from './agency-mirror.ts';
 
 const NOW = '2026-06-01T12:20:00Z';
@@ -49,7 +55,7 @@ const withoutProtocol = (url: string) => url.replace('https://', '');
 const table = (header: string, row: (index: number) => string) =>
   `${header}\n${Array.from({ length: ROWS }, (_, index) => `${row(index)}\n`).join('')}`;
 
-/** All sources but those of natural topics, in the forms in which they are published. */
+/** The sources of sites and measurements, in the forms in which they are published. */
 function serveSites(mirror: AgencyMirror): void {
   for (const { loader, download, when } of SOURCES) {
     if (download.kind !== 'layer' || when === 'named' || !(loader in ATTRIBUTES)) continue;
@@ -150,4 +156,98 @@ test('every source of sites and measurements comes from its server into the data
   const list = JSON.parse((await perilbook(['data', '--json'], options)).stdout);
   const here = list.sources.filter((one: { downloaded: unknown }) => one.downloaded !== null);
   assert.ok(!here.some((one: { source: string }) => one.source === 'alternative-fuels'));
+});
+
+const RATED = { RISKR: 'Very High', RISKS: 99, AFREQ: 0.5 };
+
+/** A tract and its county in Virginia, and what each source of a natural topic has there. */
+function serveNatural(mirror: AgencyMirror): void {
+  const outline = square(-78, 37.3, 0.1);
+  const zip = (path: string, name: string, text: string) =>
+    mirror.files.set(path, { body: Buffer.from(zipSync({ [name]: strToU8(text) })), etag: '"1"' });
+  const text = (path: string, content: string) => mirror.files.set(path, { body: Buffer.from(content), etag: '"1"' });
+  const boundary = (GEOID: string) => geojson([{ properties: { GEOID }, geometry: outline }]);
+  const census = 'www2.census.gov/geo/tiger/GENZ2025/shp/cb_2025';
+  zip(`${census}_51_tract_500k.zip`, 'tracts.geojson', boundary('51007000100'));
+  zip(`${census}_us_county_500k.zip`, 'counties.geojson', boundary('51007'));
+  const codes = { STATEABBRV: 'VA', STATEFIPS: '51', STCOFIPS: '51007', NRI_VER: 'December 2025' };
+  const figures = NRI_PREFIXES.flatMap(([, prefix]) =>
+    Object.entries(RATED).map(([suffix, value]) => [`${prefix}_${suffix}`, value] as const),
+  );
+  const fire = { IncidentName: 'Ridge', IncidentTypeCategory: 'WF', POOState: 'US-VA', FireDiscoveryDateTime: 1.7e12 };
+  const prefixed = Object.fromEntries(Object.entries(fire).map(([name, value]) => [`attr_${name}`, value]));
+  const point = { type: 'Point', coordinates: [-77.9, 37.4] };
+  const layers: Readonly<Record<string, MirroredLayer['rows'][number]>> = {
+    'nri-tracts': { attributes: { ...codes, TRACTFIPS: '51007000100', ...Object.fromEntries(figures) } },
+    'nri-counties': { attributes: { ...codes, ...Object.fromEntries(figures) } },
+    'wildfire-incidents': { attributes: fire, geometry: point },
+    'wildfire-history': { attributes: fire, geometry: point },
+    'wildfire-perimeters': { attributes: prefixed, geometry: outline },
+  };
+  for (const [name, row] of Object.entries(layers)) {
+    const { layer } = SOURCES.find((source) => source.name === name)!.download as { layer: string };
+    mirror.layers.set(withoutProtocol(layer), { fields: Object.keys(row.attributes), rows: [row], edited: 1.77e12 });
+  }
+  const report = (magnitude: string, segment: string) =>
+    `1,2024,1,7,2024-01-07,17:17:00,3,VA,51,1,${magnitude},0,0,0,0,37.4,-77.9,37.41,-77.91,1,9,1,1,${segment},7,0,0,0\n`;
+  const spc = 'www.spc.noaa.gov/wcm/';
+  const names = ['1950-2023_actual_tornadoes.csv', '1950-2024_actual_tornadoes.csv', '1955-2024_hail.csv.zip'];
+  text(spc, `<html>${names.map((name) => `<a href="data/${name}">x</a>`).join('')}</html>`);
+  text(`${spc}data/${names[1]}`, report('2', '1'));
+  zip(`${spc}data/${names[2]}`, 'hail.csv', report('1.75', '0'));
+  const hurdat = 'www.nhc.noaa.gov/data/hurdat/';
+  const oceans = ['hurdat2-1851-2025-091226.txt', 'hurdat2-nepac-1949-2025-091426.txt'];
+  text(hurdat, `<html>${oceans.map((name) => `<a href="${name}">x</a>`).join('')}</html>`);
+  for (const [index, name] of oceans.entries()) {
+    const fix = `20250628, 1800,  , HU, 37.4N,  77.9W,  85,  973,${'    0,'.repeat(12)}`;
+    text(hurdat + name, `${['AL', 'EP'][index]}012025,             ARTHUR,      1,\n${fix}\n`);
+  }
+  mirror.quakes = [{ time: Date.UTC(2024, 0, 1), lat: 37.4, lng: -77.9 }];
+}
+
+test('every source of natural topics comes from its server, and a place in the tract gets its ratings', async (t) => {
+  const folder = temporaryFolder(t);
+  const mirror = await agencyMirror(t);
+  serveNatural(mirror);
+  const options = { folder, env: { XDG_DATA_HOME: folder }, clock: new MovedClock(NOW) };
+  const data = async (...args: string[]) => {
+    const { code, stdout, stderr } = await perilbook(['data', ...args, '--mirror', mirror.url, '--json'], options);
+    assert.equal(code, 0, stderr + stdout);
+    return (JSON.parse(stdout).sources as { source: string; records?: number; new_files: number }[]).filter(
+      ({ new_files }) => new_files > 0,
+    );
+  };
+  const got = await data('get', 'natural', '--states', 'VA', '--yes');
+  assert.equal(
+    got.every(({ records }) => records! > 0),
+    true,
+    JSON.stringify(got),
+  );
+  const natural = chooseSources(['natural'], true).sources.map(({ name }) => name);
+  assert.deepEqual(got.map(({ source }) => source).sort(), natural.sort());
+
+  writeFileSync(join(folder, 'places.csv'), 'lat,lng\n37.35,-77.95\n');
+  const ran = await perilbook(['run', 'places.csv', '--topics', 'natural'], options);
+  assert.equal(ran.code, 0, ran.stderr);
+  const [row] = parse(readFileSync(join(folder, 'places.hazards.csv')), { columns: true }) as Record<string, string>[];
+  for (const topic of NATURAL_SLUGS) {
+    const stem = columnStem(topic);
+    const { RISKR, RISKS, AFREQ } = RATED;
+    const rated = ['rating', 'score', 'frequency'].map((name) => row![`${stem}_${name}`]);
+    assert.deepEqual(rated, [RISKR, String(RISKS), String(AFREQ)], topic);
+  }
+  const counts = ['earthquake_records', 'hail_reports', 'hurricane_tracks', 'tornado_reports'];
+  assert.deepEqual(
+    counts.map((name) => row![name]),
+    ['1', '1', '2', '1'],
+  );
+
+  assert.deepEqual(await data('update'), [], 'nothing changed');
+  const { layer } = SOURCES.find(({ name }) => name === 'nri-counties')!.download as { layer: string };
+  const counties = mirror.layers.get(withoutProtocol(layer))!;
+  mirror.layers.set(withoutProtocol(layer), { ...counties, edited: 1.78e12 });
+  assert.deepEqual(
+    (await data('update')).map(({ source }) => source),
+    ['nri-counties'],
+  );
 });

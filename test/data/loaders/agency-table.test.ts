@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parse } from 'csv-parse/sync';
 import { tableRecords } from '../../../src/data/loaders/agency-table.ts';
 import type { TextForm } from '../../../src/formats/csv/parsed-records.ts';
-import { fc } from '../../properties.ts';
 import { LONG } from '../../tier.ts';
 import { all, fileOf } from './loading.ts';
 
@@ -66,20 +64,6 @@ test('a file larger than a block is read, with quoted cells across the ends of b
     assert.deepEqual(cells, [String(i), `é "${i}" \n end`, 'x'.repeat(i % 50)]);
     assert.equal(line, 1 + 2 * i);
   }
-});
-
-test('a file that csv-parse reads is read the same', async (t) => {
-  const cell = fc.string({ unit: fc.constantFrom('a', ',', '"', '\n', 'é', ' '), maxLength: 6 });
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 8 }), async (rows) => {
-      const text = rows.map((row) => `${row.map((c) => `"${c.replaceAll('"', '""')}"`).join(',')}\n`).join('');
-      assert.deepEqual(
-        (await read(t, text)).map(({ cells }) => cells),
-        parse(text),
-      );
-    }),
-    { numRuns: 60, seed: 5 },
-  );
 });
 
 test('a quote that is not closed is refused with its line, so that no rows vanish into its cell', LONG, async (t) => {

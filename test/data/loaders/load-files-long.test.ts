@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadFiles } from '../../../src/data/loaders/load-files.ts';
-import { LOADERS } from '../../../src/data/loaders/loader-table.ts';
 import { describeData } from '../../../src/data/tables/describe-data.ts';
 import { DatasetLoad, importDataset } from '../../../src/data/tables/import-dataset.ts';
 import type { EventRecord } from '../../../src/data/tables/records.ts';
@@ -107,11 +106,7 @@ test('of two simultaneous loads of a dataset the one that began last counts, and
   assert.equal(describeData(database).datasets[0]!.rows, 1);
 });
 
-test('every loader says what it is for, and an unknown one is refused with the list', async (t) => {
-  for (const [name, { describe }] of LOADERS) {
-    assert.match(name, /^[a-z0-9-]+$/);
-    assert.ok(describe.length > 20, name);
-  }
+test('an unknown loader is refused with the list', async (t) => {
   const database = openDatabase(t);
   await assert.rejects(loadFiles(database, 'rain', ['x'], {}, clock), { code: 'USAGE', message: /no loader "rain"/ });
   await assert.rejects(loadFiles(database, 'hail', ['/no/such/file.csv'], {}, clock), { code: 'SERVICE_DATA' });

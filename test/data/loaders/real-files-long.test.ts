@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { NATURAL_SLUGS, type NaturalSlug } from '../../../src/contract/topics.ts';
+import { createAreaFinder } from '../../../src/data/tables/area-finder.ts';
 import { noRealData, realFile } from '../../real-data.ts';
 import { loading, rejects } from './loading.ts';
 
@@ -114,3 +115,58 @@ for (const [loader, files, counts, rejected] of FILES) {
     assert.deepEqual(rejects(result), rejected);
   });
 }
+
+/** Extracts of agencies' files from public repositories. */
+const skip = existsSync(realFile('agencies')) ? noRealData : 'no extracts are here';
+
+/** The files of a pattern such as `tracts_{11,44}.geojson`. */
+function filesOf(pattern: string): string[] {
+  const [, before = pattern, choices = '', after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
+  return choices.split(',').map((choice) => realFile(`agencies/${before}${choice}${after}`));
+}
+
+/** Extracts of agencies' files from public repositories, and what was counted in them by other means. */
+const EXTRACTS: readonly (readonly [loader: string, files: string, counts: readonly number[], states?: string])[] = [
+  ['lmop', 'lmop/lmopdata{ct,de,ma,md,nj,ny}.csv', [355, 316, 201], 'CT,DE,MA,MD,NJ,NY'],
+  ['wildfire-incidents', 'wfigs_current.csv', [3, 1, 1]],
+  ['wildfire-history', 'wfigs_current.csv', [3, 2, 2]],
+  ['superfund', 'npl_sites_with_status_1row.csv', [1, 1, 1], 'MD'],
+  ['counties', 'boundaries/geojson-counties-fips.json.gz', [3221, 3221, 3221]],
+  ['counties', 'boundaries/nc.shp', [100, 100, 100]],
+  ['areas', 'boundaries/tl_2023_44_tract.shp', [250, 250, 250]],
+  ['areas', 'boundaries/tracts_{11,44,78}.geojson', [455, 455, 455]],
+];
+
+for (const [loader, pattern, counts, states] of EXTRACTS) {
+  test(`${loader}: agencies/${pattern}`, { skip }, async (t) => {
+    const { load } = loading(t);
+    const result = await load(loader, filesOf(pattern));
+    assert.deepEqual([result.rows, result.loaded, result.records], counts);
+    assert.equal(result.states?.join(), states);
+  });
+}
+
+test('the Census Bureau’s internal point of each tract lies in it', { skip }, async (t) => {
+  const files = filesOf('boundaries/tracts_{11,44,78}.geojson');
+  const { database, load } = loading(t);
+  await load('areas', files);
+  const find = createAreaFinder(database);
+  for (const { GEOID, INTPTLAT, INTPTLON } of files.flatMap(tractsOfGeojson)) {
+    assert.equal(find({ lat: Number(INTPTLAT), lng: Number(INTPTLON) })?.geoid, GEOID);
+  }
+});
+
+function tractsOfGeojson(file: string): Record<string, string>[] {
+  const { features } = JSON.parse(readFileSync(file, 'utf8')) as { features: { properties: Record<string, string> }[] };
+  return features.map(({ properties }) => properties);
+}
+
+test('FEMA’s summary table, which has no hazards, is refused', { skip }, async (t) => {
+  const { load } = loading(t);
+  for (const force of [false, true]) {
+    await assert.rejects(load('nri', filesOf('NRI_summary_counties_Nov2021.csv'), { force }), {
+      code: 'SERVICE_DATA',
+      message: /it has no ratings, scores and frequencies of hazards/,
+    });
+  }
+});

@@ -303,20 +303,6 @@ test('boundaries and ratings of a second state do not replace those of the first
   ]);
 });
 
-test('a line across a border is in the files of both states, and is loaded once', async (t) => {
-  const { database, load } = loading(t);
-  const across = lines('-120.5 39.2, -119.5 39.2');
-  const west = lines('-121 39, -121.1 39');
-  const east = lines('-117 39, -117.1 39');
-  const file = (name: string, ...geometries: object[]) => {
-    const features = geometries.map((geometry) => ({ properties: { VOLTAGE: 1 }, geometry }));
-    return fileOf(t, `${name}.geojson`, geojson(features));
-  };
-  await load('transmission-lines', file('ca', west, across), { states: ['CA'] });
-  await load('transmission-lines', file('nv', across, east), { states: ['NV'] });
-  assert.equal(featuresOf(database, 'sites_highVoltageLine').length, 3);
-});
-
 test('a file may replace more sample data than it has rows', async (t) => {
   const { load, database } = loading(t);
   const records = Array.from({ length: 90 }, () => featureAt(-119, 36));
