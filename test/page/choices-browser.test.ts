@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Page } from 'playwright-core';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { places } from '../run/harness.ts';
-import { nothingFound, openPage, options, price, title } from './page-scene.ts';
+import { choose, nothingFound, openPage, options, price, title } from './page-scene.ts';
 import { allSources, openUi } from './ui-scene.ts';
 
 const CELLS = 60;
@@ -17,18 +15,10 @@ function portfolio(): string {
   return `policyID,lat,lng,tiv\n${rows.join('')}`;
 }
 
-async function openBook(page: Page, folder: string): Promise<void> {
-  const file = join(folder, 'book.csv');
-  writeFileSync(file, portfolio());
-  await page.setInputFiles('#file', file);
-  await page.click('[data-topics="none"]');
-  await page.getByLabel('Wildfire').click();
-}
-
 test('a run from local data speaks of no credits, asks nothing, and shows its results', options, async (t) => {
   const scene = await openUi(t, (harness) => allSources(harness));
   const { page, complaints } = await openPage(t, scene);
-  await openBook(page, scene.harness.folder);
+  await choose(page, scene, portfolio());
   await price(page, String(CELLS));
   assert.match((await page.locator('#about').textContent())!, /account 127\.0\.0\.1/);
   await page.fill('#budget', '1.5');
@@ -52,7 +42,7 @@ test('a run from local data speaks of no credits, asks nothing, and shows its re
 test('source, areas and way to buy change the price at once and survive a reload', options, async (t) => {
   const scene = await openUi(t, (harness) => allSources(harness, ['superfund']));
   const { page, complaints } = await openPage(t, scene);
-  await openBook(page, scene.harness.folder);
+  await choose(page, scene, portfolio());
   await price(page, String(CELLS));
   await page.click('[data-topics="none"]');
   await page.getByLabel('Superfund').click();
@@ -88,7 +78,7 @@ test('source, areas and way to buy change the price at once and survive a reload
 test('Start right after another choice asks with the price of that choice, and runs it', options, async (t) => {
   const scene = await openUi(t);
   const { page } = await openPage(t, scene);
-  await openBook(page, scene.harness.folder);
+  await choose(page, scene, portfolio());
   await price(page, String(CELLS));
   await page.fill('#budget', '70');
   // Two clicks in one task: the price of two topics is not there yet.
@@ -111,7 +101,7 @@ test('the page ends in the report: renewed while answers come, it keeps map, fil
   // Ten credits a minute, of which one takes 0.6 s.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 10 });
   const { page, complaints } = await openPage(t, scene);
-  await openBook(page, scene.harness.folder);
+  await choose(page, scene, portfolio());
   await price(page, String(CELLS));
   await page.fill('#budget', '30');
   // A drawing that takes longer than an update of the run: it is waited for, not asked again.
@@ -174,7 +164,7 @@ test(
   async (t) => {
     const scene = await openUi(t);
     const { page } = await openPage(t, scene, { viewport: { width: 1440, height: 900 } });
-    await openBook(page, scene.harness.folder);
+    await choose(page, scene, portfolio());
     await price(page, String(CELLS));
     await page.fill('#budget', '5');
     await page.locator('#budget-meaning', { hasText: 'places' }).waitFor();

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { makeJob } from '../../src/job/settings.ts';
 import { places } from '../run/harness.ts';
-import { isFocused, nothingFound, openPage, options, price, title } from './page-scene.ts';
+import { choose, isFocused, nothingFound, onlyWildfire, openPage, options, price, title } from './page-scene.ts';
 import { openUi } from './ui-scene.ts';
 
 /** A file whose last rows are worth most, in a column of its own name; one row lies in the Atlantic. */
@@ -15,21 +15,13 @@ function portfolio(rows: number): string {
   return `policyID,point_latitude,point_longitude,tiv_2012\n${lines.join('')}x,30,-50,1\n`;
 }
 
-const onlyWildfire = async (page: Page) => {
-  await page.click('[data-topics="none"]');
-  await page.getByLabel('Wildfire').click();
-};
-
 test(
   'a value column is guessed; the slider says what a budget buys; a reload keeps topics and budget',
   options,
   async (t) => {
     const scene = await openUi(t);
     const { page, complaints } = await openPage(t, scene);
-    const file = join(scene.harness.folder, 'book.csv');
-    writeFileSync(file, portfolio(20));
-    await page.setInputFiles('#file', file);
-    await onlyWildfire(page);
+    await choose(page, scene, portfolio(20));
     await price(page, '20');
     const line = page.locator('#columns-change > summary');
     assert.match(
@@ -67,10 +59,7 @@ test(
 test('the slider moves by one per cent a key, shows its curve, and always says the truth', options, async (t) => {
   const scene = await openUi(t);
   const { page, complaints } = await openPage(t, scene);
-  const file = join(scene.harness.folder, 'book.csv');
-  writeFileSync(file, portfolio(300));
-  await page.setInputFiles('#file', file);
-  await onlyWildfire(page);
+  await choose(page, scene, portfolio(300));
   await price(page, '300');
   const slider = page.locator('#budget-slider');
   const says = (words: RegExp) =>
@@ -164,14 +153,12 @@ test('two tabs show the same: what is chosen, the run and its end', options, asy
   // Ten credits a minute, of which one takes 1.2 s: long enough to stop in.
   const scene = await openUi(t, {}, { subscription: customSubscription(1_000, 10), factor: 50 });
   const { page, context, complaints } = await openPage(t, scene);
-  const file = join(scene.harness.folder, 'book.csv');
-  writeFileSync(file, portfolio(40));
-  await page.setInputFiles('#file', file);
-  await price(page, '[0-9,]{3,}');
+  await choose(page, scene, portfolio(40));
+  await page.click('[data-topics="none"]');
   const other = await context.newPage();
   await other.goto(page.url());
   await other.locator('[data-ready]').waitFor();
-  await onlyWildfire(page);
+  await page.getByLabel('Wildfire').click();
   await page.click('#columns-change > summary');
   await page.selectOption('#order', 'file');
   await page.fill('#budget', '39');
@@ -225,12 +212,8 @@ test(
     await page.locator('#file-line', { hasText: 'sample.csv: CSV' }).waitFor();
     await price(page, '[0-9,]+');
     // The harness's service knows no city of the sample.
-    const file = join(scene.harness.folder, 'book.csv');
-    writeFileSync(file, portfolio(65));
-    await page.setInputFiles('#file', file);
+    await choose(page, scene, portfolio(65));
     await page.locator('#file-line', { hasText: 'book.csv: CSV' }).waitFor();
-    await price(page, '[0-9,]{4,}|975');
-    await onlyWildfire(page);
     await price(page, '65');
     await page.fill('#budget', '1.5');
     assert.equal(await page.locator('#budget').getAttribute('aria-invalid'), 'true');
@@ -258,11 +241,6 @@ test(
     const stops = await tabStops(page);
     assert.ok(stops <= 26, `${stops} tab stops`);
     assert.equal(scene.harness.charged(), 20);
-
-    // The last run of a file is there when the page is loaded again.
-    await page.reload();
-    await page.locator('[data-ready]').waitFor();
-    await page.locator('#go-on').waitFor();
     assert.deepEqual([complaints, scene.bugs], [[], []]);
   },
 );
@@ -277,10 +255,7 @@ test(
         makeJob([said, { service: 'sample' }], { dataFolder: harness.folder, workingFolder: harness.folder }),
     }));
     const { page, complaints } = await openPage(t, scene);
-    const file = join(scene.harness.folder, 'book.csv');
-    writeFileSync(file, portfolio(4));
-    await page.setInputFiles('#file', file);
-    await onlyWildfire(page);
+    await choose(page, scene, portfolio(4));
     await price(page, '4');
     assert.match((await page.locator('#price-verdict').textContent())!, /the sample charges none/);
     await page.locator('#budget-words', { hasText: 'The sample charges nothing' }).waitFor();
@@ -299,9 +274,7 @@ test('a key that the service refuses is said before Start', options, async (t) =
     },
   }));
   const { page, complaints } = await openPage(t, scene);
-  const file = join(scene.harness.folder, 'book.csv');
-  writeFileSync(file, portfolio(4));
-  await page.setInputFiles('#file', file);
+  await choose(page, scene, portfolio(4));
   await page.locator('#key-error', { hasText: 'The service refused the key (401' }).waitFor();
   await page.locator('#key-error', { hasText: 'Ask the provider for a valid key.' }).waitFor();
   await nothingFound(page, 'refused key');
@@ -323,10 +296,7 @@ function tabStops(page: Page): Promise<number> {
 test('a screen reader finds each step, group and control by its name', options, async (t) => {
   const scene = await openUi(t);
   const { page } = await openPage(t, scene);
-  const file = join(scene.harness.folder, 'book.csv');
-  writeFileSync(file, portfolio(4));
-  await page.setInputFiles('#file', file);
-  await onlyWildfire(page);
+  await choose(page, scene, portfolio(4));
   await price(page, '4');
   await page.fill('#budget', '3');
   await page.click('#columns-change > summary');

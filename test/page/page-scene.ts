@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { noBrowser, startBrowser } from '../browser.ts';
@@ -34,6 +35,19 @@ export async function openPage(
   await page.goto(ui.newAddress());
   await page.locator('[data-ready]').waitFor();
   return { context, page, complaints };
+}
+
+/** Chooses a file of this text, and of all topics wildfire: a credit a place. */
+export async function choose(page: Page, { harness }: Pick<UiScene, 'harness'>, text: string): Promise<void> {
+  const file = join(harness.folder, 'book.csv');
+  writeFileSync(file, text);
+  await page.setInputFiles('#file', file);
+  await onlyWildfire(page);
+}
+
+export async function onlyWildfire(page: Page): Promise<void> {
+  await page.click('[data-topics="none"]');
+  await page.getByLabel('Wildfire').click();
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { customSubscription } from '../../src/contract/subscriptions.ts';
 import { column, places } from '../run/harness.ts';
-import { isFocused, nothingFound, openPage, options, price, tabTo, title } from './page-scene.ts';
+import { choose, isFocused, nothingFound, openPage, options, price, tabTo, title } from './page-scene.ts';
 import { openUi } from './ui-scene.ts';
 
 const CELLS = 40;
@@ -182,15 +182,9 @@ test('on a phone nothing is wider than the page; a page that is loaded again fin
 
 test('a file without a header line, by the box that says so', options, async (t) => {
   const scene = await openUi(t);
-  const file = join(scene.harness.folder, 'bare.csv');
-  writeFileSync(
-    file,
-    places(3)
-      .map(([lat, lng]) => `x,${lat},${lng}\n`)
-      .join(''),
-  );
   const { page, complaints } = await openPage(t, scene);
-  await page.setInputFiles('#file', file);
+  const rows = places(3).map(([lat, lng]) => `x,${lat},${lng}\n`);
+  await choose(page, scene, rows.join(''));
   await page.locator('#columns-note').waitFor();
   assert.equal(await page.locator('#price-words').textContent(), '');
   await page.getByLabel('The first line is data').check();
