@@ -31,10 +31,10 @@ export class UiApi {
   /** The columns of the files that were shown, by id and header setting. */
   readonly #columns = new Map<string, readonly string[]>();
 
-  constructor(dependencies: UiDependencies, onBug: (error: unknown) => void) {
+  constructor(dependencies: UiDependencies) {
     this.dependencies = dependencies;
     this.workspace = new Workspace(dependencies.workspace, dependencies.clock.now());
-    this.runs = new Runs(dependencies, onBug);
+    this.runs = new Runs(dependencies);
     this.#pricing = new Pricing(
       dependencies.store,
       pageEffects(dependencies, () => {}),

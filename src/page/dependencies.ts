@@ -35,6 +35,10 @@ export interface UiDependencies {
   readonly mostUpload: number;
   /** Largest budget of a run; null: no limit. */
   readonly mostBudget: number | null;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Called with unexpected errors. */
+  readonly onBug: (error: unknown) => void;
 }
 
 /** What the runs of the page get. Its jobs do not use the standard streams. */

@@ -3,17 +3,10 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { PerilbookError } from '../base/errors.ts';
 import { UiApi } from './api.ts';
 import type { UiDependencies } from './dependencies.ts';
-import { accessRefusal, cookieName, HEADERS, hostRefusal } from './web/access-check.ts';
+import { accessRefusal, cookieName, HEADERS, hostRefusal, type RequestRefusal } from './web/access-check.ts';
 import { RefusedRequest, sendError, statusOfError } from './web/error-replies.ts';
 import { addRoutes } from './web/routes.ts';
 import { Sessions } from './web/sessions.ts';
-
-export interface UiOptions extends UiDependencies {
-  /** 0: any free port. */
-  readonly port: number;
-  /** Called with unexpected errors. */
-  readonly onBug: (error: unknown) => void;
-}
 
 export interface RunningUi {
   readonly port: number;
@@ -29,9 +22,9 @@ const HOST = '127.0.0.1';
 const MOST_JSON = 64 * 1024;
 
 /** Starts the page. @throws USAGE when it cannot listen on the port, INPUT_UNREADABLE for the first file */
-export async function startUi(options: UiOptions): Promise<RunningUi> {
+export async function startUi(options: UiDependencies): Promise<RunningUi> {
   const closing = new AbortController();
-  const api = new UiApi(options, options.onBug);
+  const api = new UiApi(options);
   const sessions = new Sessions();
   await api.begin();
   let port = options.port;
@@ -56,8 +49,7 @@ export async function startUi(options: UiOptions): Promise<RunningUi> {
   );
   app.addHook('onRequest', async (request, reply) => {
     const token = tokenOf(request);
-    const refusal =
-      token === null ? accessRefusal(origin(request), port, sessions) : hostRefusal(origin(request), port);
+    const refusal = token === null ? accessRefusal(request, port, sessions) : hostRefusal(request.headers.host, port);
     if (refusal !== null) return refuse(request, reply, refusal);
     if (token === null) return undefined;
     const session = sessions.exchange(token);
@@ -112,16 +104,8 @@ function tokenOf({ method, url }: FastifyRequest): string | null {
   return method === 'GET' && path === '/' ? new URLSearchParams(query).get('token') : null;
 }
 
-function origin({ method, headers }: FastifyRequest) {
-  return { method, host: headers.host, origin: headers.origin, cookie: headers.cookie };
-}
-
 /** A browser gets a page, a program gets JSON. */
-function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { status, code, message }: { status: number; code: string; message: string },
-): FastifyReply {
+function refuse(request: FastifyRequest, reply: FastifyReply, { status, code, message }: RequestRefusal): FastifyReply {
   const hint = 'Press Enter in the terminal of perilbook ui for a new address.';
   if (!request.headers.accept?.includes('text/html'))
     return sendError(reply, new RefusedRequest(status, code, message, hint));

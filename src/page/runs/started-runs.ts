@@ -22,14 +22,12 @@ function sourceOf({ kind, sample }: Connection): ChosenSource {
 /** The runs of this process, one per file. They continue when the page is closed. */
 export class Runs {
   readonly #dependencies: UiDependencies;
-  readonly #onBug: (error: unknown) => void;
   readonly #runs = new Map<string, ActiveRun>();
   readonly #working = new Map<string, Promise<void>>();
   #isClosing = false;
 
-  constructor(dependencies: UiDependencies, onBug: (error: unknown) => void) {
+  constructor(dependencies: UiDependencies) {
     this.#dependencies = dependencies;
-    this.#onBug = onBug;
   }
 
   isWorking(file: string): boolean {
@@ -111,7 +109,7 @@ export class Runs {
     } catch (error) {
       active.error = errorMessageOf(error);
       active.phase = 'failed';
-      if (active.error.code === 'BUG') this.#onBug(error);
+      if (active.error.code === 'BUG') this.#dependencies.onBug(error);
     }
   }
 }

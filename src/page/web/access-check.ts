@@ -1,12 +1,5 @@
+import type { FastifyRequest } from 'fastify';
 import type { Sessions } from './sessions.ts';
-
-/** The parts of a request that the access check reads. */
-export interface RequestOrigin {
-  readonly method: string;
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-  readonly cookie: string | undefined;
-}
 
 export interface RequestRefusal {
   readonly status: 401 | 403 | 421;
@@ -24,11 +17,11 @@ export function cookieName(port: number): string {
  * to this machine (DNS rebinding) sends its own. Requests that change something must come from our own page.
  */
 export function accessRefusal(
-  { method, host, origin, cookie }: RequestOrigin,
+  { method, headers: { host, origin, cookie } }: Pick<FastifyRequest, 'method' | 'headers'>,
   port: number,
   sessions: Sessions,
 ): RequestRefusal | null {
-  const wrongHost = hostRefusal({ host }, port);
+  const wrongHost = hostRefusal(host, port);
   if (wrongHost !== null) return wrongHost;
   const isReading = method === 'GET' || method === 'HEAD';
   if (origin === undefined ? !isReading : origin !== `http://127.0.0.1:${port}`) {
@@ -42,7 +35,7 @@ export function accessRefusal(
 }
 
 /** A request with a token has no session yet: only its host can be checked. */
-export function hostRefusal({ host }: Pick<RequestOrigin, 'host'>, port: number): RequestRefusal | null {
+export function hostRefusal(host: string | undefined, port: number): RequestRefusal | null {
   if (host === `127.0.0.1:${port}`) return null;
   return { status: 421, code: 'HOST', message: 'This request is for another host' };
 }
