@@ -27,18 +27,8 @@ test('the facts of a portfolio are sums over its output, where the budget paid f
   writeFileSync(join(folder, 'book.csv'), floridaPortfolio(ROWS));
   const clock = new FastClock('2026-03-15T12:00:10Z', 50);
   const words = [
-    '-t',
-    'natural',
-    '--service',
-    'sample',
-    '--subscription',
-    'starter',
-    '--store',
-    'store.db',
-    '-o',
-    'out.csv',
-    '--order-by',
-    'tiv_2012',
+    ...['-t', 'natural', '--service', 'sample', '--subscription', 'starter', '--store', 'store.db'],
+    ...['-o', 'out.csv', '--order-by', 'tiv_2012'],
   ];
   const paid = ['--budget', String(BUDGET), '--quiet'];
   const ran = await perilbook(['run', 'book.csv', ...words, ...paid], { folder, clock });

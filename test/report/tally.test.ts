@@ -5,7 +5,6 @@ import type { Answer, Field } from '../../src/contract/answer.ts';
 import type { TopicSlug } from '../../src/contract/topics.ts';
 import { countyAt } from '../../src/geo/us-counties.ts';
 import { CellClasses, ratedTopics } from '../../src/report/figures/cell-classes.ts';
-import { PLACES_KEPT } from '../../src/report/figures/place-lists.ts';
 import { HIGHEST } from '../../src/report/figures/scales.ts';
 import { type Rated, typicalClass } from '../../src/report/figures/sums.ts';
 import { type Tallied, Tally } from '../../src/report/figures/tally.ts';
@@ -123,19 +122,6 @@ test('what is complete, why the rest is not, and from when the answers are; a pl
   assert.deepEqual([counted.status, counted.figures.oldest], [{ deferred: 102 }, null]);
 });
 
-test('nearest sites by distance, none found apart from not answered', () => {
-  const { classes, notAnswered } = figuresOf(BOOK).figures.topics[2]!;
-  const found = [...classes, { name: 'Not answered', ...notAnswered }].flatMap(({ name, locations }) =>
-    locations > 0 ? [[name, locations]] : [],
-  );
-  assert.deepEqual(found, [
-    ['Beyond 10 km', 2],
-    ['Within 500 m', 3],
-    ['None found', 1],
-    ['Not answered', 4],
-  ]);
-});
-
 test('states and counties by value; territories are drawn as insets', () => {
   const { figures, map } = figuresOf(BOOK);
   const { states, counties } = figures;
@@ -237,41 +223,6 @@ test('a bin whose answered rows have no value is not shown as unanswered by valu
   ]);
   const hail = map.levels[0]!.layers.find(({ slug }) => slug === 'hail')!;
   assert.deepEqual([hail.value, hail.rows, hail.answered], ['4', '4', [1]]);
-});
-
-test('the locations at risk: of each peril the largest values, whatever other perils have', () => {
-  const rated = (number: number, value: number, hail: string, wildfire: string) =>
-    cell(number, LA, 1, value, { hail: [hail, 1, 1], wildfire: [wildfire, 1, 1], superfund: [0, null] });
-  const numbers = (cells: readonly EnrichedCell[]) => figuresOf(cells).atRisk.map(({ cell: number }) => number);
-  assert.deepEqual(
-    numbers([
-      rated(0, 5, 'Relatively High', 'Very Low'),
-      rated(1, 9, 'Relatively Moderate', 'Very Low'),
-      rated(2, 9, 'Very Low', 'Relatively High'),
-      rated(3, 1, 'Very High', 'Relatively High'),
-    ]),
-    [2, 0, 3],
-  );
-  const many = Array.from({ length: 250 }, (_, number) =>
-    rated(
-      number,
-      number,
-      ...((number % 5 === 0 ? ['Very Low', 'Very High'] : ['Very High', 'Very Low']) as [string, string]),
-    ),
-  );
-  const kept = figuresOf(many).atRisk;
-  for (const [topic, isRight] of [
-    ['hail', (number: number) => number % 5 !== 0],
-    ['wildfire', (number: number) => number % 5 === 0],
-  ] as const) {
-    const listed = kept.filter(({ veryHigh }) => veryHigh.includes(topic)).map(({ cell: number }) => number);
-    const wanted = many
-      .map(({ number }) => number)
-      .filter(isRight)
-      .reverse()
-      .slice(0, PLACES_KEPT);
-    assert.deepEqual(listed.slice(0, PLACES_KEPT), wanted);
-  }
 });
 
 test('each level of hexagons has all rows, values and answers', () => {

@@ -11,6 +11,8 @@ export interface RatedTopic {
   readonly natural: boolean;
   /** The index of its first field. */
   readonly from: number;
+  /** Its index in the layers of sums and of the map, of which the first is the highest rating. */
+  readonly layer: number;
 }
 
 /** The topics of a job with their scales, in the job's order. */
@@ -20,6 +22,7 @@ export function ratedTopics({ topics, counts, units }: Pick<Job, 'topics' | 'cou
     scale: scaleOf(slug, units),
     natural: topicOf(slug).category === 'natural',
     from: addedColumns(topics.slice(0, index), '', counts).length,
+    layer: index + 1,
   }));
 }
 

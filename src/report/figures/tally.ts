@@ -47,7 +47,7 @@ const SAMPLE_PREFIX = new RegExp(`^${SAMPLE_NOTE}(; |$)`);
 /** Computes the figures, cell by cell. Its memory grows with the map and the country, not with the input. */
 export class Tally {
   readonly #topics: readonly RatedTopic[];
-  readonly #natural: readonly { readonly slug: TopicSlug; readonly layer: number }[];
+  readonly #natural: readonly RatedTopic[];
   readonly #frame: Frame;
   /** From coarse to fine. */
   readonly #binnings: readonly Binning[];
@@ -62,23 +62,21 @@ export class Tally {
   /** Of the cells that have an answer to each topic. */
   readonly #complete = { rows: 0, value: 0 };
   #notDrawn = 0;
-  #rows = 0;
   /** Rows of the cells whose fields were counted. */
   #counted = 0;
-  #cells = 0;
+  readonly #cells: number;
   #oldest: string | null = null;
   #newest: string | null = null;
 
   constructor({ topics, counts, units, cells, frame, decimals }: TallyOf) {
     this.#decimals = decimals;
+    this.#cells = cells;
     this.#topics = ratedTopics({ topics, counts, units });
     this.#frame = frame;
     const scales = [HIGHEST, ...this.#topics.map(({ scale }) => scale)];
     this.#binnings = binningsOf(cells);
     this.#bins = new MapBins(this.#binnings.at(-1)!, scales);
-    this.#natural = this.#topics
-      .map(({ slug, natural }, index) => ({ slug, natural, layer: index + 1 }))
-      .filter((topic) => topic.natural);
+    this.#natural = this.#topics.filter(({ natural }) => natural);
     this.#concentration = new Concentration(scales.length);
     this.#lists = new PlaceLists(this.#natural);
     this.#classes = new Uint8Array(scales.length);
@@ -87,11 +85,9 @@ export class Tally {
   /** Adds a cell by its classes. Near cells are best added one after the other. */
   add(cell: CellOfInput, county: County | null, classes: CellClasses): void {
     const { rows, value } = cell;
-    this.#cells++;
-    this.#rows += rows;
     classes.copy(cell.number, this.#classes, 1);
     this.#classes[0] = this.#highestClass();
-    if (this.#topics.every(({ scale }, index) => this.#classes[index + 1] !== unansweredClass(scale))) {
+    if (this.#topics.every(({ scale, layer }) => this.#classes[layer] !== unansweredClass(scale))) {
       this.#complete.rows += rows;
       this.#complete.value += value;
     }
@@ -141,21 +137,21 @@ export class Tally {
     const slugs = this.#topics.map(({ slug }) => slug);
     const levels = [...this.#binnings.slice(0, -1).map((binning) => this.#bins.inLarger(binning)), this.#bins];
     const { ok = 0, ...others } = Object.fromEntries(this.#status);
-    const complete = ok + this.#rows - this.#counted;
     const sumOf = sumMaker(this.#decimals);
     const { states, counties, all, mostIn } = this.#concentration.totals(this.#natural, sumOf);
+    const complete = ok + all.all.rows - this.#counted;
     return {
       figures: {
         places: this.#cells,
         all: sumOf(all.all),
         complete: sumOf(this.#complete),
         highest: this.#natural.length > 0 ? all.sums.rated(0, HIGHEST, sumOf) : null,
-        topics: this.#topics.map(({ slug, scale, natural }, index) => ({
+        topics: this.#topics.map(({ slug, scale, natural, layer }) => ({
           topic: slug,
           title: topicOf(slug).title,
           category: topicOf(slug).category,
-          ...all.sums.rated(index + 1, scale, sumOf),
-          mostIn: natural ? mostIn(index + 1) : [],
+          ...all.sums.rated(layer, scale, sumOf),
+          mostIn: natural ? mostIn(layer) : [],
         })),
         states,
         counties,
