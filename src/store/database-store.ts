@@ -21,7 +21,7 @@ import {
 } from './answers/stored-cells.ts';
 import { TextTable } from './answers/text-table.ts';
 import type { LedgerTime } from './ledger/account-locks.ts';
-import { type AskedClaim, type ClaimTable, claimCalls } from './ledger/claim-calls.ts';
+import { type ClaimTable, claimCalls } from './ledger/claim-calls.ts';
 import { periodSpendingOf } from './ledger/claim-usage.ts';
 import { correctPeriod, latestCallTimes, readChargeStats, readLedgerStatement } from './ledger/ledger-sums.ts';
 import type { Claim, ClaimLimits, ClaimRequest, Settlement } from './ledger/port.ts';
@@ -67,7 +67,7 @@ export function* giveUpDead(tables: ClaimTable): SqlWork<void> {
   if (dead.length > 0) yield* giveUpCalls(tables, dead);
 }
 
-const accountAndSource = ({ terms }: AskedClaim) => `${terms.source} ${terms.account}`;
+const accountAndSource = ({ account, source }: ClaimLimits) => `${source} ${account}`;
 
 /** The store on a database that is open and up to date. */
 export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatabase): Store {
@@ -79,18 +79,16 @@ export function storeOn(tables: ClaimTable, { moved, bytes, close }: OpenedDatab
   // number of claims a second does not depend on the distance to the server.
   const claims = inBatches<{ terms: ClaimLimits; requests: readonly ClaimRequest[] }, Claim[]>(
     async (groups) => {
-      const asked = groups.flatMap(({ terms, requests }) => requests.map((request) => ({ terms, request })));
-      const decided: Claim[] = [];
-      for (const indexes of Map.groupBy(asked.keys(), (at) => accountAndSource(asked[at]!)).values()) {
-        const claims = await change(() =>
-          claimCalls(
-            tables,
-            indexes.map((at) => asked[at]!),
-          ),
-        );
-        for (const [nth, at] of indexes.entries()) decided[at] = claims[nth]!;
+      const results: Claim[][] = [];
+      for (const indexes of Map.groupBy(groups.keys(), (at) => accountAndSource(groups[at]!.terms)).values()) {
+        const asked = indexes.flatMap((at) => {
+          const { terms, requests } = groups[at]!;
+          return requests.map((request) => ({ terms, request }));
+        });
+        const claims = [...(await change(() => claimCalls(tables, asked)))];
+        for (const at of indexes) results[at] = claims.splice(0, groups[at]!.requests.length);
       }
-      return groups.map(({ requests }) => decided.splice(0, requests.length));
+      return results;
     },
     { most: MOST_TOGETHER, atOnce: 1 },
   );

@@ -32,7 +32,7 @@ export interface ClaimTable extends LedgerTime, StoredCells {
 }
 
 /** One request and its limits. */
-export interface AskedClaim {
+interface AskedClaim {
   readonly terms: ClaimLimits;
   readonly request: ClaimRequest;
 }
