@@ -122,9 +122,11 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
       store.claim(away, [propose(DENVER, 'single')]),
       store.claim(both[1]!, [propose(DENVER, 'single'), propose(LA, 'standard')]),
       store.claim({ ...away, budget: 9 }, [propose(DENVER, 'single')]),
+      store.claim({ ...both[0]!, source: away.source }, [propose(DENVER, 'single')]),
+      store.claim({ ...both[0]!, account: 'third', periodLimit: 1 }, [propose(BOSTON, 'single')]),
     ]);
     const outcomes = claims.map((told) => told.map(({ outcome }) => outcome));
-    assert.deepEqual(outcomes, [['budget'], ['granted', 'claimed'], ['granted']]);
+    assert.deepEqual(outcomes, [['budget'], ['granted', 'claimed'], ['granted'], ['granted'], ['granted']]);
   });
 
   it('a call that is made for an area holds back those for the same area and topics, at whatever cell', async (setup) => {
@@ -223,6 +225,24 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.equal(claim!.outcome, 'granted');
   });
 
+  it('calls of a dead process that a claim settles count once in the minute', async (setup) => {
+    const { store, another, terms, propose, clock } = setup;
+    const claims = await store.claim(
+      await terms(),
+      [NY, BOSTON, LA].map((cell) => propose(cell, 'standard')),
+    );
+    for (const claim of claims.slice(0, 2)) {
+      await store.settle([charged(claim, clock, 15)]);
+      clock.move(1_000);
+    }
+    const other = await another('b');
+    const ofOther = await terms(other);
+    setup.alive.delete('a');
+    const [claim] = await other.claim(ofOther, [propose(LA, 'standard')]);
+    assert.ok(claim?.outcome === 'granted');
+    assert.equal(claim.byOthers, 45);
+  });
+
   it('a claim of an owner that is not heard of ends with its lease', async (setup) => {
     const { store, another, terms, propose, clock } = setup;
     await store.claim(await terms(), [propose(LA, 'single')]);
@@ -298,6 +318,14 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     // The provider's page counts none of it in the earlier period.
     await store.correct('account', before, 0);
     assert.equal(await inEarlier(), 'granted');
+    // The other way round: what was spent before counts for a clock that may be ahead.
+    const claimed = async (more: Partial<ClaimLimits>) => {
+      const known = { ...(await terms(store, limit)), account: 'third', ...more };
+      return (await store.claim(known, [propose(DENVER, 'standard')]))[0]!.outcome;
+    };
+    assert.equal(await claimed({}), 'granted');
+    assert.equal(await claimed({ period: after, countedSince: before.start }), 'quota');
+    assert.equal(await claimed({ period: after }), 'granted');
   });
 
   it('another anniversary day forgets no credits that were spent since the period began', async (setup) => {
@@ -484,7 +512,7 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual(calls, { sent: 0, charged: 0, free: 0, unknown: 0 });
   });
 
-  it('what bundles return and which scopes a key lacks is remembered, the latter for a day', async (setup) => {
+  it('what bundles return is remembered, too few topics for a week; which scopes a key lacks for a day', async (setup) => {
     const { store, terms, propose, source, clock } = setup;
     const [claim] = await store.claim(await terms(), [propose(LA, 'standard')]);
     await store.settle([
@@ -498,6 +526,13 @@ export function testStore(kind: string, openerOf: (t: TestContext) => Opener | P
     assert.deepEqual([...(await store.refusedScopes(source, 'key'))], ['bundle']);
     clock.move(86_400_001);
     assert.equal((await store.refusedScopes(source, 'key')).size, 0);
+    // A bundle that returned too few topics counts for a week, whichever way the clock is set.
+    const thin = async () => (await store.bundleContents(source)).standard;
+    assert.deepEqual(await thin(), ['hail', 'wildfire']);
+    for (const days of [6, -15]) {
+      clock.move(days * 86_400_000);
+      assert.equal(await thin(), null);
+    }
   });
 
   it('answers of two sources never mix', async ({ store, terms, propose, clock }) => {
