@@ -1,6 +1,6 @@
 import { type ErrorCode, PerilbookError } from '../base/errors.ts';
-import { hasTooManyInvalid } from '../run/invalid-rows.ts';
 import type { RunResult } from '../run/run-job.ts';
+import { hasTooManyInvalid } from '../run/summary.ts';
 
 /** The exit codes of the process. */
 export const EXIT = {

@@ -65,7 +65,7 @@ export interface Job extends PlainSettings {
   /** Look up the first located rows only, for a trial; null: all. It is an option of commands alone. */
   readonly limit: number | null;
   readonly store: string;
-  /** A program and its arguments. */
+  /** The program that is started after a run, and its arguments; null: none. */
   readonly onFinish: readonly string[] | null;
   /** The file for the figures of a run; null: none. */
   readonly metrics: string | null;

@@ -8,7 +8,7 @@ import type { Job } from '../job/settings.ts';
 import type { Report } from '../report/figures/gather-facts.ts';
 import { extensionOf } from '../rows/files/compression.ts';
 import { keyRefusal } from '../run/ledger-calls.ts';
-import { withLastTerms } from '../run/plan/account-terms.ts';
+import { withLastTerms } from '../run/plan/account-state.ts';
 import { pageEffects, type UiDependencies } from './dependencies.ts';
 import { type AvailableChoices, availableChoices, settingsFor } from './files/available-choices.ts';
 import { type Choice, type ChosenSource, confirmation, firstChoice, jobFileOf } from './files/choice.ts';

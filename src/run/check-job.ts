@@ -9,11 +9,11 @@ import { checkFormat } from '../rows/file-formats.ts';
 import { checkOutput } from '../rows/files/output-file.ts';
 import type { Streams } from '../rows/open-row-file.ts';
 import { isPartFiles } from '../rows/parts/part-files.ts';
-import { openJobInput } from './parts/job-input.ts';
 import { checkPartFolder } from './parts/part-outputs.ts';
 import { filesOfJob, metricsOutput, type Output, refuseReplacement, rowsOutput } from './protected-files.ts';
 import type { Effects } from './run-context.ts';
 import { layoutOf } from './scan/layout.ts';
+import { openJobInput } from './scan/scan-input.ts';
 
 export interface CheckedJob {
   /** Errors: the job cannot run. */
@@ -39,23 +39,19 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   const { content, problems, problemAt } = checkJobText(text);
   if (problems.length > 0) return { problems, warnings: [] };
   if (Object.keys(content).length === 0) {
-    return {
-      problems: [problemAt([], 'the file is empty; it needs at least an input (input: portfolio.csv)')],
-      warnings: [],
-    };
+    const message = 'the file is empty; it needs at least an input (input: portfolio.csv)';
+    return { problems: [problemAt([], message)], warnings: [] };
   }
   const at = ({ message, hint }: PerilbookError, ...path: PropertyKey[]): JobProblem => {
     const text = `${message}${message.endsWith('?') ? '' : '.'} ${hint}`;
     return problemAt(path.length > 0 ? path : (settingOf(message) ?? []), text);
   };
-  let job: Job;
-  try {
-    // The command line may name the input.
-    job = makeJob([relativeTo(dirname(file), { input: '-', ...content })], { ...outside, jobFile: file });
-  } catch (error) {
-    if (!(error instanceof PerilbookError)) throw error;
-    return { problems: [at(error)], warnings: [] };
-  }
+  // The command line may name the input.
+  const made = await resultOf(() =>
+    makeJob([relativeTo(dirname(file), { input: '-', ...content })], { ...outside, jobFile: file }),
+  );
+  if (made instanceof PerilbookError) return { problems: [at(made)], warnings: [] };
+  const job = made;
   const issues = missingKeys(job, outside.env).map(({ index, message, isWrong }) => ({
     problem: problemAt(content.service === undefined ? [] : ['service', 'api_keys', index], message),
     isWrong,
@@ -63,42 +59,51 @@ export async function checkJob(text: string, file: string, outside: CheckPorts):
   if (content.input === undefined) {
     const message = 'no input: plan and run need one (ui, status and quota do not)';
     issues.push({ problem: problemAt([], message), isWrong: false });
-  } else if (job.input !== '-') {
-    try {
-      const rowFile = await openJobInput(job, outside.streams);
-      layoutOf(rowFile, job);
-      if (!isPartFiles(rowFile)) checkFormat(job.output, rowFile.format);
-    } catch (error) {
-      if (!(error instanceof PerilbookError)) throw error;
-      // The input may be created later. If it exists and does not fit, that is an error.
-      issues.push({ problem: at(error, ...pathOfColumn(job, error)), isWrong: existsSync(job.input) });
-    }
   }
+  const read = job.input === '-' ? null : await resultOf(() => checkInput(job, outside.streams));
+  // The input may be created later. If it exists and does not fit, that is an error.
+  if (read) issues.push({ problem: at(read, ...pathOfColumn(job, read)), isWrong: existsSync(job.input) });
   // Local answers cost nothing: areas have no effect on them.
-  if (job.areas !== null && job.service.kind !== 'local') {
-    try {
-      outside.openAreas(job)[Symbol.dispose]();
-    } catch (error) {
-      if (!(error instanceof PerilbookError)) throw error;
-      issues.push({ problem: at(error, 'areas'), isWrong: false });
-    }
-  }
-  try {
-    // The store creates its own folder.
-    const folder = dirname(job.output);
-    const isMade = existsSync(folder) || folder !== dirname(job.store);
-    if (job.parts !== null) await checkPartFolder(job.output, job.parts);
-    else if (isMade) await checkOutput(job.output, job.input);
-    await refuseReplacement(outputsOf(job), await filesOfJob(job), false);
-  } catch (error) {
-    if (!(error instanceof PerilbookError)) throw error;
-    const setting = error.context.file === job.metrics ? 'metrics' : content.output === undefined ? 'input' : 'output';
+  const needsAreas = job.areas !== null && job.service.kind !== 'local';
+  const opened = needsAreas ? await resultOf(() => outside.openAreas(job)[Symbol.dispose]()) : null;
+  if (opened) issues.push({ problem: at(opened, 'areas'), isWrong: false });
+  const written = await resultOf(() => checkOutputsOf(job));
+  if (written) {
+    const setting =
+      written.context.file === job.metrics ? 'metrics' : content.output === undefined ? 'input' : 'output';
     // The run may have --force, which replaces the file.
-    issues.push({ problem: at(error, setting), isWrong: error.code !== 'OUTPUT_EXISTS' });
+    issues.push({ problem: at(written, setting), isWrong: written.code !== 'OUTPUT_EXISTS' });
   }
   const problemsOf = (wrong: boolean) =>
     issues.filter(({ isWrong }) => isWrong === wrong).map(({ problem }) => problem);
   return { problems: problemsOf(true), warnings: problemsOf(false) };
+}
+
+/** The result of a check, or its error. */
+async function resultOf<T>(check: () => T | Promise<T>): Promise<T | PerilbookError> {
+  try {
+    return await check();
+  } catch (error) {
+    if (error instanceof PerilbookError) return error;
+    throw error;
+  }
+}
+
+/** @throws INPUT_*, OUTPUT_UNWRITABLE */
+async function checkInput(job: Job, streams: Streams): Promise<void> {
+  const rowFile = await openJobInput(job, streams);
+  layoutOf(rowFile, job);
+  if (!isPartFiles(rowFile)) checkFormat(job.output, rowFile.format);
+}
+
+/** @throws OUTPUT_UNWRITABLE, OUTPUT_EXISTS */
+async function checkOutputsOf(job: Job): Promise<void> {
+  // The store creates its own folder.
+  const folder = dirname(job.output);
+  const isMade = existsSync(folder) || folder !== dirname(job.store);
+  if (job.parts !== null) await checkPartFolder(job.output, job.parts);
+  else if (isMade) await checkOutput(job.output, job.input);
+  await refuseReplacement(outputsOf(job), await filesOfJob(job), false);
 }
 
 /** The single files that a run of the job writes. If a file has no column names, only the store knows whether a run wrote it. */

@@ -5,7 +5,7 @@ import type { Streams } from '../rows/open-row-file.ts';
 import type { Store } from '../store/port.ts';
 import type { Connection } from './connection-kinds.ts';
 import { changedSince } from './look-up/local-data.ts';
-import { type JobOfAccount, withLastTerms } from './plan/account-terms.ts';
+import { type JobOfAccount, withLastTerms } from './plan/account-state.ts';
 import { ApiKeys } from './plan/api-keys.ts';
 import { type Freshness, freshnessOf } from './plan/freshness.ts';
 import { newProgress, type Progress } from './progress.ts';

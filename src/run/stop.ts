@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../base/clock.ts';
+import { type Clock, sleepUntilSteady, steadyTime } from '../base/clock.ts';
 import type { PerilbookError } from '../base/errors.ts';
 import { counted, grouped } from '../base/format-numbers.ts';
 import type { Job } from '../job/settings.ts';
@@ -7,8 +7,8 @@ import type { FinalState } from '../store/runs/port.ts';
 import type { Progress } from './progress.ts';
 
 /**
- * Why a run stopped early, and the state in which that leaves it: `paused` goes on by itself or with a larger limit, `stopped` needs a
- * correction by the user. A failure, which the user or the provider must end, leaves an earlier output as it was where the run got no
+ * Why a run stopped early, and the state in which that leaves it: `paused` goes on when it is run again, `stopped` needs a correction
+ * by the user. A failure, which the user or the provider must end, leaves an earlier output as it was where the run got no
  * answer.
  */
 export const STOPS = {
@@ -46,6 +46,17 @@ export function stopFor(reason: StopReason, message: string, resumeAfter: number
  * Null: never. */
 export function deadlineOf({ maxMinutes }: Pick<Job, 'maxMinutes'>, clock: Clock): number | null {
   return maxMinutes === null ? null : steadyTime(clock) + maxMinutes * 60_000;
+}
+
+/** Calls a function at the deadline, unless it is disposed of before. */
+export function atDeadline(deadline: number | null, clock: Clock, call: () => void): Disposable {
+  const ended = new AbortController();
+  if (deadline !== null) {
+    void sleepUntilSteady(clock, deadline, ended.signal).then(() => {
+      if (!ended.signal.aborted) call();
+    });
+  }
+  return { [Symbol.dispose]: () => ended.abort() };
 }
 
 /** The stop at the job's time limit. */

@@ -26,13 +26,31 @@ export type PlanSummary = ReturnType<typeof planSummary>;
 export type RunSummary = ReturnType<typeof runSummary>;
 
 export function planSummary({ job, connection, sampleRows }: RunContext, plan: Plan) {
-  const { scan, price, ways, priceList } = plan;
-  const { rowFile } = scan;
-  const { forecast } = ways.planned;
-  const value = totalValue(scan);
+  const { scan, price, ways } = plan;
   const isLocal = connection.kind === 'local';
-  const each = isLocal ? 0 : cheapestCalls(job.topics, priceList).credits;
-  const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
+  const each = isLocal ? 0 : cheapestCalls(job.topics, plan.priceList).credits;
+  return {
+    ...inputSummary(job, connection, plan),
+    ...priceSummary(job, plan),
+    ...waysSummary(job, plan),
+    overage_dollars: ways.planned.overageDollars,
+    /** Credits that this plan saves, compared with buying the requested topics for each row: by rows that share a cell, by answers
+     * in the store, by answers that hold for a whole area. */
+    saved: {
+      by_cells: (scan.located - scan.cells.size) * each,
+      by_cache: (scan.cells.size - plan.beyondLimit) * each - price.credits - (plan.areas?.saved ?? 0),
+      by_areas: plan.areas?.saved ?? 0,
+    },
+    areas: areasSummary(plan),
+    scopes: isLocal ? [] : scopeNotes(job, plan),
+    sample_data: sampleRows.any,
+  };
+}
+
+/** What was read. */
+function inputSummary(job: Job, connection: Connection, plan: Plan) {
+  const { scan } = plan;
+  const { rowFile } = scan;
   return {
     rows: scan.rows,
     /** The number of part files; null for one file. */
@@ -60,6 +78,14 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
     columns: scan.layout.used,
     /** How many of the located rows only the lenient reading could read. */
     read_leniently: scan.findings.find(({ finding }) => finding === 'read_leniently')?.rows ?? 0,
+  };
+}
+
+/** What it costs, and how long it takes. */
+function priceSummary(job: Job, plan: Plan) {
+  const { scan, price, ways } = plan;
+  const { forecast } = ways.planned;
+  return {
     cells: scan.cells.size,
     cells_cached: plan.cellsCached,
     calls: price.calls,
@@ -80,6 +106,15 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       price.credits === 0 ? null : { seconds: Math.round(plan.pace.msPerCall) / 1_000, measured: plan.pace.measured },
     periods: forecast.periods,
     finish_by: isoTime(forecast.finishBy),
+  };
+}
+
+/** The ways to buy, and what this run buys. */
+function waysSummary(job: Job, plan: Plan) {
+  const { scan, ways, priceList } = plan;
+  const value = totalValue(scan);
+  const lackedBy = (bundle: ReadonlySet<TopicSlug>) => job.topics.filter((topic) => !bundle.has(topic));
+  return {
     /** Every way to buy, side by side; `planned` is the one that the job chose. */
     ways: {
       standard: wayOf(ways.standard, lackedBy(priceList.standard)),
@@ -93,7 +128,7 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       credits: plan.reach.credits,
       cells: plan.reach.cells,
       share_of_value: shareOf(plan.reach.value, value),
-      minutes: Math.min(forecast.minutes, plan.reach.minutes),
+      minutes: Math.min(ways.planned.forecast.minutes, plan.reach.minutes),
     },
     /** The cells that are complete after this run, with their shares of all cells and of all value, 0 to 1 (null in file order). */
     after_run: {
@@ -101,36 +136,44 @@ export function planSummary({ job, connection, sampleRows }: RunContext, plan: P
       share_of_cells: shareOf(plan.reach.complete.cells, scan.cells.size) ?? 0,
       share_of_value: shareOf(plan.reach.complete.value, value),
     },
-    overage_dollars: ways.planned.overageDollars,
-    /** Credits that this plan saves, compared with buying the requested topics for each row: by rows that share a cell, by answers
-     * in the store, by answers that hold for a whole area. */
-    saved: {
-      by_cells: (scan.located - scan.cells.size) * each,
-      by_cache: (scan.cells.size - plan.beyondLimit) * each - price.credits - (plan.areas?.saved ?? 0),
-      by_areas: plan.areas?.saved ?? 0,
-    },
-    /** How many cells one answer for a whole area saves; null where the job does not ask for it. */
-    areas: plan.areas && {
-      representatives: plan.areas.representatives,
-      verified: plan.areas.verified,
-      spared: plan.areas.spared,
-      ...verificationSummary(plan.areas.verification),
-      /** How many cells are in an area by the boundaries on this machine, and why the others are bought on their own. */
-      ...(scan.areaCounts && {
-        found: scan.areaCounts.inArea,
-        near_border: scan.areaCounts.nearBorder,
-        in_no_area: scan.areaCounts.inNoArea,
-        no_boundaries: scan.areaCounts.noBoundaries,
-      }),
-    },
-    scopes: isLocal ? [] : scopeNotes(job, plan),
-    sample_data: sampleRows.any,
   };
+}
+
+/** How many cells one answer for a whole area saves; null where the job does not ask for it. */
+function areasSummary({ areas, scan: { areaCounts } }: Plan) {
+  return (
+    areas && {
+      representatives: areas.representatives,
+      verified: areas.verified,
+      spared: areas.spared,
+      ...verificationSummary(areas.verification),
+      /** How many cells are in an area by the boundaries on this machine, and why the others are bought on their own. */
+      ...(areaCounts && {
+        found: areaCounts.inArea,
+        near_border: areaCounts.nearBorder,
+        in_no_area: areaCounts.inNoArea,
+        no_boundaries: areaCounts.noBoundaries,
+      }),
+    }
+  );
 }
 
 /** The credits that a run of this plan spends; those of all places if it could spend none, because a new billing period may begin soon. */
 export function creditsNow({ this_run, credits }: PlanSummary): number {
   return this_run.credits > 0 ? this_run.credits : credits;
+}
+
+/**
+ * Whether so many rows have no usable location that the columns are probably wrong or exchanged. Rows outside the US are real
+ * places; they count only if no row is inside the US.
+ */
+export function hasTooManyInvalid(summary: PlanSummary): boolean {
+  return summary.rows > 0 && unusableRows(summary) / summary.rows > summary.max_invalid;
+}
+
+/** The rows that `hasTooManyInvalid` counts. */
+export function unusableRows({ rows, located, invalid }: PlanSummary): number {
+  return located === 0 ? rows : invalid;
 }
 
 interface RunSummaryParts {

@@ -1,4 +1,3 @@
-import { sleepUntilSteady } from '../../base/clock.ts';
 import { counted } from '../../base/format-numbers.ts';
 import { difference, NO_TOPICS, type TopicSet } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
@@ -11,10 +10,10 @@ import type { PriceList } from '../plan/cheapest-calls.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { purchasesFor } from '../plan/reach.ts';
 import { record } from '../progress.ts';
-import { type Stop, stopFor, timeIsOver } from '../stop.ts';
+import { atDeadline, type Stop, stopFor, timeIsOver } from '../stop.ts';
 import { shortageStop } from './buy-call.ts';
 import { buyCells } from './buy-cells.ts';
-import { type Buying, type BuyingContext, beginBuying, CellQueue } from './buying.ts';
+import { type BuyingContext, beginBuying, CellQueue } from './buying.ts';
 
 /*
  * How a run buys, from the outside in:
@@ -67,7 +66,7 @@ async function buyRounds(context: BuyingContext, interrupt: AbortSignal): Promis
   const buyable = job.topics.filter((topic) => mayBuy(payer.priceList, topic));
   let replanned: ReadonlySet<string> = new Set();
   let isEachPlace = plan.areas === null || !isTrusted(plan.areas.verification);
-  using _ = stopInTime(buying);
+  using _ = atDeadline(context.deadline, context.effects.clock, () => health.stop(timeIsOver(job)));
   for (;;) {
     const { credits, nearest } = await available(context);
     const { order: all, missing } = queue;
@@ -161,15 +160,4 @@ async function available({ job, store, limits, progress, effects }: BuyingContex
   record(progress, 'ledgerRead', { credits: ofQuota, spent });
   const ofBudget = Math.max(0, limits.budget - spent);
   return { credits: Math.min(ofBudget, ofQuota), nearest: ofQuota < ofBudget ? 'quota' : 'budget' } as const;
-}
-
-/** Stops the buying at the deadline, until it is disposed of. */
-function stopInTime({ job, deadline, effects, health }: Buying): Disposable {
-  const ended = new AbortController();
-  if (deadline !== null) {
-    void sleepUntilSteady(effects.clock, deadline, ended.signal).then(() => {
-      if (!ended.signal.aborted) health.stop(timeIsOver(job));
-    });
-  }
-  return { [Symbol.dispose]: () => ended.abort() };
 }

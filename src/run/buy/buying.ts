@@ -46,7 +46,6 @@ export interface BuyingContext {
 /** The parts that a call to the service uses. */
 interface ServiceAccess {
   readonly client: Client;
-  /** One for each account, by its name. */
   readonly throttle: Throttle;
   readonly apiKeys: ApiKeys;
 }

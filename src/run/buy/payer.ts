@@ -4,8 +4,7 @@ import type { TopicSlug } from '../../contract/topics.ts';
 import type { Job } from '../../job/settings.ts';
 import type { BundleContents } from '../../store/answers/port.ts';
 import type { ApiKeys, Key } from '../plan/api-keys.ts';
-import type { PriceList } from '../plan/cheapest-calls.ts';
-import { priceListOf } from '../plan/price-list.ts';
+import { type PriceList, priceListOf } from '../plan/cheapest-calls.ts';
 import type { RunTimes } from '../run-times.ts';
 import { type Stop, stopFor } from '../stop.ts';
 

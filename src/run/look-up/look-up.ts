@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { sleepUntilSteady } from '../../base/clock.ts';
 import { type Lane, moduleBeside, ThreadPool } from '../../threads/thread-pool.ts';
 import type { Plan } from '../plan/planning.ts';
 import { record } from '../progress.ts';
 import type { RunContext } from '../run-context.ts';
-import { type Stop, stopFor, timeIsOver } from '../stop.ts';
+import { atDeadline, type Stop, stopFor, timeIsOver } from '../stop.ts';
 import type { LocalData } from './local-data.ts';
 import type { LookupSetup, LookupTask } from './lookup-task.ts';
 import { sortedCells } from './sorted-cells.ts';
@@ -46,35 +45,15 @@ export async function lookUp(
   if (order.length === 0) return null;
   if (interrupt.aborted) return INTERRUPTED;
   let stop: Stop | null = null;
-  let hasFailed = false;
   const onInterrupt = () => {
     stop ??= INTERRUPTED;
   };
   interrupt.addEventListener('abort', onInterrupt);
   // After the listener is set, because the progress display may abort.
   record(progress, 'lookingUp', order.length);
-  const over = new AbortController();
-  if (deadline !== null) {
-    void sleepUntilSteady(effects.clock, deadline, over.signal).then(() => {
-      if (!over.signal.aborted) stop ??= timeIsOver(job);
-    });
-  }
-  let next = 0;
-  let stored: Promise<unknown> = Promise.resolve();
-  /** Looks up batch by batch in one thread. */
-  async function lookUpIn(thread: Lane<LookupTask, null>): Promise<void> {
-    while (stop === null && !hasFailed && next < order.length) {
-      const from = next;
-      next = Math.min(order.length, from + CELLS_PER_BATCH);
-      const cells = next - from;
-      await thread.run({ kind: 'look_up', from, to: next });
-      const turn = stored.then(() => thread.run({ kind: 'store' }));
-      // The next thread may write even if this one fails.
-      stored = turn.catch(() => {});
-      await turn;
-      record(progress, 'lookedUp', cells);
-    }
-  }
+  using _ = atDeadline(deadline, effects.clock, () => {
+    stop ??= timeIsOver(job);
+  });
   try {
     const threads = Math.max(1, Math.min(most, Math.ceil(order.length / (CELLS_PER_BATCH * BATCHES_PER_THREAD))));
     await using pool = new ThreadPool({ threads, purpose: 'looked up locations', youngMb: YOUNG_MB });
@@ -89,20 +68,46 @@ export async function lookUp(
       cells: sortedCells(order, scan.cells, missing),
     };
     await using work = pool.begin<LookupSetup, LookupTask, null>(module, setup);
-    const lanes = work.lanes().map((thread) =>
-      lookUpIn(thread).catch((error: unknown) => {
-        hasFailed = true;
-        throw error;
-      }),
-    );
-    // Waits for all threads: a thread that is still writing must not outlive the run.
-    const failed = (await Promise.allSettled(lanes)).find((end) => end.status === 'rejected');
-    if (failed) throw failed.reason;
+    const onCells = (cells: number) => record(progress, 'lookedUp', cells);
+    await lookUpInThreads(work.lanes(), order.length, () => stop === null, onCells);
   } finally {
-    over.abort();
     interrupt.removeEventListener('abort', onInterrupt);
   }
   return progress.cellsDone < order.length ? stop : null;
+}
+
+/** Looks up cells batch by batch in all threads, as long as it may go on. Waits for all threads even if one fails: a thread that is still
+ * writing must not outlive the run. */
+async function lookUpInThreads(
+  threads: readonly Lane<LookupTask, null>[],
+  count: number,
+  mayGoOn: () => boolean,
+  onCells: (cells: number) => void,
+): Promise<void> {
+  let next = 0;
+  let hasFailed = false;
+  let stored: Promise<unknown> = Promise.resolve();
+  async function lookUpIn(thread: Lane<LookupTask, null>): Promise<void> {
+    while (mayGoOn() && !hasFailed && next < count) {
+      const from = next;
+      next = Math.min(count, from + CELLS_PER_BATCH);
+      const cells = next - from;
+      await thread.run({ kind: 'look_up', from, to: next });
+      const turn = stored.then(() => thread.run({ kind: 'store' }));
+      // The next thread may write even if this one fails.
+      stored = turn.catch(() => {});
+      await turn;
+      onCells(cells);
+    }
+  }
+  const lanes = threads.map((thread) =>
+    lookUpIn(thread).catch((error: unknown) => {
+      hasFailed = true;
+      throw error;
+    }),
+  );
+  const failed = (await Promise.allSettled(lanes)).find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
 const INTERRUPTED = stopFor('interrupted', 'Interrupted.');

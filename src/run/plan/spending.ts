@@ -106,7 +106,7 @@ export interface WayLimits {
   readonly overageRate: number | null;
 }
 
-/** Compares a price with what the accounts have left. */
+/** Compares a price with what the account has left. */
 export function weigh(price: Price, limits: WayLimits, forecast: Forecast): Way {
   const { single, standard, enterprise } = price.calls;
   const inThisPeriod = Math.min(price.credits, limits.available);

@@ -1,12 +1,13 @@
-import { PerilbookError } from '../../base/errors.ts';
+import { counted } from '../../base/format-numbers.ts';
 import type { CellAreaFinder } from '../../data/tables/cell-area-finder.ts';
 import type { Job } from '../../job/settings.ts';
-import { isPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
+import { openRowFile, type Streams } from '../../rows/open-row-file.ts';
+import { listParts } from '../../rows/parts/list-parts.ts';
+import { isPartFiles, openPartFiles, type PartFiles } from '../../rows/parts/part-files.ts';
 import type { RowFile, RowPiece } from '../../rows/port.ts';
 import { threadsOfMachine } from '../../threads/thread-pool.ts';
-import { openJobInput } from '../parts/job-input.ts';
 import { record } from '../progress.ts';
-import type { Effects, OpenedAreas, RunContext } from '../run-context.ts';
+import type { RunContext } from '../run-context.ts';
 import { FIRST_VALUE, type Layout, layoutOf } from './layout.ts';
 import { scanInThreads } from './scan-pieces.ts';
 import { type RowTally, ScanTally } from './scan-tally.ts';
@@ -26,7 +27,7 @@ export interface Scan extends RowTally, Disposable {
 export async function scan({ job, connection, effects, progress }: RunContext, rowFile?: RowFile): Promise<Scan> {
   // Local answers are free, so areas save nothing.
   const scannedFor = connection.kind === 'local' ? { ...job, areas: null } : job;
-  using boundaries = openAreas(scannedFor, effects);
+  using boundaries = scannedFor.areas === null ? null : effects.openAreas!(scannedFor);
   const input = rowFile ?? (await openJobInput(job, effects.streams));
   const onRows = (rows: number) => record(progress, 'rowsScanned', rows);
   const scanned = await scanRows(input, scannedFor, { onRows, find: boundaries?.find, threads: effects.rowThreads });
@@ -34,14 +35,19 @@ export async function scan({ job, connection, effects, progress }: RunContext, r
   return scanned;
 }
 
-function openAreas(job: Job, effects: Effects): OpenedAreas | null {
-  if (job.areas === null) return null;
-  if (effects.openAreas !== undefined) return effects.openAreas(job);
-  throw new PerilbookError(
-    'JOB_FILE',
-    `areas: ${job.areas} cannot be used here`,
-    'Run the job with perilbook plan or perilbook run.',
-  );
+/** Opens the input of a job: one file, or its parts. @throws INPUT_* */
+export async function openJobInput(
+  { input, parts, reading }: Pick<Job, 'input' | 'parts' | 'reading'>,
+  streams: Streams,
+): Promise<RowFile | PartFiles> {
+  if (parts === null) return await openRowFile(input, reading, streams);
+  const listed = await listParts(parts.folder, parts.sources);
+  const files = await openPartFiles(listed.parts, reading);
+  const [first] = listed.unfinished;
+  if (first === undefined) return files;
+  const count = listed.unfinished.length;
+  const notes = [files.note, `${counted(count, 'temporary file')} left out (${first}${count > 1 ? ', …' : ''}).`];
+  return { ...files, note: notes.filter(Boolean).join(' ') };
 }
 
 interface ScanOptions {
