@@ -77,27 +77,22 @@ export async function openContext(given: Job, options: RunOptions): Promise<RunC
   const { isContinued = false } = options;
   const { job, last: lastTerms } = await withLastTerms(given, store);
   const source = await store.source(connection.source);
-  const deadline = deadlineOf(job, effects.clock);
-  const own = {
+  const data = connection.kind === 'local' ? connection.data : null;
+  const { asOf = data === null ? effects.clock.now() : data.asOf } = options;
+  return {
     job,
     lastTerms,
     connection,
     store,
     source,
     effects,
+    freshness: freshnessOf(job, asOf, data === null ? undefined : (topic) => changedSince(data, topic, asOf)),
+    apiKeys: await ApiKeys.open(connection.kind === 'local' ? [] : connection.keys, store, source),
+    sampleRows: await SampleRows.open(connection, store, source),
     isContinued,
     otherBudgets: 0,
     progress,
-    deadline,
+    deadline: deadlineOf(job, effects.clock),
     interrupt,
   };
-  const sampleRows = await SampleRows.open(connection, store, source);
-  if (connection.kind === 'local') {
-    const { data } = connection;
-    const { asOf = data.asOf } = options;
-    const freshness = freshnessOf(job, asOf, (topic) => changedSince(data, topic, asOf));
-    return { ...own, sampleRows, freshness, apiKeys: await ApiKeys.open([], store, source) };
-  }
-  const freshness = freshnessOf(job, options.asOf ?? effects.clock.now());
-  return { ...own, sampleRows, freshness, apiKeys: await ApiKeys.open(connection.keys, store, source) };
 }

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellStatus } from '../../src/columns/row-status.ts';
 import type { Answer, CellRecord, TopicFailure } from '../../src/contract/answer.ts';
-import { topicsIn } from '../../src/contract/topic-set.ts';
 import { TOPIC_SLUGS, type TopicSlug } from '../../src/contract/topics.ts';
 import { makeJob } from '../../src/job/settings.ts';
-import { freshnessOf, missingSet, missingTopics } from '../../src/run/plan/freshness.ts';
+import { freshnessOf, missingTopics } from '../../src/run/plan/freshness.ts';
 import { fc } from '../properties.ts';
 
 const DAY = 86_400_000;
@@ -87,16 +86,6 @@ test('a failure is tried again; a refused place is not, for a year', () => {
   assert.ok(!lacks(failed('rejected', STARTED)));
   assert.ok(!lacks(failed('rejected', STARTED - 365 * DAY)));
   assert.ok(lacks(failed('rejected', STARTED - 365 * DAY - 1)));
-});
-
-test('the missing topics as a set are the missing topics', () => {
-  const answers = fc.array(fc.tuple(fc.constantFrom(...TOPIC_SLUGS), fc.integer({ min: 0, max: STARTED })));
-  fc.assert(
-    fc.property(answers, fc.subarray([...TOPIC_SLUGS]), (said, asked) => {
-      const record = recordOf(said);
-      assert.deepEqual(topicsIn(missingSet(record, asked, freshness())), missingTopics(record, asked, freshness()));
-    }),
-  );
 });
 
 test('the plan and the written status agree: a row is deferred exactly while something is still to be bought', () => {

@@ -11,56 +11,6 @@ import { fc } from '../properties.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { LONG } from '../tier.ts';
 
-test('a job file that says everything', () => {
-  const text = `
-name: everything                  # with a comment
-input: in.csv
-output: out.csv
-topics: [natural, park]
-location: {lat: Y, lng: X}
-precision: 5
-prefix: h_
-delimiter: ";"
-service:
-  base_url: https://h.example/api
-  api_keys:
-    - {env: KEY, scopes: [bundle, wildfire, proximity]}
-    - {file: /etc/key}
-account: north
-subscription: {credits_per_month: 1000, credits_per_minute: 100, overage_rate: 0.02}
-anniversary_day: 31
-budget: 10
-reserve: 0
-optimize: calls
-time_to_live: {all: 30d, ozone: 90 s, radon: never}
-store: s.db
-concurrency: 4
-`;
-  assert.deepEqual(parseJobFile(text, 'job.yaml'), {
-    name: 'everything',
-    input: 'in.csv',
-    output: 'out.csv',
-    topics: ['natural', 'park'],
-    location: { lat: 'Y', lng: 'X' },
-    precision: 5,
-    prefix: 'h_',
-    delimiter: ';',
-    service: {
-      base_url: 'https://h.example/api',
-      api_keys: [{ env: 'KEY', scopes: ['bundle', 'wildfire', 'proximity'] }, { file: '/etc/key' }],
-    },
-    account: 'north',
-    subscription: { credits_per_month: 1_000, credits_per_minute: 100, overage_rate: 0.02 },
-    anniversary_day: 31,
-    budget: 10,
-    reserve: 0,
-    optimize: 'calls',
-    time_to_live: { all: '30d', ozone: '90 s', radon: 'never' },
-    store: 's.db',
-    concurrency: 4,
-  });
-});
-
 test('km and mi are units of distances', () => {
   for (const [text, units] of [
     ['km', 'kilometers'],

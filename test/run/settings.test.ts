@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SUBSCRIPTIONS } from '../../src/contract/subscriptions.ts';
 import { NATURAL_SLUGS, TOPIC_SLUGS, TOPICS, type TopicSlug } from '../../src/contract/topics.ts';
+import { durationMs } from '../../src/job/duration.ts';
 import type { JobFile } from '../../src/job/job-file.ts';
 import { mergeJobFiles, relativeTo } from '../../src/job/merge-settings.ts';
 import { makeJob } from '../../src/job/settings.ts';
@@ -261,6 +262,13 @@ test('a topic’s own line wins over its group, and the group over all, wherever
       ]);
     }),
   );
+});
+
+test('an amount and a unit are a time; anything else is none', () => {
+  const times = ['90s', ' 30 m ', '12h', '30d', '1.5h', '0d'].map(durationMs);
+  assert.deepEqual(times, [90_000, 1_800_000, 43_200_000, 2_592_000_000, 5_400_000, 0]);
+  const texts = ['', ' ', 'never', '30', 'd', '-1d', '+1d', '1 day', '1D', '1w', '1.d', '.5h', '1h30m', '1,5h', '1e3s'];
+  for (const text of texts) assert.equal(durationMs(text), null, text);
 });
 
 test('a time to live of a topic that does not exist is refused, with the one that was meant', () => {

@@ -5,7 +5,7 @@ import { total } from '../../store/ledger/admission.ts';
 import { distrustText, IN_LATER_PERIODS, quotaAdvice } from '../notices.ts';
 import { accountState } from '../plan/account-state.ts';
 import { readStoredAreas } from '../plan/area-plan.ts';
-import { isTrusted, type StoredAreas, verifyAreas } from '../plan/area-verification.ts';
+import { isTrusted, LEVELS, readCells, type StoredAreas, verifyAreas } from '../plan/area-verification.ts';
 import type { PriceList } from '../plan/cheapest-calls.ts';
 import { failedSet, missingSet } from '../plan/freshness.ts';
 import { purchasesFor } from '../plan/reach.ts';
@@ -125,8 +125,6 @@ function contradictingAreas(
   return contradicting;
 }
 
-const CELLS_PER_READ = 1_000;
-
 /** The missing topics of the areas' cells if each cell is bought for itself. The plan lacks them; the run's limit decides how many are bought. */
 async function missingInAreas(
   { job, plan, store, limits, freshness }: BuyingContext,
@@ -134,20 +132,11 @@ async function missingInAreas(
 ): Promise<ReadonlyMap<number, TopicSet>> {
   const missing = new Map<number, TopicSet>();
   const { cells, areas } = plan.scan;
-  const isIn = (cell: number) =>
-    (['tract', 'county'] as const).some((level) => inAreas.has(areas.of(cell, level) ?? ''));
+  const isIn = (cell: number) => LEVELS.some((level) => inAreas.has(areas.of(cell, level) ?? ''));
   const numbers = Array.from({ length: cells.size }, (_, cell) => cell).filter(isIn);
-  for (let from = 0; from < numbers.length; from += CELLS_PER_READ) {
-    const some = numbers.slice(from, from + CELLS_PER_READ);
-    const records = await store.read(
-      limits.source,
-      some.map((number) => cells.cell(number)),
-    );
-    for (const [index, record] of records.entries()) {
-      // Calls that failed in this run are not repeated: they may have been charged.
-      const lacking = difference(missingSet(record, job.topics, freshness), failedSet(record, freshness));
-      missing.set(some[index]!, lacking);
-    }
+  for await (const [cell, record] of readCells(store, limits.source, cells, numbers)) {
+    // Calls that failed in this run are not repeated: they may have been charged.
+    missing.set(cell, difference(missingSet(record, job.topics, freshness), failedSet(record, freshness)));
   }
   return missing;
 }

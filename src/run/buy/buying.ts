@@ -1,5 +1,4 @@
 import { inBatches } from '../../base/batches.ts';
-import type { Clock } from '../../base/clock.ts';
 import { AnswerOrigin } from '../../client/answer-origin.ts';
 import type { Client } from '../../client/client.ts';
 import type { Throttle } from '../../client/throttle.ts';
@@ -16,31 +15,22 @@ import {
 } from '../../contract/topic-set.ts';
 import type { TopicSlug } from '../../contract/topics.ts';
 import type { Cell } from '../../geo/coordinates.ts';
-import type { Job } from '../../job/settings.ts';
 import type { ClaimLimits } from '../../store/ledger/port.ts';
-import type { Store } from '../../store/port.ts';
 import type { ApiKeys } from '../plan/api-keys.ts';
-import type { Freshness } from '../plan/freshness.ts';
 import type { Plan } from '../plan/planning.ts';
 import type { CellNumbers } from '../plan/reach.ts';
-import type { Progress } from '../progress.ts';
-import type { RunContext } from '../run-context.ts';
+import type { Effects, RunContext } from '../run-context.ts';
 import type { RunTimes } from '../run-times.ts';
 import { Payer } from './payer.ts';
 import { RunHealth } from './run-health.ts';
 
 /** The context of buying, which does not change. */
-export interface BuyingContext {
-  readonly job: Job;
+export interface BuyingContext extends Pick<RunContext, 'job' | 'store' | 'freshness' | 'progress' | 'deadline'> {
   readonly plan: Plan;
-  readonly store: Store;
-  readonly freshness: Freshness;
   /** The run in the ledger, and its limits. */
   readonly limits: Pick<ClaimLimits, 'run' | 'source' | 'budget'>;
   readonly service: ServiceAccess;
   readonly effects: BuyingEffects;
-  readonly progress: Progress;
-  readonly deadline: RunContext['deadline'];
 }
 
 /** The parts that a call to the service uses. */
@@ -50,12 +40,8 @@ interface ServiceAccess {
   readonly apiKeys: ApiKeys;
 }
 
-interface BuyingEffects {
-  readonly clock: Clock;
+interface BuyingEffects extends Pick<Effects, 'clock' | 'random' | 'notice'> {
   readonly times: RunTimes;
-  readonly random: () => number;
-  /** Called with messages for the user: a key was refused, a scope is missing, a topic is down. */
-  readonly notice: (message: string) => void;
 }
 
 /** The buying of a run: the context, and the state that calls change. */

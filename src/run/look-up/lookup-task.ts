@@ -1,7 +1,7 @@
 import { clockOf, systemClock } from '../../base/clock.ts';
 import { PerilbookError } from '../../base/errors.ts';
+import { memo } from '../../base/memo.ts';
 import { type TopicSet, topicsIn } from '../../contract/topic-set.ts';
-import type { TopicSlug } from '../../contract/topics.ts';
 import { openPlaceLookup } from '../../data/lookup/place-lookup.ts';
 import { locationOf } from '../../geo/coordinates.ts';
 import type { CellAnswers } from '../../store/answers/port.ts';
@@ -47,7 +47,8 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
       { file: dataFile },
     );
   }
-  const topicsOf = topicsBySet();
+  // A file has few sets of missing topics and a million cells.
+  const topicsOf = memo(topicsIn);
   // It claims no calls, so it cannot mistake the calls of a living run for those of a dead one.
   const owner = { name: 'look-up', isAlive: () => true };
   const store = await openStoreAt(
@@ -77,16 +78,3 @@ export const inThread: InThread<LookupSetup, LookupTask, null> = async (setup) =
     },
   };
 };
-
-/** A file has few sets of missing topics and a million cells. */
-function topicsBySet(): (set: TopicSet) => readonly TopicSlug[] {
-  const cached = new Map<TopicSet, readonly TopicSlug[]>();
-  return (set) => {
-    let topics = cached.get(set);
-    if (topics === undefined) {
-      topics = topicsIn(set);
-      cached.set(set, topics);
-    }
-    return topics;
-  };
-}

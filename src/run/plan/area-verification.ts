@@ -108,24 +108,31 @@ export async function verifyAreas(
   const differed = new Set<string>();
   const namesOf = (cell: number) => LEVELS.map((level) => scan.areas.of(cell, level));
   const numbers = [...verifying].filter((cell) => namesOf(cell).some((name) => name !== null && stored.has(name)));
-  for (let from = 0; from < numbers.length; from += CELLS_PER_READ) {
-    const some = numbers.slice(from, from + CELLS_PER_READ);
-    const records = await store.read(
-      source,
-      some.map((cell) => scan.cells.cell(cell)),
-    );
-    for (const [index, record] of records.entries()) {
-      for (const level of LEVELS) {
-        const name = scan.areas.of(some[index]!, level);
-        const area = name === null ? undefined : stored.get(name);
-        if (record === null || area === undefined) continue;
-        const agrees = agreement(record, area, areaTopics(job, level), freshness);
-        if (agrees !== null) verified.add(name!);
-        if (agrees === false) differed.add(name!);
-      }
+  for await (const [cell, record] of readCells(store, source, scan.cells, numbers)) {
+    for (const level of LEVELS) {
+      const name = scan.areas.of(cell, level);
+      const area = name === null ? undefined : stored.get(name);
+      if (record === null || area === undefined) continue;
+      const agrees = agreement(record, area, areaTopics(job, level), freshness);
+      if (agrees !== null) verified.add(name!);
+      if (agrees === false) differed.add(name!);
     }
   }
   return { verified: verified.size, differed: differed.size };
+}
+
+/** Reads cells from the store, by their numbers. */
+export async function* readCells(
+  store: Pick<Store, 'read'>,
+  source: number,
+  cells: Scan['cells'],
+  numbers: readonly number[],
+): AsyncGenerator<readonly [cell: number, record: CellRecord | null]> {
+  for (let from = 0; from < numbers.length; from += CELLS_PER_READ) {
+    const some = numbers.slice(from, from + CELLS_PER_READ);
+    const asked = some.map((cell) => cells.cell(cell));
+    for (const [index, record] of (await store.read(source, asked)).entries()) yield [some[index]!, record];
+  }
 }
 
 /** Whether a place's own answers are those of its area; null where nothing can be compared. */

@@ -1,3 +1,4 @@
+import { memo } from '../../base/memo.ts';
 import { wantedColumns } from '../../columns/row.ts';
 import { type CellRecord, isNoData, REJECTION_HOLDS_MS } from '../../contract/answer.ts';
 import { type TopicSet, topicSet } from '../../contract/topic-set.ts';
@@ -21,19 +22,13 @@ export function freshnessOf(
   startedAt: number,
   changedSince: (topic: TopicSlug) => number = () => 0,
 ): Freshness {
-  // Called for each topic of each cell, millions of times.
-  const cached = new Map<TopicSlug, number>();
   return {
     startedAt,
-    freshSince: (topic) => {
-      let since = cached.get(topic);
-      if (since === undefined) {
-        const timeToLive = job.timeToLive(topic);
-        since = Math.max(changedSince(topic), timeToLive === null ? 0 : startedAt - timeToLive);
-        cached.set(topic, since);
-      }
-      return since;
-    },
+    // Called for each topic of each cell, millions of times.
+    freshSince: memo((topic) => {
+      const timeToLive = job.timeToLive(topic);
+      return Math.max(changedSince(topic), timeToLive === null ? 0 : startedAt - timeToLive);
+    }),
     rejectedSince: Math.max(startedAt - REJECTION_HOLDS_MS, Math.min(...job.topics.map(changedSince))),
   };
 }

@@ -6,8 +6,8 @@ import type { LineReference, Row } from '../../rows/port.ts';
 import { AreaTable } from './area-table.ts';
 import { CellTable } from './cell-table.ts';
 import { ColumnTypes } from './column-types.ts';
-import { hasOneCurrency, type ScannedCurrency, valueCurrencies } from './currency.ts';
-import { type AreaCounts, findAreas } from './find-areas.ts';
+import { hasOneCurrency, valueCurrencies } from './currency.ts';
+import { findAreas } from './find-areas.ts';
 import type { KeptColumn, Layout } from './layout.ts';
 import { RowPlaces } from './row-places.ts';
 import { type ScannedPiece, type ScannedRow, scannedRow, type ValueProblem } from './scanned-rows.ts';
@@ -33,33 +33,7 @@ export interface Finding {
 
 /** The rows of an input, counted. The memory grows with the number of cells, not of rows: after the first millions of rows, the row's cell
  * numbers go into a file. */
-export interface RowTally {
-  readonly rows: number;
-  readonly located: number;
-  readonly invalid: number;
-  readonly outsideUs: number;
-  /** The box of the rows whose numbers are a location outside the US; null without such a row. */
-  readonly elsewhere: DegreeBox | null;
-  readonly findings: readonly Finding[];
-  /** The currency code of the values in the file; null if there is none. */
-  readonly currency: string | null;
-  /** Empty without a currency column. */
-  readonly currencies: readonly ScannedCurrency[];
-  readonly cells: CellTable;
-  readonly areas: AreaTable;
-  /** How many cells the boundaries put in an area; null if the job does not use areas. */
-  readonly areaCounts: AreaCounts | null;
-  /** The cell or finding of each row. */
-  readonly places: RowPlaces;
-  /** How many rows each part file has, by its name; a part without rows is not among them. */
-  readonly partRows: ReadonlyMap<string, number>;
-  /** The columns that the job uses with a number in every row. */
-  readonly numbers: ReadonlySet<number>;
-  /** The decimal separator of the coordinates. */
-  readonly decimal: 'point' | 'comma';
-  /** The kept columns of an earlier run, with their types. */
-  readonly kept: readonly KeptColumn[];
-}
+export type RowTally = ReturnType<ScanTally['result']>;
 
 /** The value of all cells, in units (`CellTable`); 0 in the order of the file, and where amounts in two currencies have no sum. */
 export function totalValue({ findings, cells }: Pick<RowTally, 'findings' | 'cells'>): number {
@@ -137,7 +111,7 @@ export class ScanTally implements Disposable {
   }
 
   /** The result, after the last row. @param find finds the areas of the cells */
-  result(find?: CellAreaFinder): RowTally {
+  result(find?: CellAreaFinder) {
     const cells = this.#cells;
     cells.roundValues();
     this.#refuseLostSigns();
@@ -146,21 +120,30 @@ export class ScanTally implements Disposable {
     return {
       rows: this.rows,
       located: this.#located,
-      outsideUs,
-      elsewhere: this.#elsewhere,
       invalid: this.rows - this.#located - outsideUs,
-      // In the order of their first rows.
-      findings: [...this.#findings.values()],
+      outsideUs,
+      /** The box of the rows whose numbers are a location outside the US; null without such a row. */
+      elsewhere: this.#elsewhere,
+      /** In the order of their first rows. */
+      findings: [...this.#findings.values()] as readonly Finding[],
+      /** The currency code of the values in the file; null if there is none. */
       currency: this.#currencies.code,
+      /** Empty without a currency column. */
       currencies: this.#currencies.all,
       cells,
       areas,
+      /** How many cells the boundaries put in an area; null if the job does not use areas. */
       areaCounts: find === undefined ? null : findAreas(cells, areas, find),
+      /** The cell or finding of each row. */
       places: this.#places,
-      partRows: this.#partRows,
+      /** How many rows each part file has, by its name; a part without rows is not among them. */
+      partRows: this.#partRows as ReadonlyMap<string, number>,
+      /** The columns that the job uses with a number in every row. */
       numbers: this.types.numbers(),
+      /** The decimal separator of the coordinates. */
       decimal: this.types.decimal(),
-      kept: this.types.kept(),
+      /** The kept columns of an earlier run, with their types. */
+      kept: this.types.kept() as readonly KeptColumn[],
     };
   }
 

@@ -1,3 +1,4 @@
+import { memo } from '../../base/memo.ts';
 import { bareFields, type CompleteFields, completeFields, enrichedFields } from '../../columns/row.ts';
 import { cellStatus, LOOKED_UP, ROW_STATUSES, type RowStatus } from '../../columns/row-status.ts';
 import { type Answer, type CellRecord, EMPTY_RECORD, type Field } from '../../contract/answer.ts';
@@ -189,16 +190,10 @@ function completeCellFields(
   isSample: (oldest: number) => boolean,
   origin: OriginNotes | null,
 ): (cell: number) => CompleteFields {
-  const made = new Map<PlaceOrigin | null, CompleteFields>();
-  return (cell) => {
-    const of = origin?.originOf(cell) ?? null;
-    let complete = made.get(of);
-    if (complete === undefined) {
-      complete = completeFields(topics, counts, isSample, of === null ? '' : origin!.noteOf(topics, of));
-      made.set(of, complete);
-    }
-    return complete;
-  };
+  const complete = memo((of: PlaceOrigin | null) =>
+    completeFields(topics, counts, isSample, of === null ? '' : origin!.noteOf(topics, of)),
+  );
+  return (cell) => complete(origin?.originOf(cell) ?? null);
 }
 
 /** Without the answers that a later look-up did not find again: their data was removed or replaced, and costs nothing to look up. */
