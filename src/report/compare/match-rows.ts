@@ -128,15 +128,10 @@ export async function matchRows(
   await fill('earlier_rows', earlier);
   await fill('current_rows', current);
   database.exec(NUMBERED);
-  const sides = {
-    before: new ComparedSums(decimals),
-    now: new ComparedSums(decimals),
-    new: new ComparedSums(decimals),
-    gone: new ComparedSums(decimals),
-    relocated: new ComparedSums(decimals),
-  };
+  const sums = () => new ComparedSums(decimals);
+  const sides = { before: sums(), now: sums(), new: sums(), gone: sums(), relocated: sums() };
   const all = new BridgeSums(() => true);
-  const sums = topics.map((slug) => new TopicSums(slug, decimals));
+  const perTopic = topics.map((slug) => new TopicSums(slug, decimals));
   const pass = (then: ComparedRow | null, is: ComparedRow | null) => {
     const hasMoved = then !== null && is !== null && then.place !== is.place;
     const { key, line, part } = (is ?? then)!;
@@ -147,7 +142,7 @@ export async function matchRows(
     if (is === null) sides.gone.add(then!);
     if (hasMoved) sides.relocated.add(is!);
     all.add(stateOf(then), stateOf(is), hasMoved, example);
-    for (const [topic, sum] of sums.entries()) sum.add(stateOf(then, topic), stateOf(is, topic), hasMoved, example);
+    for (const [topic, sum] of perTopic.entries()) sum.add(stateOf(then, topic), stateOf(is, topic), hasMoved, example);
   };
   const pairs = database.prepare(
     `SELECT c.*, e.key IS NOT NULL AS matched, e.place AS placeThen, e.value AS valueThen, e.otherCurrency AS otherThen, e.classes AS classesThen
@@ -167,8 +162,8 @@ export async function matchRows(
     new: sides.new.sum(),
     gone: sides.gone.sum(),
     relocated: sides.relocated.sum(),
-    bridge: inCurrency(all.bridge(), decimals),
-    topics: sums.map((topic) => topic.changes()),
+    bridge: bridgeInCurrency(all.bridge(), decimals),
+    topics: perTopic.map((topic) => topic.changes()),
   };
 }
 
@@ -191,8 +186,12 @@ function stateOf(row: ComparedRow | null, topic?: number): RowState | null {
   };
 }
 
-function inCurrency({ before, steps, now }: Bridge, decimals: number): Bridge {
-  const sum = ({ rows, value }: CountedSum) => ({ rows, value: valueOfUnits(value, decimals) });
+function inCurrency({ rows, value }: CountedSum, decimals: number): CountedSum {
+  return { rows, value: valueOfUnits(value, decimals) };
+}
+
+function bridgeInCurrency({ before, steps, now }: Bridge, decimals: number): Bridge {
+  const sum = (counted: CountedSum) => inCurrency(counted, decimals);
   return { before: sum(before), steps: steps.map((step) => ({ ...step, change: sum(step.change) })), now: sum(now) };
 }
 
@@ -220,19 +219,17 @@ class ComparedSums {
   }
 
   sum(): ComparedSum {
-    const totals = [...this.#totals].map(([code, { rows, value }]) => ({
-      code,
-      rows,
-      value: valueOfUnits(value, this.#decimals),
-    }));
-    const own = totals.find(({ code }) => code === null);
+    const others = [...this.#totals].filter(([code]) => code !== null).sort(([, a], [, b]) => b.rows - a.rows);
+    const own = this.#totals.get(null);
+    const none = this.#rows === 0 ? 0 : null;
     return {
       rows: this.#rows,
-      value: own?.value ?? (this.#rows === 0 ? 0 : null),
+      value: own ? inCurrency(own, this.#decimals).value : none,
       withoutValue: this.#withoutValue,
-      otherCurrencies: totals
-        .flatMap(({ code, ...total }) => (code === null ? [] : [{ currency: code || null, ...total }]))
-        .sort((a, b) => b.rows - a.rows),
+      otherCurrencies: others.map(([code, total]) => ({
+        currency: code || null,
+        ...inCurrency(total, this.#decimals),
+      })),
     };
   }
 }
@@ -263,21 +260,16 @@ class TopicSums {
   }
 
   changes(): TopicChanges {
-    const answered = inCurrency(this.#answered.bridge(), this.#decimals);
-    const moved = [...this.#moved].map(([key, { rows, value }]): RatingMove => {
+    const answered = bridgeInCurrency(this.#answered.bridge(), this.#decimals);
+    const moved = [...this.#moved].map(([key, sum]): RatingMove => {
       const [from, to] = [Math.floor(key / HIGHEST.classes.length), key % HIGHEST.classes.length];
-      return {
-        from: HIGHEST.classes[from]!.name,
-        to: HIGHEST.classes[to]!.name,
-        rows,
-        value: valueOfUnits(value, this.#decimals),
-        isWorse: severity(to) > severity(from),
-      };
+      const names = { from: HIGHEST.classes[from]!.name, to: HIGHEST.classes[to]!.name };
+      return { ...names, ...inCurrency(sum, this.#decimals), isWorse: severity(to) > severity(from) };
     });
     return {
       topic: this.#slug,
       title: topicOf(this.#slug).title,
-      bridge: inCurrency(this.#atRisk.bridge(), this.#decimals),
+      bridge: bridgeInCurrency(this.#atRisk.bridge(), this.#decimals),
       moved: moved.sort((a, b) => b.rows - a.rows),
       answeredThen: answered.before,
       answeredNow: answered.now,

@@ -99,7 +99,7 @@ interface AreaTotals {
   readonly states: AreaList;
   readonly counties: AreaList;
   readonly all: Pick<SummedArea, 'sums' | 'all'>;
-  /** The areas with most of a natural topic's Very High; with most of its severe ratings, if nothing is Very High. */
+  /** The areas with most of a natural topic's Very High sum; if it is 0, of its severe sum. */
   readonly mostIn: (layer: number) => TopicFacts['mostIn'];
 }
 
