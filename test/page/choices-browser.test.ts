@@ -178,5 +178,14 @@ test(
     await page.setViewportSize({ width: 360, height: 740 });
     const { height } = await box('#budget-step');
     assert.ok(height <= 740 / 4, `the budget takes ${height} of 740 pixels`);
+    await page.click('#start');
+    await page.click('#confirm-yes');
+    await title(page, 'Paused');
+    await page.locator('#run-title:focus').waitFor();
+    await page.locator('#result-story', { hasText: 'answered' }).waitFor();
+    await price(page, String(CELLS - 5));
+    const resume = await box('#go-on');
+    assert.ok(resume.y + resume.height <= (await box('#budget-step')).y, 'Resume is in view');
+    assert.match(await page.locator('#budget-words').innerText(), /^Enter a budget to start/, 'why Start is off');
   },
 );
