@@ -1,18 +1,16 @@
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import type { Box } from '../../geo/bounding-boxes.ts';
+import type { LayerDownload } from '../sources/source.ts';
 import { ADDRESS_MOVED, downloadFailed } from './download-errors.ts';
 import type { DownloadContext } from './download-file.ts';
 import { getArcgisJson } from './request-json.ts';
 
-export interface LayerRequest {
+export interface LayerRequest extends Pick<LayerDownload, 'fields' | 'simplifiedBy' | 'pageRows'> {
   readonly layer: string;
   readonly where: string;
   readonly box?: Box | undefined;
   readonly as: 'csv' | 'geojson';
-  readonly fields?: string | undefined;
-  readonly simplifiedBy?: number | undefined;
-  readonly pageRows?: number | undefined;
   readonly target: string;
   readonly mostBytes: number;
   /** When a layer without an edit date is read again. */

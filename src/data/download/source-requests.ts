@@ -136,7 +136,7 @@ export function layerRequests(
   folder: string,
   now: number,
 ): LayerRequest[] {
-  const { as = 'geojson', fields, simplifiedBy, pageRows, stateWhere } = download;
+  const { as = 'geojson', stateWhere } = download;
   const layer = typeof download.layer === 'string' ? download.layer : download.layer[slice]!;
   const thisYear = `${new Date(now).getUTCFullYear()}-01-01`;
   const isState = slice !== 'US' && stateWhere !== undefined;
@@ -147,13 +147,11 @@ export function layerRequests(
   const where = filters.length === 0 ? '1=1' : filters.join(' AND ');
   const boxes = isState && stateWhere === 'box' ? boxesOfState(slice, radiusOf(source)) : [undefined];
   return boxes.map((box, index) => ({
+    ...download,
     layer,
     where,
     as,
     box,
-    fields,
-    simplifiedBy,
-    pageRows,
     target: join(folder, `${source.name}-${slice}${index === 0 ? '' : `-${index + 1}`}.${as}`),
     mostBytes: mostBytesOf(source),
     staleAfterMs: staleAfterMs(source),

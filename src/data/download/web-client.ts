@@ -138,18 +138,7 @@ function isOfConnection(error: unknown): boolean {
   );
 }
 
-const DISK_CODES = new Set([
-  'ENOSPC',
-  'EDQUOT',
-  'EACCES',
-  'EPERM',
-  'EROFS',
-  'ENOENT',
-  'EISDIR',
-  'ENOTDIR',
-  'EIO',
-  'EFBIG',
-]);
+const DISK_CODES = new Set('ENOSPC EDQUOT EACCES EPERM EROFS ENOENT EISDIR ENOTDIR EIO EFBIG'.split(' '));
 const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code ?? '');
 
 const NO_NAME = new Set(['ENOTFOUND', 'EAI_AGAIN']);

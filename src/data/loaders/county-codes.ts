@@ -46,6 +46,21 @@ export function readTractOfCounty(county: string, tract: string, stated: StatedA
 /** Independent cities have county codes from 510; EPA writes their names with "City" at the end. */
 const FIRST_CITY = 510;
 
+/** Connecticut replaced its counties with nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA still publishes by
+ * county. A region is answered from the county where most of its people live, by the towns of each (Connecticut Office of Policy and
+ * Management, Councils of Governments). */
+const REGIONS: readonly (readonly [name: string, region: string, county: string])[] = [
+  ['Capitol', '09110', '09003'], // Hartford, and half of Tolland
+  ['Greater Bridgeport', '09120', '09001'], // Fairfield
+  ['Lower Connecticut River Valley', '09130', '09007'], // Middlesex, and two towns of New London
+  ['Naugatuck Valley', '09140', '09009'], // New Haven, and towns of Litchfield, Hartford and Fairfield
+  ['Northeastern Connecticut', '09150', '09015'], // Windham, and one town of Tolland
+  ['Northwest Hills', '09160', '09005'], // Litchfield, and two towns of Hartford
+  ['South Central Connecticut', '09170', '09009'], // New Haven
+  ['Southeastern Connecticut', '09180', '09011'], // New London, and one town of Windham
+  ['Western Connecticut', '09190', '09001'], // Fairfield, and two towns of Litchfield
+];
+
 /** EPA's other spellings, and counties newer than us-atlas or renamed (2021: Valdez-Cordova became Chugach and Copper
  * River; 2015 and 2008: Kusilvak, Prince of Wales-Hyder). */
 const OTHER_SPELLINGS: readonly (readonly [state: string, name: string, geoid: string])[] = [
@@ -57,15 +72,6 @@ const OTHER_SPELLINGS: readonly (readonly [state: string, name: string, geoid: s
   ['SD', 'Shannon', '46102'],
   ['FL', 'Dade', '12086'],
   ['PR', 'Mayagnez', '72097'],
-  ['CT', 'Capitol', '09110'],
-  ['CT', 'Greater Bridgeport', '09120'],
-  ['CT', 'Lower Connecticut River Valley', '09130'],
-  ['CT', 'Naugatuck Valley', '09140'],
-  ['CT', 'Northeastern Connecticut', '09150'],
-  ['CT', 'Northwest Hills', '09160'],
-  ['CT', 'South Central Connecticut', '09170'],
-  ['CT', 'Southeastern Connecticut', '09180'],
-  ['CT', 'Western Connecticut', '09190'],
 ];
 
 /** County codes by state and name. */
@@ -89,7 +95,8 @@ export function countyNamed(state: string, name: string): CodeFinding {
 /** From the us-atlas package: the Census Bureau's names. */
 function readGazetteer(): ReadonlyMap<string, string> {
   const counties = new Map<string, string>();
-  for (const [state, name, geoid] of OTHER_SPELLINGS) counties.set(`${state}/${plain(name)}`, geoid);
+  const regions = REGIONS.map(([name, region]) => ['CT', name, region] as const);
+  for (const [state, name, geoid] of [...OTHER_SPELLINGS, ...regions]) counties.set(`${state}/${plain(name)}`, geoid);
   // Cities last, and only where the plain name is free: "Richmond" is the county and "Richmond City" the city.
   const byCode = [...censusNames('counties')].sort(([a], [b]) => Number(isCity(a)) - Number(isCity(b)));
   for (const [id, name] of byCode) {
@@ -114,26 +121,11 @@ function plain(name: string): string {
     .replace(/[^a-z0-9]/g, '');
 }
 
-/** Connecticut replaced its counties with nine planning regions (Federal Register 87 FR 34235, June 2022), and EPA still publishes by
- * county. A region is answered from the county where most of its people live, by the towns of each (Connecticut Office of Policy and
- * Management, Councils of Governments). */
-const COUNTY_OF_REGION: readonly (readonly [region: string, county: string])[] = [
-  ['09110', '09003'], // Capitol: Hartford, and half of Tolland
-  ['09120', '09001'], // Greater Bridgeport: Fairfield
-  ['09130', '09007'], // Lower Connecticut River Valley: Middlesex, and two towns of New London
-  ['09140', '09009'], // Naugatuck Valley: New Haven, and towns of Litchfield, Hartford and Fairfield
-  ['09150', '09015'], // Northeastern: Windham, and one town of Tolland
-  ['09160', '09005'], // Northwest Hills: Litchfield, and two towns of Hartford
-  ['09170', '09009'], // South Central: New Haven
-  ['09180', '09011'], // Southeastern: New London, and one town of Windham
-  ['09190', '09001'], // Western: Fairfield, and two towns of Litchfield
-];
-
 /** The note in the load report. */
 export const CONNECTICUT_NOTE =
   "Connecticut's planning regions are answered from the former county where most of their people live.";
 
 /** The codes that a county's row serves: its own and those of Connecticut's planning regions. */
 export function countiesServedBy(county: string): string[] {
-  return [county, ...COUNTY_OF_REGION.filter(([, old]) => old === county).map(([region]) => region)];
+  return [county, ...REGIONS.filter(([, , old]) => old === county).map(([, region]) => region)];
 }

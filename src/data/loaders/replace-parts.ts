@@ -85,27 +85,27 @@ export async function replaceParts(
   const counts = await readAll(load, readings, dataset === 'nri', report, onRecords);
   onRead(counts.taken, counts.outside);
 
-  const isTold = readings.some(({ of }) => of === null);
-  const told = isTold ? toldStates(counts, nationOf(dataset)) : [];
+  const isDerived = readings.some(({ of }) => of === null);
+  const derived = isDerived ? derivedStates(counts, nationOf(dataset)) : [];
   const parts = readings.flatMap((reading) =>
-    partsOfReading(reading, told, counts, { askedOf, reach, loadedAt: clock.now() }),
+    partsOfReading(reading, derived, counts, { askedOf, reach, loadedAt: clock.now() }),
   );
   const loaded = new Set(parts.map(({ state }) => state));
   const comparable = stored.parts.filter((part) => !rivals.includes(part.askedOf));
   if (!replace && comparable.length > 0) {
-    if (isTold && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable);
+    if (isDerived && !loaded.has(WHOLE_US)) refuseLossOfStates(dataset, loaded, comparable);
     refuseOlderYears(dataset, parts, comparable);
     refuseLosses(dataset, { ...stored, parts: comparable }, counts.rowsOf(loaded), counts.byState);
     if (dataset === 'nri') refuseLostHazards(storedRatings(database, level), counts.byHazard, loaded);
   }
-  const isAlone = isTold || loaded.has(WHOLE_US);
+  const isAlone = isDerived || loaded.has(WHOLE_US);
   const others = isAlone ? [] : comparable.filter(({ state }) => !loaded.has(state));
   const kept = others.length === 0 ? 0 : load.keep(keptBesides(loaded), report.files + 1);
   const total = load.publish(
     [...parts, ...others.map((part) => withoutStates(part, loaded))],
     false,
     clock.now(),
-    (own) => (isTold ? toldParts(own, told) : own),
+    (own) => (isDerived ? derivedPart(own, derived) : own),
   );
   return { records: total - kept, outside: counts.outside, kept, states: [...loaded].sort() };
 }
@@ -183,24 +183,24 @@ function assignment(load: DatasetLoad, of: Reading['of']): (states: readonly str
 }
 
 /** The states that the files cover, by their records: the whole US, or a few. */
-function toldStates({ byState, taken }: RecordCounts, nation: Nation): readonly string[] {
+function derivedStates({ byState, taken }: RecordCounts, nation: Nation): readonly string[] {
   const isPart = byState.size > 0 && byState.size < nation.states && taken >= nation.records;
   return isPart ? [...byState.keys()].sort() : [WHOLE_US];
 }
 
 /** The part of a record in such files; outside the US it belongs to all of them. */
-function toldParts(own: string, told: readonly string[]): string {
-  return own === '' || told[0] === WHOLE_US ? told.join() : own;
+function derivedPart(own: string, derived: readonly string[]): string {
+  return own === '' || derived[0] === WHOLE_US ? derived.join() : own;
 }
 
 function partsOfReading(
   { info, files, of }: Reading,
-  told: readonly string[],
+  derived: readonly string[],
   { byState }: RecordCounts,
   terms: Pick<PartDescription, 'askedOf' | 'reach' | 'loadedAt'>,
 ): PartDescription[] {
   const { source, vintage, licence } = info;
-  const states = of === null ? told : typeof of === 'string' ? [of] : of;
+  const states = of === null ? derived : typeof of === 'string' ? [of] : of;
   return states.map((state) => ({
     ...terms,
     state,

@@ -5,7 +5,14 @@ import { MB, type SourceRow } from './source.ts';
 /** Files before 2022 have Connecticut's eight counties, which the National Risk Index no longer has. */
 const BOUNDARY_YEARS = { newest: 0, oldest: 2022 };
 const BOUNDARIES = 'https://www2.census.gov/geo/tiger/GENZ{year}/shp';
-const IN_SPRING = 'yearly, in spring';
+const BASE = {
+  topics: [],
+  when: 'base',
+  isMeasured: true,
+  staleAfterDays: 365,
+  oldAfterDays: 640,
+  cadence: 'yearly, in spring',
+} as const;
 const FEMA = 'https://services.arcgis.com/XG15cJAlne2vxtgt/arcgis/rest/services';
 /** 58 of 469 fields: codes, version, and of each of the 18 hazards its rating, score and frequency. */
 const NRI_FIELDS = '^(TRACTFIPS|STCOFIPS|STATEFIPS|STATEABBRV|NRI_VER|[A-Z]{4}_(RISKR|RISKS|AFREQ))$';
@@ -46,9 +53,8 @@ const FIRES = {
 export const NATURAL_SOURCES: readonly SourceRow[] = [
   {
     name: 'areas',
+    ...BASE,
     title: 'US Census Bureau, cartographic boundaries of census tracts',
-    topics: [],
-    when: 'base',
     download: {
       kind: 'file',
       files: [
@@ -58,24 +64,15 @@ export const NATURAL_SOURCES: readonly SourceRow[] = [
     },
     bytes: 57.8 * MB,
     stateBytes: { CA: 4.28 * MB, PA: 1.68 * MB },
-    isMeasured: true,
     rows: 85_185,
-    staleAfterDays: 365,
-    oldAfterDays: 640,
-    cadence: IN_SPRING,
   },
   {
     name: 'counties',
+    ...BASE,
     title: 'US Census Bureau, cartographic boundaries of counties',
-    topics: [],
-    when: 'base',
     download: { kind: 'file', files: [{ url: `${BOUNDARIES}/cb_{year}_us_county_500k.zip` }], years: BOUNDARY_YEARS },
     bytes: 11.8 * MB,
-    isMeasured: true,
     rows: 3_235,
-    staleAfterDays: 365,
-    oldAfterDays: 640,
-    cadence: IN_SPRING,
   },
   // FEMA's ArcGIS service holds the same table; fema.gov answers 403 to scripts.
   {

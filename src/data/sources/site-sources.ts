@@ -7,6 +7,10 @@ const HIFLD = 'https://services2.arcgis.com/FiaPA4ga0iQKduv3/arcgis/rest/service
 const EIA = 'Source: U.S. Energy Information Administration: a work of the US government, in the public domain.';
 const AFDC =
   'US Department of Energy, Alternative Fuels Data Center: a work of the US government, in the public domain.';
+const MONTHLY = { staleAfterDays: 30, oldAfterDays: 120, cadence: 'monthly' } as const;
+const UST = { vintage: 'edited', staleAfterDays: 180, cadence: 'irregular: last in December 2024' } as const;
+const PLANTS = { licence: EIA, staleAfterDays: 90, cadence: 'irregular: data of February 2025' } as const;
+const ARCHIVED = { staleAfterDays: 3650, cadence: 'never: HIFLD was closed in August 2025' } as const;
 
 /** Sites. Parks and wells come by state only: all parks are gigabytes, and there is no national list of wells. */
 export const SITE_SOURCES: readonly SourceRow[] = [
@@ -21,9 +25,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     },
     bytes: 40 * MB,
     vintage: 'edited',
-    staleAfterDays: 30,
-    oldAfterDays: 120,
-    cadence: 'monthly',
+    ...MONTHLY,
   },
   {
     name: 'frs',
@@ -36,9 +38,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
       files: [{ url: `${FRS}/national_combined.zip`, stateUrl: `${FRS}/state_combined_{st}.zip` }],
     },
     bytes: 1_260 * MB,
-    staleAfterDays: 30,
-    oldAfterDays: 120,
-    cadence: 'monthly',
+    ...MONTHLY,
     note: 'The server often breaks off: the download continues where it stopped. It replaces brownfield.',
   },
   {
@@ -52,9 +52,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     bytes: 2 * MB,
     rows: 1_816,
     vintage: 'edited',
-    staleAfterDays: 30,
-    oldAfterDays: 120,
-    cadence: 'monthly',
+    ...MONTHLY,
   },
   {
     name: 'tri',
@@ -103,9 +101,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     },
     bytes: 500 * MB,
     rows: 800_000,
-    vintage: 'edited',
-    staleAfterDays: 180,
-    cadence: 'irregular: last in December 2024',
+    ...UST,
   },
   {
     name: 'ust-releases',
@@ -118,9 +114,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     },
     bytes: 350 * MB,
     rows: 562_217,
-    vintage: 'edited',
-    staleAfterDays: 180,
-    cadence: 'irregular: last in December 2024',
+    ...UST,
   },
   // HIFLD Open was closed on 2025-08-26: lines and towers are copies of its last state, plants and pipelines are EIA's.
   {
@@ -132,9 +126,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     bytes: 10.4 * MB,
     isMeasured: true,
     rows: 13_446,
-    licence: EIA,
-    staleAfterDays: 90,
-    cadence: 'irregular: data of February 2025',
+    ...PLANTS,
   },
   {
     name: 'nuclear-reactors',
@@ -147,9 +139,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     },
     bytes: 0.1 * MB,
     rows: 55,
-    licence: EIA,
-    staleAfterDays: 90,
-    cadence: 'irregular: data of February 2025',
+    ...PLANTS,
   },
   {
     name: 'transmission-lines',
@@ -165,8 +155,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     isMeasured: true,
     rows: 94_619,
     vintage: '2024-09-30 (archived)',
-    staleAfterDays: 3650,
-    cadence: 'never: HIFLD was closed in August 2025',
+    ...ARCHIVED,
   },
   {
     name: 'cell-towers',
@@ -179,8 +168,7 @@ export const SITE_SOURCES: readonly SourceRow[] = [
     },
     bytes: 25 * MB,
     vintage: '2024-07-06 (archived)',
-    staleAfterDays: 3650,
-    cadence: 'never: HIFLD was closed in August 2025',
+    ...ARCHIVED,
     note: 'Cellular licences only. The fuller Antenna Structure Registration of the FCC (r_tower.zip) has no loader yet.',
   },
   {

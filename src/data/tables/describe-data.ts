@@ -95,7 +95,14 @@ function described(
     rows,
     loadedAt,
     ...(states === null ? {} : { states }),
-    parts: parts.map(({ askedOf: _, source: _source, licence: _licence, stateRows: _rows, ...part }) => part),
+    parts: parts.map(({ state, reach, files, vintage, rows, loadedAt }) => ({
+      state,
+      reach,
+      files,
+      vintage,
+      rows,
+      loadedAt,
+    })),
   };
 }
 

@@ -30,26 +30,20 @@ export interface SourceFile {
   readonly sha256: string;
 }
 
-interface DatasetPartRow {
+export interface AskedPart extends DatasetPart {
   readonly dataset: DatasetName;
   readonly level: Level;
-  readonly state: string;
-  readonly asked_of: string;
-  readonly reach: number;
-  readonly source: string;
-  readonly files: string;
-  readonly vintage: string;
-  readonly licence: string;
-  readonly rows: number;
-  readonly state_rows: string;
-  readonly loaded_at: number;
 }
 
+type PartRow = Omit<AskedPart, 'files' | 'stateRows'> & { readonly files: string; readonly stateRows: string };
+
+const SELECT = `SELECT dataset, level, state, asked_of AS askedOf, reach, source, files, vintage, licence, rows,
+  state_rows AS stateRows, loaded_at AS loadedAt FROM parts`;
+
 /** All parts, by `keyOfParts`. */
-export function allParts(database: DataDatabase): ReadonlyMap<string, readonly DatasetPart[]> {
-  const rows = database.prepare<[], DatasetPartRow>('SELECT * FROM parts ORDER BY dataset, level, state').all();
-  const grouped = Map.groupBy(rows, ({ dataset, level }) => keyOfParts(dataset, level));
-  return new Map([...grouped].map(([key, own]) => [key, own.map(partOf)]));
+export function allParts(database: DataDatabase): ReadonlyMap<string, readonly AskedPart[]> {
+  const rows = database.prepare<[], PartRow>(`${SELECT} ORDER BY dataset, level, state`).all();
+  return Map.groupBy(rows.map(partOf), ({ dataset, level }) => keyOfParts(dataset, level));
 }
 
 export const keyOfParts = (dataset: DatasetName, level: Level): string => `${dataset}/${level}`;
@@ -78,14 +72,9 @@ export function storedParts(database: DataDatabase, dataset: DatasetName, level:
 /** The parts that were downloaded from a source, with their dataset and level. */
 export function partsAskedOf(database: DataDatabase, source: string): AskedPart[] {
   return database
-    .prepare<[string], DatasetPartRow>('SELECT * FROM parts WHERE asked_of = ? ORDER BY dataset, level, state')
+    .prepare<[string], PartRow>(`${SELECT} WHERE asked_of = ? ORDER BY dataset, level, state`)
     .all(source)
-    .map((row) => ({ ...partOf(row), dataset: row.dataset, level: row.level }));
-}
-
-export interface AskedPart extends DatasetPart {
-  readonly dataset: DatasetName;
-  readonly level: Level;
+    .map(partOf);
 }
 
 /** Replaces the parts of a dataset and level. */
@@ -120,28 +109,6 @@ export function readRemovals(database: DataDatabase): ReadonlyMap<DatasetName, n
   return new Map(rows);
 }
 
-function partOf({
-  state,
-  asked_of,
-  reach,
-  source,
-  files,
-  vintage,
-  licence,
-  rows,
-  state_rows,
-  loaded_at,
-}: DatasetPartRow): DatasetPart {
-  return {
-    state,
-    askedOf: asked_of,
-    reach,
-    source,
-    vintage,
-    licence,
-    rows,
-    loadedAt: loaded_at,
-    files: JSON.parse(files),
-    stateRows: JSON.parse(state_rows),
-  };
+function partOf({ files, stateRows, ...row }: PartRow): AskedPart {
+  return { ...row, files: JSON.parse(files), stateRows: JSON.parse(stateRows) };
 }
