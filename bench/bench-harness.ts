@@ -18,7 +18,7 @@ import type { RateWindow } from '../src/service/accounts/limits.ts';
 import { accountsFileFor, openAccounts, sqliteAccounts } from '../src/service/accounts/open-accounts.ts';
 import { startService } from '../src/service/http/start-service.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
-import { usage } from '../test/service/account-usage.ts';
+import { usage } from '../test/service/file-accounts.ts';
 import { deliveries } from '../test/service/small-data.ts';
 import { type LongWay, openLongWay } from './long-way.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import test from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { usage } from '../service/account-usage.ts';
+import { usage } from '../service/file-accounts.ts';
 import { pathTo, request, setUp, subscriptionOf } from '../service/small-data.ts';
 
 const PLENTY = subscriptionOf(1_000_000, 1_000_000);

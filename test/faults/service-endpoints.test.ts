@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
-import { usage } from '../service/account-usage.ts';
+import { usage } from '../service/file-accounts.ts';
 import { pathTo, request, setUp } from '../service/small-data.ts';
 
 /** What the service answers to these bytes until it closes the connection, or has been silent for a while. */

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
 import { randomOf } from '../../src/sample/random.ts';
-import { usage } from '../service/account-usage.ts';
+import { usage } from '../service/file-accounts.ts';
 import { pathTo, request, setUp, start, subscriptionOf } from '../service/small-data.ts';
 import { firstSeed, times } from '../tier.ts';
 

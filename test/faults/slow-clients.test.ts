@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usage } from '../service/account-usage.ts';
+import { usage } from '../service/file-accounts.ts';
 import { deliveries, info, pathTo, point, type SetupOptions, setUp, subscriptionOf } from '../service/small-data.ts';
 
 const PATH = pathTo('/v1/drought/risk');

@@ -10,7 +10,7 @@ import { perilbook } from '../cli/command-line.ts';
 import { openDuckdb, textsOf } from '../duckdb.ts';
 import { FastClock } from '../fast-clock.ts';
 import { provideSampleData } from '../sample-database.ts';
-import { usage } from '../service/account-usage.ts';
+import { usage } from '../service/file-accounts.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { times } from '../tier.ts';
 import { FLORIDA_ROWS, floridaPortfolio } from './florida-portfolio.ts';

@@ -9,7 +9,7 @@ import { standBetween } from '../fake-service.ts';
 import { FastClock } from '../fast-clock.ts';
 import { buy } from '../faults/buyer.ts';
 import { JumpingClock } from '../jumping-clock.ts';
-import { usage } from '../service/account-usage.ts';
+import { usage } from '../service/file-accounts.ts';
 import { column, openHarness, places } from './harness.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];

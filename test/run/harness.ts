@@ -20,8 +20,7 @@ import type { AccountsDatabase } from '../../src/service/accounts/open-accounts.
 import type { Store } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { FastClock } from '../fast-clock.ts';
-import { usage } from '../service/account-usage.ts';
-import { createAccount, createKey } from '../service/file-accounts.ts';
+import { createAccount, createKey, usage } from '../service/file-accounts.ts';
 import { openAccountsOf, openSmallData, releaseLater, type StartOptions, start } from '../service/small-data.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'node:test';
 import type { Call } from '../../src/contract/credits.ts';
 import { sqliteAccounts } from '../../src/service/accounts/open-accounts.ts';
-import { usage } from './account-usage.ts';
-import { createAccount, createKey } from './file-accounts.ts';
+import { createAccount, createKey, usage } from './file-accounts.ts';
 import { openAccountsOf, pathTo, request, StillClock, setUp, start, subscriptionOf } from './small-data.ts';
 
 const PLENTY = 1_000_000;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import test from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { codingFor, encodedBody } from '../../src/service/http/content-encoding.ts';
-import { usage } from './account-usage.ts';
+import { usage } from './file-accounts.ts';
 import { deliveries, HERE, info, pathTo, point, type SetupOptions, setUp } from './small-data.ts';
 
 test('the coding is the best that the client accepts, and none where it names none or prefers identity', () => {

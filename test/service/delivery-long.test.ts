@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { usage } from './account-usage.ts';
+import { usage } from './file-accounts.ts';
 import {
   deliveries,
   HERE,

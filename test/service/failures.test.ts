@@ -3,8 +3,7 @@ import test from 'node:test';
 import { errorEnvelope } from '../../src/contract/envelopes.ts';
 import { describeData } from '../../src/data/tables/describe-data.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { usage } from './account-usage.ts';
-import { createKey } from './file-accounts.ts';
+import { createKey, usage } from './file-accounts.ts';
 import {
   AREAS,
   AT_SEA,

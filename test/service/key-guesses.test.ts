@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { createKeyGuesses } from '../../src/service/accounts/key-guesses.ts';
-import { usage } from './account-usage.ts';
-import { createKey, revokeKey } from './file-accounts.ts';
+import { createKey, revokeKey, usage } from './file-accounts.ts';
 import { pathTo, setUp } from './small-data.ts';
 
 const PATH = pathTo('/v1/drought/risk');

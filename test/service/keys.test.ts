@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
+import Database from 'better-sqlite3';
 import { TOPIC_SLUGS } from '../../src/contract/topics.ts';
+import { openAccounts } from '../../src/service/accounts/open-accounts.ts';
 import { createAccount, createKey, listAccounts, listKeys, revokeKey, rotateKey } from './file-accounts.ts';
 import { openAccountsOf, pathTo, StillClock, setUp, subscriptionOf } from './small-data.ts';
 
@@ -123,4 +125,20 @@ test('accounts and keys are checked when they are made', (t) => {
     listAccounts(accounts, clock).map(({ name, overages, signedUpAt }) => ({ name, overages, signedUpAt })),
     [{ name: 'a', overages: false, signedUpAt: clock.at }],
   );
+});
+
+test('an accounts file of another version is refused in one sentence, and left as it is', (t) => {
+  const { name: file } = openAccountsOf(t);
+  const refusals = [
+    [1, 'it was made by an earlier development version of Perilbook'],
+    [99, 'it has version 99, and this program knows up to 2'],
+  ] as const;
+  for (const [version, reason] of refusals) {
+    const database = new Database(file);
+    database.pragma(`user_version = ${version}`);
+    const message = `Cannot open the accounts file "${file}": ${reason}`;
+    assert.throws(() => openAccounts(file), { code: 'SERVICE_ACCOUNT', message });
+    assert.equal(database.pragma('user_version', { simple: true }), version);
+    database.close();
+  }
 });

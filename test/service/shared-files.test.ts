@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import test from 'node:test';
 import { openDataReadOnly } from '../../src/data/tables/data-database.ts';
 import { importDataset } from '../../src/data/tables/import-dataset.ts';
-import { usage } from './account-usage.ts';
+import { usage } from './file-accounts.ts';
 import {
   info,
   openAccountsOf,
