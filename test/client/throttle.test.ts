@@ -153,6 +153,17 @@ test('the service’s count is trusted downwards, until its reset', async () => 
   await throttle.close();
 });
 
+test('a correction ends at its reset, also when credits that were spent before it come back later', async () => {
+  const { clock, throttle, spend } = setUp();
+  await Promise.all(spend(100));
+  throttle.correct(50, 5_000);
+  await clock.move(5_000);
+  assert.equal(throttle.available, 200);
+  await clock.move(HOLD_MS);
+  assert.equal(throttle.available, 300);
+  await throttle.close();
+});
+
 test('the service’s count is not trusted upwards', async () => {
   const { throttle, spend } = setUp();
   await Promise.all(spend(100));

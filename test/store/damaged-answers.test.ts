@@ -89,3 +89,16 @@ test('a cell that is cut anywhere but between two answers is refused, not taken 
   }
   assert.deepEqual(kept, [0, 1, 2]);
 });
+
+test('an answer that is longer than its fields is refused, whether all of its fields are read or picked', (t) => {
+  const cells = openCells(join(temporaryFolder(t), 'store.db'));
+  t.after(() => cells.handle.close());
+  cells.merge(1, CELL, [{ topic: 'hail', asOf: 1, fields: FIELDS }], []);
+  const whole = cells.handle.prepare<[], Buffer>('SELECT answers FROM cells').pluck().get()!;
+  // The last four bytes of the header are the size.
+  whole.writeUInt32LE(whole.readUInt32LE(9) + 1, 9);
+  cells.handle.prepare('UPDATE cells SET answers = ?').run(Buffer.concat([whole, Buffer.of(0)]));
+  assert.throws(() => cells.read(1, CELL), { code: 'STORE_UNUSABLE' });
+  const wanted = [{ topic: 'hail' as const, freshSince: 0, fields: FIELDS.length }];
+  assert.throws(() => cells.readWanted(1, [CELL], wanted), { code: 'STORE_UNUSABLE' });
+});
