@@ -45,11 +45,12 @@ export function planMessages(prepared: Prepared, folder: string, style: OutputSt
   return fittingLines(lines, width);
 }
 
-/** The plan of a run that begins now. If nothing needs buying, only the input in one line, without a table of zeros. */
+/** The plan of a run that begins now. If nothing needs buying or can be looked up, only the input in one line, without a table of zeros. */
 export function runPlanMessages(prepared: Prepared, folder: string, style: OutputStyle): string[] {
   const { connection, plan, summary } = prepared;
   const isPriced = summary.credits > 0 || plan.price.unobtainable.size > 0;
-  if (connection.kind === 'local' || isPriced) return [...planMessages(prepared, folder, style), ''];
+  if (summary.cells > 0 && (connection.kind === 'local' || isPriced))
+    return [...planMessages(prepared, folder, style), ''];
   return fittingLines(inputMessages(prepared, folder, style, true), style.width);
 }
 
