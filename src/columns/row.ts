@@ -64,21 +64,17 @@ export function enrichedFields(
   counts = true,
 ): Field[] {
   let oldest = Number.POSITIVE_INFINITY;
-  const fields = leadingFields(null, status, false);
+  const fields: Field[] = [];
   for (const topic of topics) {
     const answer = record.answers.get(topic);
     const width = wantedColumns(topic, counts).length;
-    if (answer && answer.fields.length >= width) {
-      for (let i = 0; i < width; i++) fields.push(answer.fields[i]!);
-      oldest = Math.min(oldest, answer.asOf);
-    } else {
-      for (let i = 0; i < width; i++) fields.push(null);
-    }
+    const isStored = answer !== undefined && answer.fields.length >= width;
+    for (let i = 0; i < width; i++) fields.push(isStored ? answer.fields[i]! : null);
+    if (isStored) oldest = Math.min(oldest, answer.asOf);
   }
   const isAnswered = Number.isFinite(oldest);
   const asOf = isAnswered ? new Date(oldest).toISOString() : null;
-  fields.splice(0, LEADING_COLUMNS.length, ...leadingFields(asOf, status, isAnswered && isSample(oldest)));
-  return fields;
+  return [...leadingFields(asOf, status, isAnswered && isSample(oldest)), ...fields];
 }
 
 /** The fields of complete rows, from the topics' own fields and the time of the oldest answer. */
