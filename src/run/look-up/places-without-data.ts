@@ -57,12 +57,10 @@ export function placesWithoutData(
         .filter(({ name, meters }) => covers(name, state) && coverage.hasBorders(name, state, meters))
         .map((search) => ({ ...search, topic })),
     );
-    const isLeftOut = boundaries.has(state) && !data.boundaryCounties.has(code) && isPartlyLoaded(code.slice(0, 2));
+    const isLeftOut =
+      boundaries.has(state) && !data.boundaryCounties.has(code) && isPartlyLoaded(data, code.slice(0, 2));
     return { state, isLeftOut, lacking: here.filter(isLacking), searches };
   };
-  // Connecticut has other counties in the atlas than in newer boundaries, but no fewer.
-  const isPartlyLoaded = (state: string) =>
-    [...data.boundaryCounties].filter((code) => code.startsWith(state)).length < countyCount(state);
   const counties = new Map<string, ReturnType<typeof ofCounty>>();
   const leftOut = new Map<string, number>();
   const states = new Map<string, { places: number; readonly topics: Set<TopicSlug> }>();
@@ -93,4 +91,10 @@ export function placesWithoutData(
     }))
     .sort(byState);
   return { withoutData, leftOut: [...leftOut].map(([state, places]) => ({ state, places })).sort(byState) };
+}
+
+/** Whether some counties of a state, by its two digits, have no boundaries here. Connecticut has other counties in the atlas than in newer
+ * boundaries, but no fewer. */
+function isPartlyLoaded({ boundaryCounties }: LocalCoverage, state: string): boolean {
+  return [...boundaryCounties].filter((code) => code.startsWith(state)).length < countyCount(state);
 }
