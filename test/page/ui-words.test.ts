@@ -113,6 +113,8 @@ test('the settings of a run are shown again as they were chosen; with another he
       const choice = choiceSchema.parse(made) as Choice & { header: boolean; order: number | 'tiv' | 'file' };
       const { header, order, areas = 'place', lat, lng, optimize, source } = choice;
       const job = jobFileOf(choice, COLUMNS);
+      // The service that the page was started with is in no job file.
+      assert.equal(job.service, source === 'service' ? undefined : source);
       const topics = TOPIC_SLUGS.filter((slug) => choice.topics.includes(slug));
       // A value column is named: of two with one name the first is meant.
       const named = typeof order === 'number' ? COLUMNS.indexOf(COLUMNS[order]!) : order;
@@ -144,7 +146,7 @@ test('a choice is refused unless each part is one that the page offers', () => {
   const choice = { lat: 0, lng: 1, topics: ['hail'], optimize: 'credits' };
   assert.ok(choiceSchema.safeParse(choice).success);
   for (const part of [
-    ...[{ lat: -1 }, { lat: 1.5 }, { lat: null }, { lng: -1 }, { lng: '1' }, { lng: undefined }],
+    ...[{ lat: -1 }, { lat: 1.5 }, { lat: null }, { lng: -1 }, { lng: 0.5 }, { lng: '1' }, { lng: undefined }],
     ...[{ topics: [] }, { topics: ['rain'] }, { topics: undefined }, { optimize: 'time' }, { optimize: undefined }],
     ...[{ header: 'no' }, { order: -1 }, { order: 'value' }, { source: 'web' }, { areas: 'state' }, { budget: 5 }],
   ]) {

@@ -218,6 +218,8 @@ addEventListener('storage', async ({ storageArea, key, newValue }) => {
   if (storageArea !== localStorage || key !== keyOf(id) || newValue === null) return;
   const draft = JSON.parse(newValue);
   const opened = draft.header === file.value.header ? file.value : await getFile(id, draft.header);
+  // Another file may have been opened meanwhile.
+  if (file.value?.id !== id) return;
   isFollowing = true;
   batch(() => {
     file.value = opened;
