@@ -91,5 +91,12 @@ test('a comparison counts the same rows everywhere, or says which it leaves out'
       'All rows of both files are compared, also those without a location in the US (now: 1), which the figures above leave out.',
     ),
   );
+  // What was not answered is not said to be unchanged.
+  const none = { before: { rows: 0, value: 0 }, steps: [], now: { rows: 0, value: 0 } };
+  const untouched = { ...hail!, title: 'Tsunami', bridge: none, moved: [] };
+  const unanswered = { ...untouched, title: 'Drought', answeredThen: none.now, answeredNow: none.now };
+  const quiet = changesSection({ ...facts, rows, all, changes: { ...changes, topics: [untouched, unanswered] } })!.text;
+  assert.ok(quiet.includes('<b>Nothing changed above Moderate:</b> <small>Tsunami</small>'));
+  assert.ok(quiet.includes('<b>Not answered then or now:</b> <small>Drought</small>'));
   assert.ok(page.includes('Rows that moved, and rows without an answer then or now, are in the table above alone.'));
 });

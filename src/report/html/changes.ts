@@ -25,7 +25,10 @@ export function changesSection(facts: Facts): Html | null {
   if (changes === null) return null;
   const { earlier, matchedBy, before, now, topics, notCompared, relocated } = changes;
   const changed = topics.filter(({ bridge }) => bridge.steps.length > 0);
-  const same = topics.filter(({ bridge }) => bridge.steps.length === 0);
+  const { same = [], unanswered = [] } = Object.groupBy(
+    topics.filter((topic) => !changed.includes(topic)),
+    ({ answeredThen, answeredNow }) => (answeredThen.rows + answeredNow.rows > 0 ? 'same' : 'unanswered'),
+  );
   const all = facts.valueName === null ? 'All rows' : 'All value';
   const bridges = [{ title: all, bridge: changes.bridge }, ...changed];
   const title = 'From then to now';
@@ -40,9 +43,16 @@ ${relocated.rows > 0 && html`<li><b>Moved to another place</b> ${sizeOf(relocate
 ${notCompared.length > 0 && html`<li>Not in the earlier output: ${notCompared.map((slug) => topicOf(slug).title).join(', ')}.</li>`}
 </ul>
 ${block(title, html`Each line adds up: what was there then, the changes, what is there now. Perils: what is rated Relatively High or Very High.`, bridgeTable(facts, title, bridges))}
-${same.length > 0 && html`<p class="without"><b>Nothing changed above Moderate:</b> <small>${same.map(({ title: name }) => name).join(', ')}</small></p>`}
+${titlesLine('Nothing changed above Moderate', same)}${titlesLine('Not answered then or now', unanswered)}
 ${rowsOfSteps(facts, bridges)}
 ${movesTables(facts)}`,
+  );
+}
+
+function titlesLine(says: string, topics: readonly { readonly title: string }[]): Html | false {
+  return (
+    topics.length > 0 &&
+    html`<p class="without"><b>${says}:</b> <small>${topics.map(({ title }) => title).join(', ')}</small></p>`
   );
 }
 
