@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { removeSource } from '../../src/data/download/remove-source.ts';
 import { loadParts } from '../../src/data/loaders/load-files.ts';
 import { SOURCES } from '../../src/data/sources/source-table.ts';
@@ -127,27 +127,61 @@ test('a record with an id of its agency is one, though it was edited between two
   assert.deepEqual(names.all().sort(), ['Bellows Falls', 'Vernon Dam', 'Wilder']);
 });
 
+/** A file of towers: so many in each state. */
+function towers(t: TestContext, counts: Readonly<Record<string, number>>): string {
+  const rows = Object.entries(counts).flatMap(([of, count]) =>
+    Array.from({ length: count }, (_, index) => `${of}${index},${of},38,-78.${index}`),
+  );
+  return fileOf(t, 'towers.csv', `Licensee,LocState,latdec,londec\n${rows.join('\n')}\n`);
+}
+
+for (const [what, states, before, after, message] of [
+  ['the whole', 'US', { VA: 9, MD: 9, TX: 9 }, { VA: 5, MD: 6, TX: 6 }, 'it has 27 records, and the load has 17'],
+  ['a state with ten', 'US', { VA: 10, MD: 90 }, { VA: 6, MD: 90 }, 'VA has 10 records here and 6 in the load'],
+  ['a state with nine', 'US', { VA: 9, MD: 90 }, { MD: 90 }, null],
+  ['a state by itself', ['VA'], { VA: 3 }, { VA: 1 }, 'VA has 3 records here and 1 in the load'],
+  ['two thirds of a state', ['VA'], { VA: 3 }, { VA: 2 }, null],
+] as const) {
+  test(`a loss is refused or not: ${what}`, async (t) => {
+    const { load } = loading(t);
+    await load('cell-towers', towers(t, before), { states });
+    const again = load('cell-towers', towers(t, after), { states });
+    if (message === null) await again;
+    else await assert.rejects(again, { message: `Cannot replace dataset "sites:cellTower": ${message}` });
+  });
+}
+
+test('fires may end, a place at sea is of the states that are given, and counties of the whole US are in no state', async (t) => {
+  const { load } = loading(t);
+  const fires = (count: number) =>
+    fileOf(
+      t,
+      'fires.csv',
+      `IncidentName,lat,lng\n${Array.from({ length: count }, (_, i) => `F${i},38,-78.${i}\n`).join('')}`,
+    );
+  await load('wildfire-incidents', fires(9));
+  assert.equal((await load('wildfire-incidents', fires(1))).records, 1);
+  assert.equal((await load('wells', fileOf(t, 'w.csv', 'API,lat,lng\n1,25,-90\n'), { states: ['TX'] })).records, 1);
+  const radon = fileOf(t, 'r.csv', 'CountyFIPS,RadonZone\n51001,1\n24001,2\n');
+  assert.equal((await load('radon', radon, { states: 'US' })).records, 2);
+});
+
 test('a state of national data is compared with itself', async (t) => {
   const { database, load } = loading(t);
-  const towers = (counts: Readonly<Record<string, number>>) => {
-    const rows = Object.entries(counts).flatMap(([of, count]) =>
-      Array.from({ length: count }, (_, index) => `${of}${index},${of},38,-78.${index}`),
-    );
-    return fileOf(t, 'towers.csv', `Licensee,LocState,latdec,londec\n${rows.join('\n')}\n`);
-  };
-  await load('cell-towers', towers({ VA: 40, MD: 30, TX: 100, OH: 5 }), { states: 'US' });
-  await assert.rejects(load('cell-towers', towers({ VA: 0, MD: 30, TX: 120, OH: 5 }), { states: 'US' }), {
+  const file = (counts: Readonly<Record<string, number>>) => towers(t, counts);
+  await load('cell-towers', file({ VA: 40, MD: 30, TX: 100, OH: 5 }), { states: 'US' });
+  await assert.rejects(load('cell-towers', file({ VA: 0, MD: 30, TX: 120, OH: 5 }), { states: 'US' }), {
     code: 'SERVICE_DATA',
     message: 'Cannot replace dataset "sites:cellTower": VA has 40 records here and 0 in the load',
   });
   // Five may go by chance.
-  await load('cell-towers', towers({ VA: 41, MD: 30, TX: 100 }), { states: 'US' });
+  await load('cell-towers', file({ VA: 41, MD: 30, TX: 100 }), { states: 'US' });
   assert.equal(describeData(database).datasets[0]!.rows, 171);
   // A state in place of its share of the whole US is compared with that share.
-  await assert.rejects(load('cell-towers', towers({ VA: 2 }), { states: ['VA'] }), {
+  await assert.rejects(load('cell-towers', file({ VA: 2 }), { states: ['VA'] }), {
     message: /VA has 41 records here and 2 in the load/,
   });
-  await load('cell-towers', towers({ VA: 2 }), { states: ['VA'], replace: true });
+  await load('cell-towers', file({ VA: 2 }), { states: ['VA'], replace: true });
   assert.equal(describeData(database).datasets[0]!.rows, 132);
 });
 
@@ -180,4 +214,7 @@ test('older years do not take the place of newer ones in silence, of the whole U
   await assert.rejects(again, older('VA is of 2025 here and of 2024 in the load'));
   await load('tri', releases(2024, 'VA', 'MD'), { states: 'US', replace: true });
   assert.deepEqual(vintages(), ['US 2024']);
+  await load('tri', releases(2024, 'VA', 'MD'), { states: 'US', vintage: '2019-2025' });
+  const last = load('tri', releases(2024, 'VA', 'MD'), { states: 'US' });
+  await assert.rejects(last, older('US is of 2025 here and of 2024 in the load'));
 });
