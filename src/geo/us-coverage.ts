@@ -1,9 +1,9 @@
 import type { MultiPolygon } from 'geojson';
 import { feature } from 'topojson-client';
-import type { Location } from './coordinates.ts';
+import { type Location, UNITS_PER_DEGREE } from './coordinates.ts';
 import { distanceMeters, METERS_PER_DEGREE } from './distance.ts';
 import neighbours from './foreign-land.json' with { type: 'json' };
-import { metersToEdges, type Outline, outlineHolds, outlineOf, packArea, packRings } from './outline.ts';
+import { metersToEdges, type Outline, outlineHolds, outlineOf, packArea, packRings, relationToBox } from './outline.ts';
 import { usAtlas } from './us-atlas.ts';
 
 /** At 1:10m the shapes leave out piers, islets and whole inhabited islands (Treasure Island by 3 km, Monhegan by 15, Desecheo by 22).
@@ -70,7 +70,24 @@ function readNation(): Outline {
 /** True for places in the 50 states, DC, Puerto Rico, Guam, the US Virgin Islands, American Samoa and the Northern Mariana Islands, and
  * up to 25 km off their coasts unless foreign land is nearer. */
 export function isCovered(location: Location): boolean {
-  return outlineHolds(nationOutline(), location) || isOffCoast(location);
+  return isInland(location) || outlineHolds(nationOutline(), location) || isOffCoast(location);
+}
+
+/** Tiles are a twentieth of a degree: small enough that most of the land lies in whole ones. */
+const TILES_PER_DEGREE = 20;
+const inlandTiles = new Map<number, boolean>();
+
+/** Whether the location's tile lies in the nation with all of its area. Most locations do, and a look-up is faster than the edges. */
+function isInland({ lat, lng }: Location): boolean {
+  const [row, column] = [Math.floor(lat * TILES_PER_DEGREE), Math.floor(lng * TILES_PER_DEGREE)];
+  const tile = row * 360 * TILES_PER_DEGREE + column;
+  let isWhole = inlandTiles.get(tile);
+  if (isWhole === undefined) {
+    const unit = UNITS_PER_DEGREE / TILES_PER_DEGREE;
+    isWhole = relationToBox(nationOutline(), (column + 0.5) * unit, (row + 0.5) * unit, unit / 2) === 'holds';
+    inlandTiles.set(tile, isWhole);
+  }
+  return isWhole;
 }
 
 /** True for places that are covered but outside the drawn shapes: omitted islands, piers, and the sea. */
