@@ -31,7 +31,8 @@ export async function statesOfFile(context: CliContext, file: string): Promise<s
 
 /** The states of the locations in a job's input and the states within the margin; none if no location lies in the US. @throws INPUT_* */
 export async function statesOfJob(context: CliContext, job: Job): Promise<string[]> {
-  const rowFile = await openJobInput(job, { stdin: context.stdin, stdout: context.stdout });
+  const { stdin, stdout, interrupt } = context;
+  const rowFile = await openJobInput(job, { stdin, stdout, interrupt });
   using scanned = await scanRows(rowFile, job);
   const { cells } = scanned;
   return statesNear(cells.cells(0, cells.size).map(locationOf), MARGIN_METERS);

@@ -15,6 +15,7 @@ const SERVICE = ['--base-url', 'http://127.0.0.1:9', '--topics', 'wildfire', '--
 const WAITING: Readonly<Record<string, readonly string[]>> = {
   'the input of a run': ['run', 'pipe', '-o', 'x.csv', '--topics', 'wildfire', '--service', 'sample'],
   'the input of a plan': ['plan', 'pipe', '--topics', 'wildfire', '--service', 'sample'],
+  'the states of a file': ['data', 'get', 'radon', '--for', 'pipe', '--dry-run'],
   'the key of a run': ['run', 'in.csv', '-o', 'x.csv', ...SERVICE, '--api-key-file', 'pipe'],
   'the key of the page': ['ui', '--base-url', 'http://127.0.0.1:9', '--api-key-file', 'pipe'],
   'the key of a check': ['service', 'check', '--base-url', 'http://127.0.0.1:9', '--yes', '--api-key-file', 'pipe'],
